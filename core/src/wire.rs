@@ -20,6 +20,9 @@ pub struct JoinRequest {
     #[serde(default = "one")]
     pub batch_max: u32,
     pub pipelines: Vec<Pipeline>,
+    /// Paints the node can read beyond the fifteen presets with their shadow. Nodes of versions that know only those do not send it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paints: Vec<String>,
     pub device: Device,
     /// What an hour of the machine costs, in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,6 +32,9 @@ pub struct JoinRequest {
 fn one() -> u32 {
     1
 }
+
+/// In [`JoinRequest::paints`]: any sRGB colour with a finish, and paints without the shadow on the ground.
+pub const CUSTOM_PAINTS: &str = "custom";
 
 /// A model folder a node has loaded: its id and the digest of its lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use crate::backoff::Backoff;
 use crate::config::Config;
 use crate::control_plane::{CallError, ControlPlane};
 use crate::engine::{Engine, EngineError};
-use crate::finish;
+use crate::finish::{self, Lacquers};
 use crate::gate::{self, Verdict};
 use crate::heart::{Heart, Membership};
 use crate::held_jobs::{HeldJobs, Holding};
@@ -15,7 +15,7 @@ use crate::publish::{self, PublishError};
 use crate::renderer::Order;
 use cyclorama_core::encoding::AlphaPlanes;
 use cyclorama_core::traces::{KeyValue, SpanKind, Trace};
-use cyclorama_core::wire::{FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
+use cyclorama_core::wire::{CUSTOM_PAINTS, FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -115,6 +115,7 @@ impl Agent {
             slots: self.slots,
             batch_max: self.batch_max,
             pipelines: self.engine.pipelines().to_vec(),
+            paints: vec![CUSTOM_PAINTS.to_owned()],
             device: self.engine.device().clone(),
             usd_per_hour: self.usd_per_hour,
         };
@@ -293,15 +294,16 @@ impl Agent {
         let colours = job.colours.clone();
         let composed = tokio::task::spawn_blocking(move || -> Result<_, JobError> {
             let layers = finish::read_layers(&bytes)?;
+            let lacquers = Lacquers::over(&layers);
             stages.end("layers");
             let pictures = colours
                 .into_iter()
-                .map(|paint| Ok((paint, finish::compose_on_cpu(&layers, paint)?)))
+                .map(|paint| Ok((paint, finish::compose_on_cpu(&lacquers, paint)?)))
                 .collect::<Result<Vec<_>, finish::ComposeError>>()?;
             stages.end("compose");
             let mut verdict = Verdict::default();
             for (paint, picture) in &pictures {
-                verdict.add_picture(*paint, gate::judge_picture(&layers, *paint, picture));
+                verdict.add_picture(*paint, gate::judge_picture(&lacquers, *paint, picture));
             }
             stages.end("gate");
             if !verdict.passes() {

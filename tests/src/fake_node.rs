@@ -86,6 +86,7 @@ impl NodeClient {
                 slots,
                 batch_max: 1,
                 pipelines: vec![wire::Pipeline { id: "builtin".into(), digest: "0".repeat(64) }],
+                paints: vec![wire::CUSTOM_PAINTS.into()],
                 device: wire::Device { name: "fake".into(), backend: "none".into(), ..wire::Device::default() },
                 usd_per_hour,
             })

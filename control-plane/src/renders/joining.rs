@@ -5,7 +5,7 @@ use super::nodes::SLOTS_MAX;
 use crate::clock::UnixMs;
 use crate::db::Tx;
 use crate::plain_text;
-use cyclorama_core::wire::JoinRequest;
+use cyclorama_core::wire::{CUSTOM_PAINTS, JoinRequest};
 use sqlx::{AssertSqlSafe, Row};
 
 /// Nodes that left, or were not heard of for a day, are forgotten.
@@ -34,7 +34,7 @@ fn check(request: &JoinRequest, usd_per_hour_max: f64) -> Result<(), JoinError> 
     let provider = device.execution_provider.as_deref().unwrap_or_default();
     let has_chars = |text: &str, most: usize| text.chars().nth(most).is_none();
     let readable = |texts: &[&str]| texts.iter().all(|text| plain_text::is_readable(text));
-    let (pipelines, no_control) = (&request.pipelines, "must have no control characters");
+    let (pipelines, paints, no_control) = (&request.pipelines, &request.paints, "must have no control characters");
     let rules = [
         ("name", !request.name.is_empty() && has_chars(&request.name, 80), "must have 1 to 80 characters"),
         ("version", request.version.len() <= 80, "must have at most 80 characters"),
@@ -56,6 +56,11 @@ fn check(request: &JoinRequest, usd_per_hour_max: f64) -> Result<(), JoinError> 
             "pipelines",
             pipelines.iter().all(|p| readable(&[&p.id, &p.digest])),
             "must have no control characters in ids and digests",
+        ),
+        (
+            "paints",
+            paints.len() <= 16 && paints.iter().all(|p| p.len() <= 40),
+            "must be up to 16 words of up to 40 bytes",
         ),
         ("device.name", has_chars(&device.name, DEVICE_NAME_CHARS_MAX), "must have at most 200 characters"),
         ("device.backend", has_chars(&device.backend, 80), "must have at most 80 characters"),
@@ -81,8 +86,8 @@ impl Renders {
         self.make_room(&mut tx, token_id, now).await?;
         sqlx::query(
             "insert into nodes (id, token_id, name, version, slots, pipelines, device, standing, reported_state, joined_at_ms, seen_at_ms,
-                                jobs_done, failed_in_a_row, microusd_per_hour)
-             values ($1, $2, $3, $4, $5, $6, $7, 'active', 'ready', $8, $8, 0, '', $9)",
+                                jobs_done, failed_in_a_row, microusd_per_hour, custom_paints)
+             values ($1, $2, $3, $4, $5, $6, $7, 'active', 'ready', $8, $8, 0, '', $9, $10)",
         )
         .bind(&node_id)
         .bind(token_id)
@@ -93,6 +98,7 @@ impl Renders {
         .bind(json(serde_json::to_string(&request.device))?)
         .bind(now.0)
         .bind(request.usd_per_hour.map(crate::config::farm::microusd))
+        .bind(i64::from(request.paints.iter().any(|paints| paints == CUSTOM_PAINTS)))
         .execute(&mut *tx)
         .await?;
         tx.commit().await?;
@@ -147,6 +153,7 @@ mod tests {
             slots: 1,
             batch_max: 1,
             pipelines: vec![Pipeline { id: "builtin".to_owned(), digest: "0".repeat(64) }],
+            paints: Vec::new(),
             device: Device { name: "card".to_owned(), backend: "vulkan".to_owned(), ..Device::default() },
             usd_per_hour: None,
         }
@@ -155,7 +162,7 @@ mod tests {
     #[test]
     fn what_a_node_says_of_itself_has_bounds() {
         type Change = fn(&mut JoinRequest);
-        let cases: [(Option<&str>, Change); 16] = [
+        let cases: [(Option<&str>, Change); 19] = [
             (None, |_| {}),
             (None, |request| request.device.name = "ö".repeat(200)),
             (Some("device.name"), |request| request.device.name = "x".repeat(201)),
@@ -173,6 +180,9 @@ mod tests {
             (Some("slots"), |request| request.slots = 65),
             (Some("pipelines"), |request| request.pipelines.clear()),
             (Some("pipelines"), |request| request.pipelines[0].id = "x".repeat(121)),
+            (None, |request| request.paints = vec!["custom".to_owned(), "of a later version".to_owned()]),
+            (Some("paints"), |request| request.paints = vec!["custom".to_owned(); 17]),
+            (Some("paints"), |request| request.paints = vec!["x".repeat(41)]),
             (Some("usd_per_hour"), |request| request.usd_per_hour = Some(100.5)),
         ];
         for (number, (expected, change)) in cases.into_iter().enumerate() {

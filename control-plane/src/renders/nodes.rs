@@ -69,6 +69,15 @@ pub struct NodeCounts {
     pub active: i64,
 }
 
+/// What a node said when it joined, as far as handing out work needs it.
+struct Heard {
+    /// The first that it named, which it works with.
+    pipeline: String,
+    /// Price of one of its slots.
+    rate_microusd_per_hour: Option<i64>,
+    knows_custom_paints: bool,
+}
+
 impl Renders {
     /// Gives the node work, waiting up to `wait_seconds` for some. Empty: none came, or it may have none, or a newer request of the node has come. A
     /// node without a free slot is kept for one look only, so that it does not ask without a pause.
@@ -91,9 +100,9 @@ impl Renders {
             Err(NoPlace::TooMany) => return Err(NodeError::TooMany),
         };
         tokio::pin!(stopping);
-        let (pipeline, rate_microusd_per_hour) = self.heard_of(token_id, node_id).await?;
+        let Heard { pipeline, rate_microusd_per_hour, knows_custom_paints } = self.heard_of(token_id, node_id).await?;
         let base_url = self.base_url_for(token_id);
-        let node = Claimant { node_id, pipeline: &pipeline, base_url, rate_microusd_per_hour };
+        let node = Claimant { node_id, pipeline: &pipeline, base_url, rate_microusd_per_hour, knows_custom_paints };
         loop {
             let queued = self.0.signals.work();
             tokio::pin!(queued);
@@ -118,14 +127,18 @@ impl Renders {
         }
     }
 
-    /// Notes that the node lives. Returns the pipeline it works with, the first it named, and the price of one of its slots.
-    async fn heard_of(&self, token_id: &str, node_id: &str) -> Result<(String, Option<i64>), NodeError> {
+    /// Notes that the node lives.
+    async fn heard_of(&self, token_id: &str, node_id: &str) -> Result<Heard, NodeError> {
         let sql = "update nodes set seen_at_ms = $1 where id = $2 and token_id = $3 and standing <> 'left'
-                   returning pipelines, microusd_per_hour, slots";
+                   returning pipelines, microusd_per_hour, slots, custom_paints";
         let query = sqlx::query(sql).bind(self.0.clock.now().0).bind(node_id).bind(token_id);
         let row = self.0.database.write_returning(query).await?.into_iter().next().ok_or(NodeError::Unknown)?;
         let pipeline = pipelines(row.try_get(0)?, node_id)?.into_iter().next().map(|pipeline| pipeline.id);
-        Ok((pipeline.unwrap_or_default(), cost::rate_of_slot(row.try_get(1)?, row.try_get(2)?)))
+        Ok(Heard {
+            pipeline: pipeline.unwrap_or_default(),
+            rate_microusd_per_hour: cost::rate_of_slot(row.try_get(1)?, row.try_get(2)?),
+            knows_custom_paints: row.try_get::<i64, _>(3)? != 0,
+        })
     }
 
     /// Whether a node is given work. Read for every look at the queue: an order holds at once, also for a request that is already waiting.

@@ -33,6 +33,8 @@ pub(super) struct Claimant<'a> {
     pub base_url: &'a str,
     /// Price of one of its slots, where it has one.
     pub rate_microusd_per_hour: Option<i64>,
+    /// Whether it can read paints that are not presets with their shadow.
+    pub knows_custom_paints: bool,
 }
 
 impl Renders {
@@ -71,6 +73,7 @@ impl Renders {
                 .bind(self.settings().daily_budget_microusd)
                 .bind(highest.number())
                 .bind(most)
+                .bind(i64::from(node.knows_custom_paints))
                 .fetch_all(&mut *tx)
                 .await?;
             for row in rows {
@@ -262,6 +265,13 @@ impl Loss {
     }
 }
 
+/// `jobs.colors` is a JSON list of paints in their text form: only those that are not presets with their shadow have a `#` or end so.
+macro_rules! job_has_custom_paints {
+    () => {
+        "(jobs.colors like '%#%' or jobs.colors like '%-no-shadow%')"
+    };
+}
+
 /// Shared by both databases; `skip locked` lets several processes claim side by side on PostgreSQL.
 macro_rules! claim {
     ($locking:literal) => {
@@ -269,7 +279,9 @@ macro_rules! claim {
             "select id, priority, queued_at_ms from jobs where state = 'queued' and deadline_ms >= $1 and priority <= $5
                 and (last_node_id is null or last_node_id <> $2 or not exists (
                     select 1 from nodes n where n.id <> $2 and n.standing = 'active' and n.reported_state in ('ready', 'busy')
-                        and n.seen_at_ms >= $3))
+                        and n.seen_at_ms >= $3
+                        and (n.custom_paints = 1 or not ", job_has_custom_paints!(), ")))
+                and ($7 = 1 or not ", job_has_custom_paints!(), ")
                 and (kind = 'paint' or coalesce((select microusd_per_day from budget where id = 1), $4)
                     > coalesce((select settled_microusd from budget_days where day = budget_day), 0))
              order by priority desc, turn, queued_at_ms, id

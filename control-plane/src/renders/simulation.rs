@@ -388,6 +388,7 @@ impl Simulation {
             pipeline: "simulated",
             base_url: "http://simulated",
             rate_microusd_per_hour: None,
+            knows_custom_paints: false,
         };
         let began = Instant::now();
         let jobs = self.renders.claim(claimant, 1).await?;
@@ -483,6 +484,7 @@ impl Simulation {
             slots: self.scenario.slots_per_node,
             batch_max: 1,
             pipelines: vec![Pipeline { id: "simulated".to_owned(), digest: String::new() }],
+            paints: Vec::new(),
             device: Device::default(),
             usd_per_hour: None,
         };

@@ -9,8 +9,8 @@ use crate::test_database::databases;
 use bytes::Bytes;
 use cyclorama_core::encoding::{Picture as Pixels, encode};
 use cyclorama_core::wire::{
-    Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder, NodeState, Pipeline,
-    ResultRequest, Upload, UploadedObject,
+    CUSTOM_PAINTS, Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder, NodeState,
+    Pipeline, ResultRequest, Upload, UploadedObject,
 };
 use cyclorama_core::{BodyClass, Colour, Dimensions, Format, Paint, Vehicle, VehicleType, View};
 use futures::Stream;
@@ -106,6 +106,7 @@ fn join_request(slots: u32) -> JoinRequest {
         slots,
         batch_max: 1,
         pipelines: vec![Pipeline { id: "flat".to_owned(), digest: "0".repeat(64) }],
+        paints: vec![CUSTOM_PAINTS.to_owned()],
         device: Device::default(),
         usd_per_hour: None,
     }
@@ -743,6 +744,7 @@ async fn a_node_names_no_price_above_the_ceiling() {
                 slots: 1,
                 batch_max: 1,
                 pipelines: vec![Pipeline { id: "flat".to_owned(), digest: "0".repeat(64) }],
+                paints: vec![CUSTOM_PAINTS.to_owned()],
                 device: Device::default(),
                 usd_per_hour,
             };
