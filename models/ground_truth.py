@@ -328,10 +328,8 @@ def add_floor(rig, collection):
 
 # ---------------------------------------------------------------- scene
 
-LAYER_PASSES = {
-    "paint": ["Diffuse Direct", "Diffuse Indirect", "Diffuse Color", "Glossy Direct", "Glossy Indirect", "Glossy Color"],
-    "rest": [],
-}
+# View layers that a render makes, by its compositor.
+SEEN_IN = {"vehicle": ("paint", "rest"), "picture": ("paint", "rest"), "paint": ("paint",), "floor": ("shadow",)}
 
 
 class Studio:
@@ -395,7 +393,8 @@ class Studio:
         paint = scene.view_layers["paint"]
         paint.use_pass_diffuse_direct = paint.use_pass_diffuse_indirect = paint.use_pass_diffuse_color = True
         paint.use_pass_glossy_direct = paint.use_pass_glossy_indirect = paint.use_pass_glossy_color = True
-        self.compositors = {"vehicle": self.vehicle_compositor(), "picture": self.picture_compositor(), "floor": self.floor_compositor()}
+        self.compositors = {"vehicle": self.vehicle_compositor(), "picture": self.picture_compositor(), "paint": self.paint_compositor(),
+                            "floor": self.floor_compositor()}
         scene.render.use_compositing = True
 
     # Each compositor denoises what its render makes and writes plain EXR files.
@@ -429,15 +428,18 @@ class Studio:
         node.scene, node.layer = self.scene, name
         return node
 
-    def vehicle_compositor(self):
-        n = Nodes(bpy.data.node_groups.new("vehicle", "CompositorNodeTree"))
-        paint, rest = self.layer_node(n, "paint"), self.layer_node(n, "rest")
+    def light_of_paint(self, n, paint):
         o = paint.outputs
         diffuse = self.denoise(n, paint, self.combine(n, "ADD", o["Diffuse Direct"], o["Diffuse Indirect"]))
         gloss = self.combine(n, "MULTIPLY", self.combine(n, "ADD", o["Glossy Direct"], o["Glossy Indirect"]), o["Glossy Color"])
+        return {"diffuse_light": diffuse, "diffuse_colour": o["Diffuse Color"], "gloss": self.denoise(n, paint, gloss)}
+
+    def vehicle_compositor(self):
+        n = Nodes(bpy.data.node_groups.new("vehicle", "CompositorNodeTree"))
+        paint, rest = self.layer_node(n, "paint"), self.layer_node(n, "rest")
         self.writer(n, {
-            "diffuse_light": diffuse, "diffuse_colour": o["Diffuse Color"], "gloss": self.denoise(n, paint, gloss),
-            "paint": o["Image"], "rest": self.denoise(n, rest, rest.outputs["Image"]), "rest_raw": rest.outputs["Image"],
+            **self.light_of_paint(n, paint), "paint": paint.outputs["Image"],
+            "rest": self.denoise(n, rest, rest.outputs["Image"]), "rest_raw": rest.outputs["Image"],
         })
         return n.tree
 
@@ -446,6 +448,14 @@ class Studio:
         n = Nodes(bpy.data.node_groups.new("picture", "CompositorNodeTree"))
         paint, rest = self.layer_node(n, "paint"), self.layer_node(n, "rest")
         self.writer(n, {each.layer: self.denoise(n, each, each.outputs["Image"]) for each in (paint, rest)})
+        return n.tree
+
+    def paint_compositor(self):
+        """The light of the paint alone, in one and by its way."""
+        n = Nodes(bpy.data.node_groups.new("paint", "CompositorNodeTree"))
+        paint = self.layer_node(n, "paint")
+        image = paint.outputs["Image"]
+        self.writer(n, {**self.light_of_paint(n, paint), "paint": self.denoise(n, paint, image), "share": image})
         return n.tree
 
     def floor_compositor(self):
@@ -460,7 +470,7 @@ class Studio:
         scene.compositing_node_group = self.compositors[which]
         scene.camera = self.above if which == "floor" else self.camera
         for layer in scene.view_layers:
-            layer.use = (layer.name == "shadow") == (which == "floor")
+            layer.use = layer.name in SEEN_IN[which]
         scene.render.resolution_x = scene.render.resolution_y = side
         scene.render.use_border = scene.render.use_crop_to_border = window is not None
         if window is not None:

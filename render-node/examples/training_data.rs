@@ -7,13 +7,15 @@
 //! hangs on meshes, cameras and the rig alone. The files are what `models/dataset.py` and `models/ground_truth.py` read:
 //!
 //! - `materials.json`: the optics table; `paints.json`: the fifteen paints as the finish pass has them
+//! - `custom-paints.json`, with `--colours`: each of those hexes in each finish, as a job names it (`#1f4e8c-matt`)
 //! - `<vehicle>/mesh.json`, `mesh.bin`: per material positions and normals (f32 x 3) and triangles (u32 x 3), little endian
 //! - `<vehicle>/<view>.json`: the camera; `studio_from_vehicle` column by column
 //! - `<vehicle>/<view>.bin`: conditioning planes, f16 little endian, channel by channel, rows from the top
 
 use anyhow::Context;
 use clap::Parser;
-use cyclorama_core::{Colour, Vehicle, View};
+use cyclorama_core::paint::srgb_of_hex;
+use cyclorama_core::{Colour, Finish, Paint, PaintColour, Vehicle, View};
 use cyclorama_node::finish::paint::paint;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::conditioning::CONDITIONING_SIDE_PX;
@@ -35,6 +37,9 @@ struct Options {
     /// Make the conditioning of vehicles that are there already anew.
     #[arg(long)]
     relight: bool,
+    /// A list of hexes, one a line, for `models/paint_truth.py`.
+    #[arg(long)]
+    colours: Option<PathBuf>,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -53,15 +58,12 @@ fn main() -> anyhow::Result<()> {
         })
         .collect();
     fs::write(options.out.join("materials.json"), serde_json::to_vec_pretty(&materials)?)?;
-    let paints: BTreeMap<String, Value> = Colour::ALL
-        .iter()
-        .map(|colour| {
-            let p = paint(*colour);
-            let fields = json!({ "albedo": p.albedo, "gloss": p.gloss, "flake_tint": p.flake_tint, "flake": p.flake });
-            (colour.to_string(), fields)
-        })
-        .collect();
-    fs::write(options.out.join("paints.json"), serde_json::to_vec_pretty(&paints)?)?;
+    let presets: Vec<Paint> = Colour::ALL.iter().map(|colour| Paint::from(*colour)).collect();
+    fs::write(options.out.join("paints.json"), serde_json::to_vec_pretty(&optics_of(&presets))?)?;
+    if let Some(list) = &options.colours {
+        let custom = custom_paints(list).with_context(|| list.display().to_string())?;
+        fs::write(options.out.join("custom-paints.json"), serde_json::to_vec_pretty(&optics_of(&custom))?)?;
+    }
     for vehicle in &vehicles {
         let folder = options.out.join(format!("{}_{}_{}", vehicle.make, vehicle.model, vehicle.year));
         if !folder.exists() {
@@ -71,6 +73,25 @@ fn main() -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What the finish pass makes of each paint, by its name in jobs.
+fn optics_of(paints: &[Paint]) -> BTreeMap<String, Value> {
+    let fields = |wanted: &Paint| {
+        let p = paint(*wanted);
+        json!({ "albedo": p.albedo, "gloss": p.gloss, "flake_tint": p.flake_tint, "flake": p.flake, "srgb": wanted.srgb() })
+    };
+    paints.iter().map(|paint| (paint.to_string(), fields(paint))).collect()
+}
+
+/// Every hex of a list in every finish.
+fn custom_paints(list: &Path) -> anyhow::Result<Vec<Paint>> {
+    let mut paints = Vec::new();
+    for line in fs::read_to_string(list)?.lines() {
+        let srgb = srgb_of_hex(line).with_context(|| format!("`{line}` is not six hex digits"))?;
+        paints.extend(Finish::ALL.iter().map(|finish| Paint::from(PaintColour::Custom { srgb, finish: *finish })));
+    }
+    Ok(paints)
 }
 
 /// The vehicle's folder appears only when it is whole.

@@ -4,7 +4,7 @@
 use crate::check::raster::draw;
 use crate::config::LocalConfig;
 use crate::diffusion::stable_diffusion::{self, settings::Control};
-use crate::finish::{ComposeError, Compositor};
+use crate::finish::{ComposeError, Compositor, Lacquers};
 use crate::gpu::{Gpu, GpuError};
 use crate::renderer::{Order, RenderError, Renderer, StartError};
 use crate::studio::camera::NothingToSee;
@@ -176,7 +176,7 @@ impl Darkroom {
                     receipts.push(
                         json!({ "vehicle": vehicle.key(), "view": view.to_string(), "paint_light": paint_light }),
                     );
-                    Ok(compositor.compose(&shot.layers, colours)?)
+                    Ok(compositor.compose(&Lacquers::over(&shot.layers), colours)?)
                 };
                 views.iter().map(shoot).collect()
             }
@@ -216,7 +216,7 @@ impl Darkroom {
             let Some(close_up) = part.bounds(&mesh) else { return Ok(Vec::new()) };
             let settings = Settings { close_up: Some(close_up), ..*settings };
             let shot = studio.shoot_with(&mesh, part.view(), settings)?;
-            Ok(compositor.compose(&shot.layers, colours)?)
+            Ok(compositor.compose(&Lacquers::over(&shot.layers), colours)?)
         };
         parts.iter().map(shoot).collect()
     }

@@ -3,7 +3,7 @@
 
 use crate::config::LocalConfig;
 use crate::diffusion::{Base, DiffusionError, OnnxRuntimeError, Unlit, lock};
-use crate::finish::{self, ComposeError, Compositor};
+use crate::finish::{self, ComposeError, Compositor, Lacquers};
 use crate::gate::{self, Verdict};
 use crate::gpu::{Gpu, GpuError, Meter};
 use crate::memory_ladder;
@@ -365,10 +365,11 @@ impl Renderer {
         if sitting.verdict.passes() {
             finish::round_as_stored(&mut layers);
             sitting.go_on("compose", 0.8)?;
-            pictures = self.compositor.compose(&layers, &order.colours)?;
+            let lacquers = Lacquers::over(&layers);
+            pictures = self.compositor.compose(&lacquers, &order.colours)?;
             sitting.stages.end("compose");
             for (paint, picture) in order.colours.iter().zip(&pictures) {
-                sitting.verdict.add_picture(*paint, gate::judge_picture(&layers, *paint, picture));
+                sitting.verdict.add_picture(*paint, gate::judge_picture(&lacquers, *paint, picture));
             }
             sitting.stages.end("gate");
         }

@@ -1,7 +1,7 @@
 //! Composes a paint from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
 
 use super::paint::{PaintOptics, is_matt, luminance, paint};
-use super::soft::{softened, under_lacquer};
+use super::soft::Lacquers;
 use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::studio::Layers;
 use bytemuck::{Pod, Zeroable};
@@ -69,16 +69,15 @@ impl Compositor {
     }
 
     /// One picture per paint, in the order given. The layers are uploaded once, and once more for all matt paints.
-    pub fn compose(&self, layers: &Layers, paints: &[Paint]) -> Result<Vec<Picture>, ComposeError> {
+    pub fn compose(&self, lacquers: &Lacquers<'_>, paints: &[Paint]) -> Result<Vec<Picture>, ComposeError> {
+        let layers = lacquers.layers();
         let pixels = pixels_of(layers)?;
         let pictures: Vec<Vec<u8>> = self.gpu.guarded("composing a picture", || {
-            let upload = |is_needed: bool, is_soft: bool| match (is_needed, is_soft) {
-                (false, _) => Ok(None),
-                (true, false) => self.upload(layers, pixels).map(Some),
-                (true, true) => self.upload(&softened(layers), pixels).map(Some),
+            let upload = |is_soft: bool| {
+                let first = paints.iter().find(|paint| is_matt(**paint) == is_soft);
+                first.map(|paint| self.upload(lacquers.of(*paint), pixels)).transpose()
             };
-            let sharp = upload(paints.iter().any(|paint| !is_matt(*paint)), false)?;
-            let soft = upload(paints.iter().any(|paint| is_matt(*paint)), true)?;
+            let (sharp, soft) = (upload(false)?, upload(true)?);
             let output = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("picture"),
                 size: pixels as u64 * 4,
@@ -157,17 +156,17 @@ impl Compositor {
 }
 
 /// The CPU twin of `compose.wgsl`.
-pub fn compose_on_cpu(layers: &Layers, wanted: impl Into<Paint>) -> Result<Picture, ComposeError> {
-    let pixels = pixels_of(layers)?;
+pub fn compose_on_cpu(lacquers: &Lacquers<'_>, wanted: impl Into<Paint>) -> Result<Picture, ComposeError> {
+    let pixels = pixels_of(lacquers.layers())?;
     let wanted = wanted.into();
-    let layers = &*under_lacquer(layers, wanted);
+    let layers = lacquers.of(wanted);
     let paint = paint(wanted);
     let mut rgba = vec![0; pixels * 4];
     rgba.par_chunks_exact_mut(4).enumerate().for_each(|(i, out)| out.copy_from_slice(&composed_at(layers, i, &paint)));
     Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?.with_scale(layers.scale_um_per_px))
 }
 
-/// One pixel of that picture, of layers as the paint shows them (`soft::under_lacquer`).
+/// One pixel of that picture, of layers as the paint shows them (`Lacquers::of`).
 pub fn composed_at(layers: &Layers, i: usize, paint: &PaintOptics) -> [u8; 4] {
     composed(&pixel_at(layers, i), paint)
 }
@@ -335,14 +334,15 @@ mod tests {
     fn device_and_cpu_agree_within_one_level() {
         let gpu = Gpu::open(&AdapterChoice::Best).expect("a Vulkan device");
         let layers = samples();
+        let lacquers = Lacquers::over(&layers);
         let mut paints: Vec<Paint> = Colour::ALL.iter().map(|colour| (*colour).into()).collect();
         paints.extend(
             ["#1f4e8c-matt", "#ff8000-pearl-no-shadow", "red-no-shadow"]
                 .map(|text| text.parse::<Paint>().expect("a paint")),
         );
-        let pictures = Compositor::new(&gpu).expect("pipeline").compose(&layers, &paints).expect("pictures");
+        let pictures = Compositor::new(&gpu).expect("pipeline").compose(&lacquers, &paints).expect("pictures");
         for (colour, picture) in paints.iter().zip(&pictures) {
-            let twin = compose_on_cpu(&layers, *colour).expect("whole layers");
+            let twin = compose_on_cpu(&lacquers, *colour).expect("whole layers");
             let worst = picture.rgba().iter().zip(twin.rgba()).map(|(a, b)| a.abs_diff(*b)).max();
             assert!(worst <= Some(1), "{colour}: {worst:?} levels apart");
         }
@@ -360,12 +360,13 @@ mod tests {
             shadow: vec![1.0, 0.5, 0.0, 0.0],
             scale_um_per_px: Some(4_900),
         };
-        let picture = compose_on_cpu(&layers, Colour::Red).expect("whole layers");
+        let picture = compose_on_cpu(&Lacquers::over(&layers), Colour::Red).expect("whole layers");
         // 0.25 linear, exposed by 1.4, is 160 in sRGB; half covered it is the same colour at half alpha: no dark or
         // light rim.
         assert_eq!(picture.rgba(), [160, 160, 160, 255, 0, 0, 0, 128, 160, 160, 160, 128, 0, 0, 0, 0]);
         assert_eq!(picture.scale_um_per_px(), Some(4_900));
-        let without = compose_on_cpu(&layers, Paint { shadow: false, ..Colour::Red.into() }).expect("whole layers");
+        let without = compose_on_cpu(&Lacquers::over(&layers), Paint { shadow: false, ..Colour::Red.into() })
+            .expect("whole layers");
         assert_eq!(without.rgba(), [160, 160, 160, 255, 0, 0, 0, 0, 160, 160, 160, 128, 0, 0, 0, 0]);
     }
 
@@ -373,7 +374,7 @@ mod tests {
     fn a_missing_pixel_is_an_error() {
         let mut layers = samples();
         layers.gloss.pop();
-        let error = compose_on_cpu(&layers, Colour::Red).expect_err("short plane").to_string();
+        let error = compose_on_cpu(&Lacquers::over(&layers), Colour::Red).expect_err("short plane").to_string();
         assert_eq!(error, "the layers' plane `gloss` has 4095 pixels instead of 4096");
     }
 }

@@ -7,4 +7,5 @@ pub(crate) mod store;
 
 pub use compose::{ComposeError, Compositor, compose_on_cpu};
 pub use paint::PaintOptics;
+pub use soft::Lacquers;
 pub use store::{StoreError, read_layers, round_as_stored, write_layers};

@@ -40,7 +40,7 @@ pub const fn kind(colour: Colour) -> Finish {
     }
 }
 
-/// Whether the lacquer is so rough that what it mirrors is blurred (`soft::under_lacquer`).
+/// Whether the lacquer is so rough that what it mirrors is blurred (`soft::Lacquers`).
 pub fn is_matt(paint: Paint) -> bool {
     matches!(paint.colour, PaintColour::Custom { finish: Finish::Matt, .. })
 }
@@ -64,6 +64,14 @@ pub fn paint(paint: impl Into<Paint>) -> PaintOptics {
         Finish::Solid | Finish::Metallic | Finish::Pearl => (albedo, 1.0),
     };
     PaintOptics { albedo, gloss, flake_tint, flake, shadow: f32::from(u8::from(paint.shadow)), unused: [0.0; 3] }
+}
+
+/// The optics of a paint whose albedo is the hex itself, without the bounds of lacquer: the gate holds pictures to it. Matt keeps its veil,
+/// without which a matt black would be held to a black that no rough surface has.
+pub fn swatch(wanted: Paint) -> PaintOptics {
+    let hex = wanted.srgb().map(linear_from_srgb);
+    let albedo = if is_matt(wanted) { towards_white(hex, MATT_VEIL) } else { hex };
+    PaintOptics { albedo, ..paint(wanted) }
 }
 
 fn towards_white(colour: [f32; 3], share: f32) -> [f32; 3] {

@@ -7,20 +7,38 @@ use super::paint::is_matt;
 use crate::studio::Layers;
 use cyclorama_core::Paint;
 use rayon::prelude::*;
-use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// Reach of each blur as a share of the picture's side. A vehicle is nine tenths of it long, so this is about a hand's breadth.
 const REACH: f32 = 0.016;
 /// Three boxes in a row are nearly a bell.
 const BLURS: usize = 3;
 
-/// The layers as a paint shows them: those of a matt one with a soft mirror image.
-pub(crate) fn under_lacquer(layers: &Layers, paint: Paint) -> Cow<'_, Layers> {
-    if is_matt(paint) { Cow::Owned(softened(layers)) } else { Cow::Borrowed(layers) }
+/// Layers as paints show them. The soft mirror image is made when a matt paint asks for it first, and kept.
+#[derive(Debug)]
+pub struct Lacquers<'a> {
+    sharp: &'a Layers,
+    soft: OnceLock<Layers>,
 }
 
-/// Expects planes of the size that the layers tell.
-pub(crate) fn softened(layers: &Layers) -> Layers {
+impl<'a> Lacquers<'a> {
+    /// Over layers whose planes are of the size that they tell, wherever a matt paint is asked for.
+    pub fn over(layers: &'a Layers) -> Self {
+        Lacquers { sharp: layers, soft: OnceLock::new() }
+    }
+
+    /// The layers as they are.
+    pub fn layers(&self) -> &'a Layers {
+        self.sharp
+    }
+
+    /// The layers under the lacquer of a paint.
+    pub(crate) fn of(&self, paint: Paint) -> &Layers {
+        if is_matt(paint) { self.soft.get_or_init(|| softened(self.sharp)) } else { self.sharp }
+    }
+}
+
+fn softened(layers: &Layers) -> Layers {
     let side = layers.side_px as usize;
     let reach = ((side as f32 * REACH) as usize).max(1);
     let mut light: Vec<[f32; 4]> =

@@ -2,9 +2,9 @@
 
 use super::outline::OUTLINE;
 use super::{Bound, Verdict};
+use crate::finish::Lacquers;
 use crate::finish::compose::{alpha_of, composed_at, swatch_in_light};
-use crate::finish::paint::{PaintOptics, luminance, paint};
-use crate::finish::soft::under_lacquer;
+use crate::finish::paint::{PaintOptics, luminance, paint, swatch};
 use crate::studio::Layers;
 use cyclorama_core::Paint;
 use cyclorama_core::encoding::Picture;
@@ -40,16 +40,16 @@ const FORM_MIN: f32 = 8.0;
 const LIT_PX_JUDGED: usize = 2000;
 
 /// Holds a picture, as large as its layers, against them and the paint that was asked for.
-pub fn judge_picture(layers: &Layers, wanted: impl Into<Paint>, picture: &Picture) -> Verdict {
+pub fn judge_picture(lacquers: &Lacquers<'_>, wanted: impl Into<Paint>, picture: &Picture) -> Verdict {
     let wanted = wanted.into();
     let mut verdict = Verdict::default();
-    let side = layers.side_px as usize;
+    let side = lacquers.layers().side_px as usize;
     let rgba = picture.rgba().as_chunks::<4>().0;
     if rgba.len() != side * side {
         verdict.findings.push(format!("the picture has {} pixels in place of {}", rgba.len(), side * side));
         return verdict;
     }
-    let layers = &*under_lacquer(layers, wanted);
+    let layers = lacquers.of(wanted);
     let paint = paint(wanted);
     let known = |i: usize| alpha_of(layers.coverage[i], layers.shadow[i] * paint.shadow);
     let alpha_error = rgba.par_iter().enumerate().map(|(i, pixel)| (f32::from(pixel[3]) / 255.0 - known(i)).abs());
@@ -68,7 +68,7 @@ pub fn judge_picture(layers: &Layers, wanted: impl Into<Paint>, picture: &Pictur
         verdict.hold("form", spread(&levels), Bound::AtLeast(FORM_MIN));
     }
     verdict.hold("rim", strange_outline(layers, &paint, rgba), Bound::AtMost(RIM_MAX));
-    if let Some(difference) = paint_difference(layers, &paint, rgba) {
+    if let Some(difference) = paint_difference(layers, &swatch(wanted), rgba) {
         verdict.hold("paint_difference", difference, Bound::AtMost(PAINT_DIFFERENCE_MAX));
     }
     verdict
@@ -114,8 +114,8 @@ fn strange_outline(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> f3
     strange as f32 / judged.max(1) as f32
 }
 
-/// Middle CIEDE2000 (Sharma et al. 2005) between lit paint and its swatch in white light with as much of a mirror image. `None`: too little such paint to say.
-fn paint_difference(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> Option<f32> {
+/// Middle CIEDE2000 (Sharma et al. 2005) between lit paint and its hex in white light with as much of a mirror image. `None`: too little such paint to say.
+fn paint_difference(layers: &Layers, swatch: &PaintOptics, rgba: &[[u8; 4]]) -> Option<f32> {
     let lit: Vec<usize> = (0..rgba.len())
         .into_par_iter()
         .filter(|i| {
@@ -129,7 +129,7 @@ fn paint_difference(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> O
     }
     let difference = |i: usize| {
         let [r, g, b, _] = rgba[i];
-        lab([r, g, b]).difference(lab(swatch_in_light(paint, luminance(layers.gloss[i]))))
+        lab([r, g, b]).difference(lab(swatch_in_light(swatch, luminance(layers.gloss[i]))))
     };
     let mut differences: Vec<f32> =
         lit.iter().step_by(lit.len().div_ceil(LIT_PX_JUDGED)).map(|i| difference(*i)).collect();

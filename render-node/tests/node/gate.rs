@@ -10,7 +10,7 @@ use cyclorama_core::{BodyClass, Colour, Dimensions, Paint, Vehicle, VehicleType,
 use cyclorama_node::config::LocalConfig;
 use cyclorama_node::diffusion::ProviderChoice;
 use cyclorama_node::engine::Engine;
-use cyclorama_node::finish::{compose_on_cpu, round_as_stored};
+use cyclorama_node::finish::{Lacquers, compose_on_cpu, round_as_stored};
 use cyclorama_node::gate::{Reference, Verdict, judge_picture};
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::renderer::{Order, Renderer};
@@ -34,7 +34,11 @@ fn an_outline_that_catches_light_is_no_fault() {
     let mut shot = Studio::new(&gpu).unwrap().shoot(&mesh, View::Side).unwrap();
     round_as_stored(&mut shot.layers);
     for colour in Colour::ALL {
-        let verdict = judge_picture(&shot.layers, *colour, &compose_on_cpu(&shot.layers, *colour).unwrap());
+        let verdict = judge_picture(
+            &Lacquers::over(&shot.layers),
+            *colour,
+            &compose_on_cpu(&Lacquers::over(&shot.layers), *colour).unwrap(),
+        );
         assert!(verdict.passes(), "{colour}: {verdict:?}");
     }
 }
@@ -185,10 +189,10 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
     ];
     let layers = shot().layers;
     for (fault, spoil, expected) in faults {
-        let mut picture = compose_on_cpu(&layers, Colour::Red).unwrap();
+        let mut picture = compose_on_cpu(&Lacquers::over(&layers), Colour::Red).unwrap();
         let spoilt: Vec<u8> = picture.pixels().enumerate().flat_map(|(i, pixel)| spoil(&layers, i, pixel)).collect();
         picture = Picture::from_rgba(picture.width(), picture.height(), spoilt).unwrap();
-        let found = named(&judge_picture(&layers, Colour::Red, &picture));
+        let found = named(&judge_picture(&Lacquers::over(&layers), Colour::Red, &picture));
         let missing: Vec<_> = expected.iter().filter(|name| !found.contains(&(**name).to_owned())).collect();
         assert!(
             missing.is_empty() && found.is_empty() == expected.is_empty(),
@@ -196,11 +200,15 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
         );
     }
     for colour in Colour::ALL {
-        let verdict = judge_picture(&layers, *colour, &compose_on_cpu(&layers, *colour).unwrap());
+        let verdict = judge_picture(
+            &Lacquers::over(&layers),
+            *colour,
+            &compose_on_cpu(&Lacquers::over(&layers), *colour).unwrap(),
+        );
         assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{colour}: {verdict:?}");
     }
     let small = Picture::from_rgba(1, 1, vec![0; 4]).unwrap();
-    assert!(judge_picture(&layers, Colour::Red, &small).findings[0].contains("1 pixels"));
+    assert!(judge_picture(&Lacquers::over(&layers), Colour::Red, &small).findings[0].contains("1 pixels"));
 }
 
 /// In every finish, with the ground shadow and without: what is composed rightly passes, and no other paint passes for it.
@@ -219,18 +227,23 @@ fn any_paint_passes_as_itself_alone() {
     for (hex, other) in hexes {
         for finish in ["solid", "metallic", "pearl", "matt"] {
             let [shown, hidden] = ["", "-no-shadow"].map(|shadow| paint(&format!("{hex}-{finish}{shadow}")));
-            let pictures = [shown, hidden].map(|paint| compose_on_cpu(&layers, paint).unwrap());
+            let pictures = [shown, hidden].map(|paint| compose_on_cpu(&Lacquers::over(&layers), paint).unwrap());
             for (paint, picture) in [shown, hidden].into_iter().zip(&pictures) {
-                let verdict = judge_picture(&layers, paint, picture);
+                let verdict = judge_picture(&Lacquers::over(&layers), paint, picture);
                 assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{paint}: {verdict:?}");
             }
-            assert!(named(&judge_picture(&layers, shown, &pictures[1])).contains(&"alpha_error".to_owned()), "{shown}");
             assert!(
-                named(&judge_picture(&layers, hidden, &pictures[0])).contains(&"alpha_error".to_owned()),
+                named(&judge_picture(&Lacquers::over(&layers), shown, &pictures[1]))
+                    .contains(&"alpha_error".to_owned()),
+                "{shown}"
+            );
+            assert!(
+                named(&judge_picture(&Lacquers::over(&layers), hidden, &pictures[0]))
+                    .contains(&"alpha_error".to_owned()),
                 "{hidden}"
             );
-            let in_other = compose_on_cpu(&layers, paint(&format!("{other}-{finish}"))).unwrap();
-            let verdict = judge_picture(&layers, shown, &in_other);
+            let in_other = compose_on_cpu(&Lacquers::over(&layers), paint(&format!("{other}-{finish}"))).unwrap();
+            let verdict = judge_picture(&Lacquers::over(&layers), shown, &in_other);
             assert!(named(&verdict).contains(&"paint_difference".to_owned()), "{shown} in {other}: {verdict:?}");
         }
     }
@@ -278,7 +291,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
         assert!(refused.iter().all(|one| one["findings"].to_string().contains("silhouette")), "{receipt}");
         // What is handed out passes, whoever lit it.
         for (colour, picture) in &render.pictures {
-            assert!(judge_picture(&render.layers, *colour, picture).passes(), "{model:?}");
+            assert!(judge_picture(&Lacquers::over(&render.layers), *colour, picture).passes(), "{model:?}");
         }
     }
 }
