@@ -4,11 +4,6 @@ import { CycloramaError, connectionFailed } from "./errors.js";
 import { type Request, type Retries, Transport, documentOf, expectMediaType, textOf } from "./transport.js";
 import type {
   AccountResponse,
-  AskedColor,
-  AskedFinish,
-  AskedFormat,
-  AskedView,
-  Background,
   BatchImageUrlRequest,
   CheckoutRequest,
   CheckoutResponse,
@@ -20,11 +15,11 @@ import type {
   EventsResponse,
   FeedbackRequest,
   FeedbackResponse,
-  Fit,
   Health,
   ImageOptionsResponse,
   ImageUrlResponse,
   ImageUrlsResponse,
+  Looks,
   MakeList,
   ModelList,
   ModelYearList,
@@ -32,10 +27,7 @@ import type {
   PortalResponse,
   ResolveRequest,
   ResolveResponse,
-  Scale,
   SearchResults,
-  Shadow,
-  SizePreset,
   StatementLine,
   StatementResponse,
   VehicleList,
@@ -55,24 +47,12 @@ export interface ClientOptions {
 }
 
 /** A vehicle and how its picture should look. */
-export interface Picture {
+export interface Picture extends Looks {
   readonly make: string;
   readonly model: string;
   readonly year: number;
-  readonly view?: AskedView;
-  readonly color?: AskedColor;
   readonly w?: number;
   readonly h?: number;
-  readonly size?: SizePreset;
-  readonly format?: AskedFormat;
-  readonly fit?: Fit;
-  readonly trim?: boolean;
-  /** Per cent of the longer side of what `trim` cuts out. */
-  readonly padding?: number;
-  readonly background?: Background;
-  readonly shadow?: Shadow;
-  readonly scale?: Scale;
-  readonly finish?: AskedFinish;
 }
 
 export interface Welcome {

@@ -10,8 +10,6 @@ export type PresetColor =
 export type Color = PresetColor | (string & {});
 /** Also six hex digits with or without `#`, in any case, and names of CSS. */
 export type AskedColor = PresetColor | "grey" | (string & {});
-/** What a picture is rated by is a preset. */
-export type AskedPresetColor = PresetColor | "grey";
 export type Format = "png" | "webp" | "jpg" | "avif";
 /** `auto` is the best of those that the request's `Accept` names. */
 export type NamedFormat = Format | "auto";
@@ -28,16 +26,11 @@ export type Finish = "solid" | "metallic" | "pearl" | "matt";
 export type AskedFinish = Finish | "matte";
 export type SizePreset = "thumb" | "small" | "medium" | "large";
 
-/** One picture of `createImageUrls`: `make` (or `brand`), `model` and `year`, and how it should look. */
-export interface ImageRequest {
-  readonly make?: string;
-  readonly brand?: string;
-  readonly model: string;
-  readonly year: number;
+/** How a picture of a vehicle should look; whether its box is `w` and `h` or `width` and `height`, the request says. */
+export interface Looks {
   readonly view?: AskedView;
   readonly color?: AskedColor;
-  readonly width?: number;
-  readonly height?: number;
+  readonly finish?: AskedFinish;
   readonly size?: SizePreset;
   readonly format?: AskedFormat;
   readonly fit?: Fit;
@@ -47,7 +40,16 @@ export interface ImageRequest {
   readonly background?: Background;
   readonly shadow?: Shadow;
   readonly scale?: Scale;
-  readonly finish?: AskedFinish;
+}
+
+/** One picture of `createImageUrls`: `make` (or `brand`), `model` and `year`, and how it should look. */
+export interface ImageRequest extends Looks {
+  readonly make?: string;
+  readonly brand?: string;
+  readonly model: string;
+  readonly year: number;
+  readonly width?: number;
+  readonly height?: number;
 }
 
 export interface BatchImageUrlRequest {
@@ -73,7 +75,9 @@ export interface FeedbackRequest {
   readonly model?: string;
   readonly year?: number;
   readonly view?: AskedView;
-  readonly color?: AskedPresetColor;
+  readonly color?: AskedColor;
+  readonly finish?: AskedFinish;
+  readonly shadow?: Shadow;
   readonly rating?: number;
   readonly verdict?: "good" | "bad";
   readonly reason?: string;

@@ -25,6 +25,15 @@ async fn wrong(answer: Response) -> (u16, Value) {
     (status, body["parameter"].take())
 }
 
+/// What the tool `rate_image` says.
+async fn rated_by_tool(service: &Service, customer: &Customer, arguments: Value) -> Value {
+    let params = json!({ "name": "rate_image", "arguments": arguments });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let request = service.http.post(format!("{}/api/mcp", service.base_url)).bearer_auth(&customer.key);
+    let answer = request.header("accept", "application/json").json(&message).send().await.unwrap();
+    answer.json::<Value>().await.unwrap()["result"]["structuredContent"].take()
+}
+
 async fn etag(service: &Service, customer: &Customer, query: &str) -> (String, Vec<u8>) {
     let answer = service.get(customer, &format!("{CIVIC}{query}")).send().await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
@@ -85,6 +94,30 @@ on_both_databases! {
             assert_eq!(wrong(say(&service, &customer, body.clone()).await).await, (400, json!(parameter)), "{body}");
         }
         assert_eq!(service.balance(&customer).await.unwrap(), 6, "opinions are free");
+    }
+
+    async fn a_picture_in_any_paint_is_named_as_it_is_asked_for(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(10).unwrap();
+        let mut rated = Vec::new();
+        for (query, looks) in [
+            ("&color=1f4e8c", json!({ "colour": "#1F4E8C" })),
+            ("&color=1f4e8c&finish=matt", json!({ "color": "1f4e8c", "finish": "matt" })),
+            ("&color=red&shadow=off", json!({ "color": "red", "shadow": "off" })),
+        ] {
+            etag(&service, &customer, query).await;
+            let mut body = json!({ "make": "honda", "model": "civic", "year": 2018, "rating": 4 });
+            body.as_object_mut().unwrap().extend(looks.as_object().unwrap().clone());
+            let by_api = kept(say(&service, &customer, body.clone()).await).await["asset_id"].take();
+            let by_tool = rated_by_tool(&service, &customer, body).await["data"]["asset_id"].take();
+            assert_eq!(by_api, by_tool, "{query}");
+            rated.push(by_api);
+        }
+        rated.dedup();
+        assert_eq!(rated.len(), 3);
+        let wrong_finish = json!({ "make": "honda", "model": "civic", "year": 2018, "color": "red", "finish": "matt", "rating": 4 });
+        assert_eq!(wrong(say(&service, &customer, wrong_finish).await).await, (400, json!("finish")));
     }
 
     async fn three_accounts_flag_a_render_and_a_new_revision_takes_its_place(db: DatabaseChoice) {

@@ -7,7 +7,7 @@ use cyclorama_client::types::FeedbackRequest;
 #[derive(Debug, clap::Args)]
 pub struct Feedback {
     /// The request that gave the picture
-    #[arg(long, value_name = "ID", conflicts_with_all = ["make", "model", "year", "view", "color"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["make", "model", "year", "view", "color", "finish", "shadow"])]
     request_id: Option<String>,
     #[arg(long, requires_all = ["model", "year"], required_unless_present = "request_id")]
     make: Option<String>,
@@ -19,6 +19,10 @@ pub struct Feedback {
     view: Option<String>,
     #[arg(long, requires = "make")]
     color: Option<String>,
+    #[arg(long, requires = "make")]
+    finish: Option<String>,
+    #[arg(long, requires = "make")]
+    shadow: Option<String>,
     /// 1 (bad) to 5 (good)
     #[arg(long, required_unless_present = "verdict")]
     rating: Option<i64>,
@@ -41,6 +45,8 @@ impl Feedback {
             year: self.year,
             view: self.view.map(Into::into),
             color: self.color.map(Into::into),
+            finish: self.finish.map(Into::into),
+            shadow: self.shadow.map(Into::into),
             rating: self.rating,
             verdict: self.verdict,
             reason: self.reason,

@@ -57,22 +57,8 @@ impl Asked {
         let extension = file.and_then(|file| file.extension()).and_then(|extension| extension.to_str());
         let of_file =
             extension.map(str::to_lowercase).filter(|name| matches!(&**name, "png" | "webp" | "jpg" | "jpeg" | "avif"));
-        Picture {
-            view: self.view.as_deref().map(Into::into),
-            color: self.color.as_deref().map(Into::into),
-            w: self.width,
-            h: self.height,
-            size: self.size.as_deref().map(Into::into),
-            format: self.format.clone().or(of_file).map(Format::from),
-            fit: self.fit.as_deref().map(Into::into),
-            trim: self.trim.then_some(true),
-            padding: self.padding,
-            background: self.background.as_deref().map(Into::into),
-            shadow: self.shadow.as_deref().map(Into::into),
-            scale: self.scale.as_deref().map(Into::into),
-            finish: self.finish.as_deref().map(Into::into),
-            ..Picture::new(&*self.make, &*self.model, self.year)
-        }
+        let image = self.image();
+        Picture { format: image.format.clone().or(of_file.map(Format::from)), ..image.into() }
     }
 
     /// As a part of a request for signed addresses.

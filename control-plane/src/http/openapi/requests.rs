@@ -362,23 +362,22 @@ impl ToSchema for ImageUrlsRequest {
 
 /// What a report may say; which of it belongs together is said beside it.
 pub fn feedback_fields() -> ObjectBuilder {
-    let views = spellings(View::ALL, View::as_str, View::aliases);
-    let colors = spellings(Colour::ALL, Colour::as_str, Colour::aliases);
+    // What a picture looks like before it is framed: all frames of it are judged as one.
+    let looks = ["view", "color", "finish", "shadow"];
+    let looks = choices(["width", "height"], true).into_iter().filter(|(name, _)| looks.contains(name));
     let request_id = text()
         .min_length(Some(1))
         .max_length(Some(128))
         .description(Some("Of the request that delivered the picture, or that made its address."));
-    object(built(vec![
-        ("request_id", request_id),
-        ("make", name("ford")),
-        ("model", name("mustang")),
-        ("year", year()),
-        ("view", views),
-        ("color", colors),
+    let mut fields =
+        vec![("request_id", request_id), ("make", name("ford")), ("model", name("mustang")), ("year", year())];
+    fields.extend(looks);
+    fields.extend([
         ("rating", whole(1, 5).description(Some("1 is worst; 1 and 2 count as bad."))),
         ("verdict", one_of(["good", "bad"].into_iter())),
         ("reason", text().max_length(Some(500))),
-    ]))
+    ]);
+    object(built(fields))
 }
 
 impl PartialSchema for FeedbackRequest {

@@ -17,7 +17,6 @@ from .types import (
     AskedColor,
     AskedFinish,
     AskedFormat,
-    AskedPresetColor,
     AskedView,
     Background,
     CarImage,
@@ -386,14 +385,16 @@ class Cyclorama:
         model: Optional[str] = None,
         year: Optional[int] = None,
         view: Optional[AskedView] = None,
-        color: Optional[AskedPresetColor] = None,
+        color: Optional[AskedColor] = None,
+        finish: Optional[AskedFinish] = None,
+        shadow: Optional[Shadow] = None,
         rating: Optional[int] = None,
         verdict: Optional[Literal["good", "bad"]] = None,
         reason: Optional[str] = None,
     ) -> FeedbackResponse:
         """Says how good a picture is: the one of `request_id`, or of `make`, `model` and `year`."""
         body = _given(request_id=request_id, make=make, model=model, year=year, view=view, color=color)
-        body.update(_given(rating=rating, verdict=verdict, reason=reason))
+        body.update(_given(finish=finish, shadow=shadow, rating=rating, verdict=verdict, reason=reason))
         return self._json(FeedbackResponse, Request("POST", "/api/v1/feedback", body=body, repeatable=False))
 
     def create_checkout(self, credits: int, *, idempotency_key: Optional[str] = None) -> CheckoutResponse:

@@ -15,8 +15,7 @@ PresetColor = Literal[
 Color = Union[PresetColor, str]
 # Also six hex digits with or without `#`, in any case, and names of CSS.
 AskedColor = Union[PresetColor, Literal["grey"], str]
-# What a picture is rated by, and what free text is read as, are presets.
-AskedPresetColor = Union[PresetColor, Literal["grey"]]
+# What free text is read as is a preset.
 Format = Literal["png", "webp", "jpg", "avif"]
 # `auto` is the best of those that the request's `Accept` names.
 NamedFormat = Union[Format, Literal["auto"]]

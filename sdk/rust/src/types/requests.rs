@@ -122,6 +122,31 @@ impl ImageRequest {
     }
 }
 
+/// The same picture as a delivery of its own.
+impl From<ImageRequest> for Picture {
+    fn from(image: ImageRequest) -> Self {
+        Picture {
+            make: image.make.or(image.brand).unwrap_or_default(),
+            model: image.model,
+            year: image.year,
+            view: image.view,
+            color: image.color,
+            w: image.width,
+            h: image.height,
+            size: image.size,
+            format: image.format,
+            fit: image.fit,
+            trim: image.trim,
+            padding: image.padding,
+            background: image.background,
+            shadow: image.shadow,
+            scale: image.scale,
+            finish: image.finish,
+            ..Picture::default()
+        }
+    }
+}
+
 /// 1 to 50 pictures, and how long their addresses last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -209,6 +234,11 @@ pub struct FeedbackRequest {
     pub view: Option<View>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
+    /// Of a color that is no preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish: Option<Finish>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<Shadow>,
     /// 1 to 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<i64>,

@@ -18,7 +18,7 @@ pub fn definition() -> Definition {
         scope: Some(Scope::AccountRead),
         limits: "rating 1 to 5, or a verdict; reason of at most 500 characters; one report for each account and picture, the last one counts",
         about: "Says what the user thinks of a picture, named by the request_id that delivered it, or by make, model and year (view, \
-                color). Bad reports of several accounts put it into review.",
+                color, finish, shadow). Bad reports of several accounts put it into review.",
         input: json!(feedback_fields().build()),
         output: openapi::schema("FeedbackResponse"),
         is_read_only: false,

@@ -25,7 +25,7 @@ const REQUEST_ID_CHARS_MAX: usize = 128;
 const REASON_CHARS_MAX: usize = 500;
 
 /// The members that say which picture is meant by itself, as an image request spells them.
-const VEHICLE_MEMBERS: [&str; 5] = ["make", "model", "year", "view", "color"];
+const VEHICLE_MEMBERS: [&str; 8] = ["make", "model", "year", "view", "color", "colour", "finish", "shadow"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +45,12 @@ struct Body {
     _view: Option<Value>,
     #[serde(rename = "color")]
     _color: Option<Value>,
+    #[serde(rename = "colour")]
+    _colour: Option<Value>,
+    #[serde(rename = "finish")]
+    _finish: Option<Value>,
+    #[serde(rename = "shadow")]
+    _shadow: Option<Value>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -199,8 +205,8 @@ async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>)
     };
     let judged = candidates.next().ok_or_else(missing)?;
     if candidates.next().is_some() {
-        let detail =
-            "This `request_id` made several addresses: send `make`, `model`, `year`, `view` and `color` as well.";
+        let detail = "This `request_id` made several addresses: send `make`, `model`, `year`, `view`, `color`, `finish` \
+                      and `shadow` as well.";
         return Err(Problem::bad_parameter("request_id", detail));
     }
     Ok(judged)
