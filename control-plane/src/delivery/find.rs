@@ -97,7 +97,7 @@ pub struct Ready {
     pub picture: Arc<Picture>,
 }
 
-/// What is known of a picture beside its bytes.
+/// Size and scale of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Framed {
     /// In pixels.
@@ -107,7 +107,7 @@ pub struct Framed {
     pub scale_mm_per_px: Option<f64>,
 }
 
-/// What can be said of a picture without its bytes.
+/// A picture as `HEAD` describes it, without its bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
     /// `None` where it depends on the picture, which does not exist.

@@ -90,7 +90,7 @@ struct Keys {
     /// Each with the key that it stands for.
     synonyms: &'static [(&'static str, &'static str)],
     takes_response: bool,
-    /// What is taken beside a picture's own keys, for a refusal.
+    /// The endpoint's further keys, as a refusal lists them after those of a picture.
     others: &'static str,
 }
 

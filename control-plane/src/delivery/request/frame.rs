@@ -1,4 +1,4 @@
-//! The parameters of a request that say what the picture is painted with and how it is framed.
+//! Reads the parameters of paint and frame.
 
 use super::{BadParameter, Given, Keys, one_of, shortened, side, whole_number};
 use cyclorama_core::frame::PADDING_PERCENT_MAX;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use url::form_urlencoded;
 
-/// What is wanted of the encoding.
+/// The format that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedFormat {
     One(Format),
@@ -27,7 +27,7 @@ impl AskedFormat {
         }
     }
 
-    /// What is delivered where a client says nothing of what it takes.
+    /// The format of the answer where a client sends no `Accept`.
     pub const fn usual(self) -> Format {
         match self {
             AskedFormat::One(format) => format,
@@ -159,7 +159,7 @@ fn padding(given: Option<&str>) -> Result<u8, BadParameter> {
 const WHITE: [u8; 3] = [255; 3];
 const BLACK: [u8; 3] = [0; 3];
 
-/// `None` where it is what the format has anyway.
+/// The background as sRGB. `None`: transparent, or white in a format without transparency.
 fn background(given: Option<&str>, format: AskedFormat) -> Result<Option<[u8; 3]>, BadParameter> {
     let is_flat = matches!(format, AskedFormat::One(format) if !format.keeps_transparency());
     let Some(text) = given else { return Ok(None) };
@@ -191,7 +191,7 @@ pub fn background_name(srgb: [u8; 3]) -> String {
     }
 }
 
-/// What a frame says beside its box, as keys and values of the API; defaults are left out.
+/// Keys and values of the API for everything in a frame but its width and height; defaults are left out.
 pub fn frame_pairs(frame: &Frame) -> Vec<(&'static str, String)> {
     let Frame { fit, width: _, height: _, trim, padding_percent, background, scale } = frame;
     let mut pairs = Vec::new();
@@ -213,12 +213,12 @@ pub fn frame_pairs(frame: &Frame) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// The same as a query.
+/// The pairs of [`frame_pairs`] as a query string.
 pub fn frame_query(frame: &Frame) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(frame_pairs(frame)).finish()
 }
 
-/// A frame of a box and of what [`frame_query`] says. `None`: nothing that it says.
+/// Reads a query string of [`frame_query`] back, with its box beside it. `None`: [`frame_query`] writes no such string.
 pub fn frame_of_query(query: &str, width: Option<u32>, height: Option<u32>) -> Option<Frame> {
     let mut frame = Frame { width, height, ..Frame::default() };
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -234,8 +234,7 @@ pub fn frame_of_query(query: &str, width: Option<u32>, height: Option<u32>) -> O
     Some(frame)
 }
 
-/// All that a picture has beyond the contract's first version but its colour, in the order in which addresses have it; defaults are
-/// left out.
+/// Keys and values of all parameters that stand after `format` in a canonical address, in its order; defaults are left out.
 pub fn added_pairs(frame: &Frame, paint: &Paint) -> Vec<(&'static str, String)> {
     let mut pairs = frame_pairs(frame);
     if !paint.shadow {
