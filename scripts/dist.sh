@@ -8,7 +8,14 @@ cd "$(dirname "$0")/.."
 folder=${1:?the folder to fill}
 [ "${2:-}" = programs ] || scripts/install.sh run
 
-cargo build --release --locked -p cyclorama -p cyclorama-node
+# AVIF in half the time, with the same bytes. On x86-64 its assembler code needs nasm.
+features=()
+if [ "$(uname -m)" != x86_64 ] || command -v nasm >/dev/null; then
+    features=(--features cyclorama-core/avif-assembler)
+else
+    echo "dist: nasm is not installed: AVIF pictures will take twice as long to make"
+fi
+cargo build --release --locked -p cyclorama -p cyclorama-node "${features[@]}"
 target=${CARGO_TARGET_DIR:-target}
 install -D -t "$folder" "$target/release/cyclorama" "$target/release/cyclorama-node"
 [ "${2:-}" != programs ] || exit 0

@@ -8,8 +8,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use cyclorama_core::encoding;
-use cyclorama_core::{Format, MASTER_SIDE_PX};
+use cyclorama_core::encoding::{self, Picture};
+use cyclorama_core::frame::plan;
+use cyclorama_core::{Fit, Format, Frame, MASTER_SIDE_PX};
 use cyclorama_tests::likeness::ssim;
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{DatabaseChoice, Options, Service};
@@ -206,9 +207,11 @@ impl Sharp {
     }
 
     /// Milliseconds and bytes of one picture; `lossless` is what its encoder was given, as a PNG.
-    fn make(&mut self, master: &Path, format: Format, side: u32, lossless: bool) -> Result<(f64, Vec<u8>)> {
-        let order =
-            json!({"master": master, "format": format.as_str(), "side": side, "lossless": lossless, "out": self.out});
+    fn make(&mut self, master: &Path, format: Format, wanted: &Wanted, lossless: bool) -> Result<(f64, Vec<u8>)> {
+        let order = json!({
+            "master": master, "format": format.as_str(), "frame": wanted.name(), "width": wanted.width, "height": wanted.height,
+            "lossless": lossless, "out": self.out,
+        });
         writeln!(self.orders, "{order}")?;
         let mut line = String::new();
         ensure!(self.answers.read_line(&mut line)? > 0, "sharp.mjs ended");
@@ -232,10 +235,55 @@ fn read_back(bytes: &[u8], format: Format, sharp: Option<&mut Sharp>, scratch: &
     // A name of its own for each, since sharp.mjs remembers what it has read.
     let file = tempfile::Builder::new().suffix(".avif").tempfile_in(scratch)?.into_temp_path().keep()?;
     std::fs::write(&file, bytes)?;
-    let side = encoding::probe(bytes)?.width;
-    let png = sharp.context("only sharp reads AVIF here")?.make(&file, Format::Png, side, true)?.1;
+    let probe = encoding::probe(bytes)?;
+    let whole = Wanted { fit: None, width: probe.width, height: probe.height };
+    let png = sharp.context("only sharp reads AVIF here")?.make(&file, Format::Png, &whole, true)?.1;
     decoded(&png)
 }
+
+/// What is made of a master: a square, or a trimmed box.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// `None`: a plain square.
+    fit: Option<Fit>,
+    width: u32,
+    height: u32,
+}
+
+impl Wanted {
+    const fn square(side: u32) -> Self {
+        Wanted { fit: None, width: side, height: side }
+    }
+
+    /// How sharp.mjs calls it.
+    fn name(&self) -> &'static str {
+        self.fit.map_or("square", Fit::as_str)
+    }
+
+    /// Master to picture, as the service makes it: the bounds of what is seen are looked for in the master.
+    fn derive(&self, master: &Picture, format: Format) -> Result<Vec<u8>> {
+        Ok(match self.frame() {
+            None => encoding::derive(master, self.width, self.height, format)?,
+            Some(frame) => encoding::frame(master, &encoding::sight(master, SCALE_UM_PER_PX), &frame, format)?,
+        })
+    }
+
+    /// What the encoder is given.
+    fn resized(&self, master: &Picture) -> Result<Picture> {
+        Ok(match self.frame() {
+            None => encoding::resize(master, self.width, self.height)?,
+            Some(frame) => encoding::framed(master, &plan(&frame, &encoding::sight(master, SCALE_UM_PER_PX)))?,
+        })
+    }
+
+    fn frame(&self) -> Option<Frame> {
+        let (width, height) = (Some(self.width), Some(self.height));
+        self.fit.map(|fit| Frame { fit, width, height, trim: true, ..Frame::default() })
+    }
+}
+
+/// Any will do: nothing here is at true scale.
+const SCALE_UM_PER_PX: u32 = 5_000;
 
 /// One tool's figures for one format and side, each the mean of all vehicles.
 #[derive(Default)]
@@ -277,13 +325,27 @@ fn imaging(masters: &[Vec<u8>], sharp: Option<PathBuf>) -> Result<()> {
             println!("AVIF is read back by sharp: it is not measured without --sharp");
             continue;
         }
-        for side in [256u32, 512, 768] {
+        let squares = [256, 512, 768].map(Wanted::square);
+        let boxes = [Fit::Contain, Fit::Cover].map(|fit| Wanted { fit: Some(fit), width: 512, height: 288 });
+        for wanted in squares.into_iter().chain(boxes) {
             let (mut ours, mut theirs) = (Figures::default(), Figures::default());
             for (master, file) in masters.iter().zip(&files) {
                 let share = 1.0 / masters.len() as f64;
-                measure(master, file, format, side, share, sharp.as_mut(), scratch.path(), (&mut ours, &mut theirs))?;
+                measure(
+                    master,
+                    file,
+                    format,
+                    &wanted,
+                    share,
+                    sharp.as_mut(),
+                    scratch.path(),
+                    (&mut ours, &mut theirs),
+                )?;
             }
-            print!("| {format} {side} | {:.1} | ", ours.ms);
+            match wanted.fit {
+                None => print!("| {format} {} | {:.1} | ", wanted.width, ours.ms),
+                Some(fit) => print!("| {format} {}x{} {fit}, trimmed | {:.1} | ", wanted.width, wanted.height, ours.ms),
+            }
             match &sharp {
                 None => println!("| | {:.0} | | {:.4} | |", ours.bytes, ours.ssim),
                 Some(_) => println!(
@@ -307,7 +369,7 @@ fn measure(
     master: &[u8],
     file: &Path,
     format: Format,
-    side: u32,
+    wanted: &Wanted,
     share: f64,
     mut sharp: Option<&mut Sharp>,
     scratch: &Path,
@@ -319,30 +381,30 @@ fn measure(
     for turn in 0..=if format == Format::Avif { AVIF_TURNS } else { IMAGING_TURNS } {
         let began = Instant::now();
         let picture = encoding::decode_master(master, MASTER_SIDE_PX)?;
-        our_bytes = encoding::derive(&picture, side, side, format)?;
+        our_bytes = wanted.derive(&picture, format)?;
         let ms = began.elapsed().as_secs_f64() * 1e3;
         drop(picture);
         if turn > 0 {
             our_times.push(ms);
         }
         if let Some(sharp) = sharp.as_deref_mut() {
-            let (ms, bytes) = sharp.make(file, format, side, false)?;
+            let (ms, bytes) = sharp.make(file, format, wanted, false)?;
             their_bytes = bytes;
             if turn > 0 {
                 their_times.push(ms);
             }
         }
     }
-    let lossless = encoding::resize(&encoding::decode_master(master, MASTER_SIDE_PX)?, side, side)?;
+    let lossless = wanted.resized(&encoding::decode_master(master, MASTER_SIDE_PX)?)?;
     let rgba = match format {
         Format::Jpg => lossless.flattened_on_white().chunks(3).flat_map(|c| [c[0], c[1], c[2], 255]).collect(),
         _ => lossless.rgba().to_vec(),
     };
-    let lossless = RgbaImage::from_raw(side, side, rgba).context("four bytes a pixel")?;
+    let lossless = RgbaImage::from_raw(wanted.width, wanted.height, rgba).context("four bytes a pixel")?;
     let shown = read_back(&our_bytes, format, sharp.as_deref_mut(), scratch)?;
     ours.add(share, our_times, our_bytes.len(), &shown, &lossless);
     if let Some(sharp) = sharp {
-        let lossless = decoded(&sharp.make(file, format, side, true)?.1)?;
+        let lossless = decoded(&sharp.make(file, format, wanted, true)?.1)?;
         let shown = read_back(&their_bytes, format, Some(sharp), scratch)?;
         theirs.add(share, their_times, their_bytes.len(), &shown, &lossless);
     }
