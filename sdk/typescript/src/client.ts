@@ -1,6 +1,7 @@
 /** The service's operations, one method each. Methods, arguments and results are named as in its API document. */
 
 import { CycloramaError, connectionFailed } from "./errors.js";
+import type { Looks } from "./looks.js";
 import { type Request, type Retries, Transport, documentOf, expectMediaType, textOf } from "./transport.js";
 import type {
   AccountResponse,
@@ -19,7 +20,6 @@ import type {
   ImageOptionsResponse,
   ImageUrlResponse,
   ImageUrlsResponse,
-  Looks,
   MakeList,
   ModelList,
   ModelYearList,

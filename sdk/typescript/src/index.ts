@@ -10,6 +10,7 @@ export {
   UnavailableError,
 } from "./errors.js";
 export * from "./html.js";
+export type { Looks } from "./looks.js";
 export * from "./partner-urls.js";
 export type { Retries } from "./transport.js";
 export type * from "./types.js";

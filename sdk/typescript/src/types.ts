@@ -1,5 +1,7 @@
 /** What the service answers and is asked, named as in its API document (`/openapi.json`). Answers may have members that are newer. */
 
+import type { Looks } from "./looks.js";
+
 export type View = "front" | "front-3-4" | "side" | "side-right" | "rear" | "rear-3-4";
 /** Also what views are called elsewhere. */
 export type AskedView = View | "front34" | "hero" | "side-left" | "profile" | "side-r" | "back" | "rear34";
@@ -25,22 +27,6 @@ export type Scale = "fill" | "true";
 export type Finish = "solid" | "metallic" | "pearl" | "matt";
 export type AskedFinish = Finish | "matte";
 export type SizePreset = "thumb" | "small" | "medium" | "large";
-
-/** How a picture of a vehicle should look; whether its box is `w` and `h` or `width` and `height`, the request says. */
-export interface Looks {
-  readonly view?: AskedView;
-  readonly color?: AskedColor;
-  readonly finish?: AskedFinish;
-  readonly size?: SizePreset;
-  readonly format?: AskedFormat;
-  readonly fit?: Fit;
-  readonly trim?: boolean;
-  /** Per cent of the longer side of what `trim` cuts out. */
-  readonly padding?: number;
-  readonly background?: Background;
-  readonly shadow?: Shadow;
-  readonly scale?: Scale;
-}
 
 /** One picture of `createImageUrls`: `make` (or `brand`), `model` and `year`, and how it should look. */
 export interface ImageRequest extends Looks {
