@@ -52,7 +52,7 @@ pub struct Pictures {
     /// What keeps files of large derivatives open.
     files: sync::Cache<DerivativeKey, Arc<File>>,
     known: sync::Cache<Variant, Arc<Picture>>,
-    /// What was read from masters, by their digests.
+    /// Which part of each master shows the vehicle, and its scale; by the digest of the master.
     sights: sync::Cache<String, Sight>,
     /// Pictures that clients who take AVIF have asked for once.
     avif_wanted: sync::Cache<DerivativeKey, ()>,
@@ -216,21 +216,14 @@ impl Pictures {
 
     /// The size and scale of the order's picture, where they are known without reading anything.
     fn framed_at_hand(&self, order: &Order, picture: &Picture) -> Option<Framed> {
-        let Order { frame, .. } = order;
-        let sight = self.sights.get(&picture.master_sha256);
-        match (frame.has_known_size() && frame.scale == Scale::Fill, sight) {
-            (true, _) => {
-                let (width, height) = frame.size_px();
-                Some(Framed { width, height, scale_mm_per_px: None })
-            }
-            (false, Some(sight)) => {
-                let plan = frame::plan(frame, &sight);
-                let is_true = frame.scale == Scale::True;
-                let scale_mm_per_px = is_true.then(|| plan.scale_mm_per_px(&sight));
-                Some(Framed { width: plan.width, height: plan.height, scale_mm_per_px })
-            }
-            (false, None) => None,
+        let is_true = order.frame.scale == Scale::True;
+        if let Some(framed) = order.framed_in_advance().filter(|_| !is_true) {
+            return Some(framed);
         }
+        let sight = self.sights.get(&picture.master_sha256)?;
+        let plan = frame::plan(&order.frame, &sight);
+        let scale_mm_per_px = is_true.then(|| plan.scale_mm_per_px(&sight));
+        Some(Framed { width: plan.width, height: plan.height, scale_mm_per_px })
     }
 
     async fn framed(&self, order: &Order, picture: &Picture, work: Work) -> Result<Framed, DeliveryError> {

@@ -48,9 +48,9 @@ use std::sync::Arc;
 pub struct Order {
     pub vehicle: Vehicle,
     pub variant: Variant,
-    /// What it is delivered in.
+    /// The format of the bytes that are delivered.
     pub format: Format,
-    /// What was asked for: `format` of one that is chosen as the client asks is what everybody takes until [`negotiated`] says more.
+    /// The format that the request names. For `auto`, `format` is one that every client reads, until [`negotiated`] has looked at `Accept`.
     pub asked_format: AskedFormat,
     pub frame: Frame,
 }

@@ -558,7 +558,7 @@ mod tests {
         );
     }
 
-    /// What is added to the address, and how it is spelt.
+    /// The canonical address of a frame and a paint, for several spellings of each.
     #[test]
     fn frames_and_paints_have_one_spelling() {
         for (given, canonical) in [

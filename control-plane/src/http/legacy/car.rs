@@ -448,7 +448,7 @@ impl Asked<'_> {
         response
     }
 
-    /// What a cache has to look at: `all` where the format depends on what the client takes, else all but that.
+    /// The request headers that the answer depends on: `all` for the format `auto`, else all but `Accept`.
     fn vary(&self, all: &'static str) -> &'static str {
         match self.order.asked_format {
             AskedFormat::Auto => all,

@@ -362,7 +362,7 @@ impl ToSchema for ImageUrlsRequest {
 
 /// What a report may say; which of it belongs together is said beside it.
 pub fn feedback_fields() -> ObjectBuilder {
-    // What a picture looks like before it is framed: all frames of it are judged as one.
+    // A report is about the picture before it is framed, so it names no frame.
     let looks = ["view", "color", "finish", "shadow"];
     let looks = choices(["width", "height"], true).into_iter().filter(|(name, _)| looks.contains(name));
     let request_id = text()

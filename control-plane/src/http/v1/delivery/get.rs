@@ -121,7 +121,7 @@ pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMa
     Ok(response)
 }
 
-/// What a shared cache has to look at beside the address.
+/// Tells caches that the answer depends on `Accept`, where the format was chosen by it.
 fn vary(response: &mut Response, is_negotiated: bool) {
     if is_negotiated {
         insert(response, VARY, "Accept");

@@ -61,11 +61,11 @@ pub struct FormatOption {
     transparent: bool,
 }
 
-/// What `format=auto` does.
+/// The format `auto`, which chooses one of the others.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AutoFormatOption {
     id: &'static str,
-    /// What it may answer, the best first: AVIF and WebP only where `Accept` names them; `jpg` where a background is given, before `png`.
+    /// The formats that it may choose, the best first. AVIF and WebP only where `Accept` names them. With a background, `jpg` comes before `png`.
     formats: Vec<&'static str>,
     /// What it answers a request without `Accept`.
     #[schema(schema_with = requests::format)]
