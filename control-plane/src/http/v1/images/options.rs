@@ -65,7 +65,8 @@ pub struct FormatOption {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AutoFormatOption {
     id: &'static str,
-    /// The formats that it may choose, the best first. AVIF and WebP only where `Accept` names them. With a background, `jpg` comes before `png`.
+    /// The formats that it may choose, the best first. AVIF and WebP only where `Accept` names them. With a background, `jpg`
+    /// comes before `png`.
     formats: Vec<&'static str>,
     /// What it answers a request without `Accept`.
     #[schema(schema_with = requests::format)]
