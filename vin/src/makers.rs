@@ -1,0 +1,26 @@
+//! Makers whose vehicles are not, or not all, in vPIC (`data/makers.tsv`).
+
+use crate::number::Number;
+
+/// A maker outside North America.
+pub struct Elsewhere {
+    code: &'static str,
+    pub make: &'static str,
+    /// Whether position 10 is a model year.
+    pub tells_year: bool,
+}
+
+/// All of them, a hundred lines.
+pub fn read() -> Vec<Elsewhere> {
+    let lines = include_str!("../data/makers.tsv").lines().filter(|line| !line.starts_with('#'));
+    let fields = lines.filter_map(|line| {
+        let mut fields = line.split('\t');
+        Some((fields.next()?, fields.next()?, fields.next()?, fields.next()?))
+    });
+    fields.map(|(code, make, _, year)| Elsewhere { code, make, tells_year: year == "yes" }).collect()
+}
+
+pub fn find<'a>(makers: &'a [Elsewhere], number: &Number) -> Option<&'a Elsewhere> {
+    let code = number.maker();
+    makers.iter().find(|maker| maker.code == code)
+}

@@ -1,0 +1,121 @@
+//! The form of `data/vpic.bin`: what of vPIC is needed to read a number, in columns, which compress well. The program that writes the file
+//! (`vin/maker`) compiles this same text.
+
+use serde::{Deserialize, Serialize};
+
+/// Stands for "none" where a column holds places in another.
+pub const NONE: u32 = u32::MAX;
+
+/// What a pattern tells, as numbered by vPIC's table of elements.
+pub mod element {
+    pub const BODY: u8 = 5;
+    pub const MODEL: u8 = 28;
+    pub const SERIES: u8 = 34;
+    pub const TRIM: u8 = 38;
+    pub const PLANT_COUNTRY: u8 = 75;
+    pub const TOLD: [u8; 5] = [BODY, MODEL, SERIES, TRIM, PLANT_COUNTRY];
+}
+
+/// Everything of one month of vPIC.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Tables {
+    /// Year and month of vPIC's publication, `2026_10`.
+    pub month: String,
+    /// Every name, once: makes, models, series, trims, countries.
+    pub names: Vec<String>,
+    /// Models: the place of the name, and of their make's name.
+    pub model_names: Vec<u32>,
+    pub model_makes: Vec<u32>,
+    /// Keys of patterns: what characters 4 to 8 and, after a `|`, 10 to 17 have to be. `*` stands for any, `[A-C1]` for one of several.
+    pub keys: Vec<String>,
+    pub makers: Vec<Maker>,
+    pub schemas: Vec<Schema>,
+    /// Patterns, schema after schema: places in `keys`, elements, values (a model's place, vPIC's number of the body, a name's place), and
+    /// when they were last changed, as the rank of that time.
+    pub pattern_keys: Vec<u32>,
+    pub pattern_elements: Vec<u8>,
+    pub pattern_values: Vec<u32>,
+    pub pattern_changed: Vec<u32>,
+}
+
+/// A maker as its world manufacturer identifier tells it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Maker {
+    /// Three characters, or six (1 to 3 and 12 to 14) for makers of fewer than a thousand vehicles a year.
+    pub code: String,
+    /// vPIC's number of the vehicle type; 0 where it names none.
+    pub vehicle_type: u8,
+    /// Passenger cars, MPVs and light trucks, whose seventh character tells the cycle of years.
+    pub light: bool,
+    /// Places of the names of its makes.
+    pub makes: Vec<u32>,
+    pub schemas: Vec<Use>,
+}
+
+/// A schema, and the model years in which a maker used it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Use {
+    pub schema: u32,
+    pub from: u16,
+    pub to: u16,
+}
+
+/// One scheme of numbers.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Schema {
+    /// How many patterns it has.
+    pub patterns: u32,
+    /// For positions 4 to 8 and 11 to 14: the characters that any pattern of the schema allows there, bits as in `alphabet`; 0 for "says
+    /// nothing".
+    pub allowed: [u64; 9],
+}
+
+/// Bits of characters in a set: digits, capital letters, the bar between both halves of a key.
+pub fn bit(character: u8) -> u64 {
+    match character {
+        b'0'..=b'9' => 1 << (character - b'0'),
+        b'A'..=b'Z' => 1 << (character - b'A' + 10),
+        b'|' => 1 << 36,
+        // Unknown, or nothing that a number can hold: only what takes any character takes it.
+        _ => 1 << 37,
+    }
+}
+
+/// The sets of characters that a key takes, one for each of its places. None for a key that is not well formed.
+pub fn sets_of_key(key: &str) -> Option<Vec<u64>> {
+    let mut sets = Vec::new();
+    let mut rest = key.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        sets.push(match first {
+            b'*' | b'_' => u64::MAX,
+            b'[' => {
+                let end = rest.iter().position(|&character| character == b']')?;
+                let set = set_of_class(&rest[..end]);
+                rest = &rest[end + 1..];
+                set
+            }
+            character => bit(character.to_ascii_uppercase()),
+        });
+    }
+    Some(sets)
+}
+
+/// The characters of `A-C1`.
+fn set_of_class(class: &[u8]) -> u64 {
+    let mut set = 0;
+    let mut rest = class;
+    while let Some((&first, after)) = rest.split_first() {
+        match after {
+            [b'-', last, after @ ..] => {
+                set |= (first..=*last).filter(u8::is_ascii_alphanumeric).fold(0, |set, character| set | bit(character));
+                rest = after;
+            }
+            _ => {
+                set |= bit(first.to_ascii_uppercase());
+                rest = after;
+            }
+        }
+    }
+    set
+}
