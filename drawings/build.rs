@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The header of every file of a folder that is drawn for some vehicle, by the file's name.
+/// The header of every file of a folder, by the file's name.
 fn headers(folder: &Path) -> Result<BTreeMap<String, Value>, Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut headers = BTreeMap::new();
@@ -30,10 +30,16 @@ fn headers(folder: &Path) -> Result<BTreeMap<String, Value>, Box<dyn Error>> {
         let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".toml")) else { continue };
         let text = std::fs::read_to_string(&path)?;
         let sheet: toml::Table = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
-        if let Some(applies_to) = sheet.get("applies_to") {
-            let header = json!({ "name": name, "applies_to": applies_to, "is_measured": sheet.contains_key("facts") });
-            headers.insert(name.to_owned(), header);
-        }
+        let said = |key: &str| sheet.get(key).cloned();
+        let header = json!({
+            "name": name,
+            "base": said("base"),
+            "face": said("face"),
+            "applies_to": said("applies_to").unwrap_or_else(|| toml::Value::Array(Vec::new())),
+            "is_measured": sheet.contains_key("facts"),
+            "generation": said("generation"),
+        });
+        headers.insert(name.to_owned(), header);
     }
     Ok(headers)
 }

@@ -1,13 +1,17 @@
 //! Which vehicles exist: makes, models and years, with the body and dimensions each is drawn from.
 //!
 //! Pure after load: no I/O, no clock, shared by reference. [`release`] is the file format, [`lookup`] finds one
-//! vehicle by what a caller wrote, [`search`] many by free text, [`CurrentCatalog`] holds the one that
+//! vehicle by what a caller wrote, [`bodies`] the bodies of a model, [`ids`] its permanent ids, [`looks`] which years
+//! look alike, [`search`] many by free text, [`CurrentCatalog`] holds the one that
 //! answers, [`resolve`] says which vehicle a text means, [`Diff`] compares two, [`import`] makes a release from public
 //! data. Names are compared by `names`.
 
+mod bodies;
 mod current;
 mod diff;
+mod ids;
 pub mod import;
+mod looks;
 pub mod lookup;
 mod nameless;
 mod names;
@@ -16,13 +20,16 @@ pub mod resolve;
 pub mod search;
 mod twins;
 
+pub use bodies::body_of_word;
 pub use current::{CurrentCatalog, ReloadError};
 pub use diff::Diff;
-pub use lookup::{Found, Missing, NotFound, Suggestion};
+pub use ids::{NoVehicleId, VehicleId};
+pub use looks::{Generation, Look};
+pub use lookup::{AskedName, AskedVehicle, AskedYear, Found, Matched, Missing, NotFound, Suggestion};
 pub use names::slug as normalised;
 pub use release::{Make, Model, ReleaseError, Source, YearSet};
 
-use cyclorama_core::{Dimensions, Vehicle, VehicleType};
+use cyclorama_core::{BodyClass, Dimensions, Vehicle, VehicleType};
 use cyclorama_drawings::{Likeness, likeness};
 use release::{FIRST_YEAR, Release};
 use search::SearchIndex;
@@ -52,6 +59,8 @@ pub struct Catalog {
     likeness_counts: OnceLock<BTreeMap<Likeness, usize>>,
     /// Made when it is first asked for: commands that do not search need not wait for it.
     search_index: OnceLock<SearchIndex>,
+    /// Made when the first id is looked up.
+    ids: OnceLock<ids::Ids>,
 }
 
 /// How much a release holds, counted from the release itself.
@@ -129,6 +138,7 @@ impl Catalog {
             counts: OnceLock::new(),
             likeness_counts: OnceLock::new(),
             search_index: OnceLock::new(),
+            ids: OnceLock::new(),
         }
     }
 
@@ -180,6 +190,11 @@ impl Catalog {
         self.search_index.get_or_init(|| SearchIndex::new(self))
     }
 
+    /// What ids are looked up in.
+    fn id_index(&self) -> &ids::Ids {
+        self.ids.get_or_init(|| self.ids())
+    }
+
     /// Counted once: distinct names take some milliseconds.
     pub fn counts(&self) -> Counts {
         *self.counts.get_or_init(|| self.count())
@@ -224,6 +239,12 @@ impl Model {
     /// Its commonest vehicle type.
     pub fn vehicle_type(&self) -> VehicleType {
         self.types.first().map_or(VehicleType::Other, |(vehicle_type, _)| VehicleType::ALL[*vehicle_type as usize])
+    }
+
+    /// The body that it usually has in a year; the first span's before it begins.
+    pub fn body_in(&self, year: u16) -> BodyClass {
+        let (body, _) = self.facts_of(year.saturating_sub(FIRST_YEAR) as u8);
+        BodyClass::ALL.get(usize::from(body)).copied().unwrap_or(BodyClass::Other)
     }
 
     /// Its type in one year; `None` where it does not exist in that year.

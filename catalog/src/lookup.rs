@@ -1,9 +1,16 @@
 //! Finding one vehicle by what a caller wrote, and saying what was wrong where there is none.
 
+mod asked;
+mod certain;
+
+pub use asked::{AskedName, AskedVehicle, AskedYear};
+
+use super::bodies;
+use super::ids::VehicleId;
 use super::nameless::{is_nameless, is_nameless_make};
 use super::search::{Effort, Match, MatchKind, Query, Words, model_nicknames, trims_and_years};
 use super::{Catalog, Make, Model, import, names};
-use cyclorama_core::Vehicle;
+use cyclorama_core::{BodyClass, Vehicle, VehicleKey, named_enum};
 use serde::Serialize;
 
 /// How many suggestions an answer carries: enough to choose from, short enough to read.
@@ -11,11 +18,46 @@ const SUGGESTIONS_MAX: usize = 8;
 /// Below this likeness (Jaro-Winkler, 0 to 1) a name is not worth suggesting.
 const LIKENESS_MIN: f64 = 0.72;
 
+/// The one vehicle that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    pub vehicle: Vehicle,
+    /// Slugs of the catalog: of the row that was named.
+    pub make: String,
+    pub model: String,
     pub make_name: String,
     pub model_name: String,
+    pub year: u16,
+    /// A body that was asked for; `None` for the one that the model usually has in that year.
+    pub chosen_body: Option<BodyClass>,
+    /// What is drawn for it: of another row where the release lists the body as a model of its own.
+    pub vehicle: Vehicle,
+    pub matched: Matched,
+}
+
+impl Found {
+    /// What was named.
+    pub fn key(&self) -> VehicleKey {
+        VehicleKey { make: self.make.clone(), model: self.model.clone(), body: self.chosen_body, year: self.year }
+    }
+
+    /// The permanent id of make, model and body.
+    pub fn id(&self) -> VehicleId {
+        VehicleId::of(&self.make, &self.model, self.vehicle.body)
+    }
+}
+
+named_enum! {
+    /// How the words of a request were read as a name of the catalog.
+    pub enum Matched {
+        /// The names or slugs of the catalog, or an id.
+        Exact = "exact",
+        /// Another name of the make or model, or another row of the same car.
+        Alias = "alias",
+        /// The name of the model with words of its version behind it, or a version that stands for its family.
+        Trim = "trim",
+        /// The beginning of one model's name.
+        Prefix = "prefix",
+    }
 }
 
 /// Which part of a request the catalog does not have.
@@ -28,6 +70,12 @@ pub enum Missing {
     Year,
     /// The model given is the beginning of several.
     AmbiguousModel,
+    /// No vehicle of this release has the id.
+    Id,
+    /// The model was not sold with that body in that year.
+    Body,
+    /// The id is of one body, and another was named beside it: a contradiction rather than a gap of the catalog.
+    BodyOfId,
 }
 
 /// A 404: says what is wrong and what may have been meant.
@@ -38,6 +86,8 @@ pub struct NotFound {
     pub detail: String,
     /// Best first, at most eight. Makes when the make is unknown, else models of the make.
     pub suggestions: Vec<Suggestion>,
+    /// The bodies that there are, where the one that was asked for is missing.
+    pub bodies: Vec<BodyClass>,
 }
 
 /// A make, or a model of one, with its slugs and the years it can be asked for.
@@ -49,6 +99,9 @@ pub struct Suggestion {
     pub model_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_slug: Option<String>,
+    /// The id of its usual body, in the year that was asked for or else the newest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vehicle_id: Option<VehicleId>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub years: Vec<u16>,
 }
@@ -60,15 +113,19 @@ impl Suggestion {
             make_slug: make.slug.clone(),
             model_name: None,
             model_slug: None,
+            vehicle_id: None,
             years: Vec::new(),
         }
     }
 
-    fn model(make: &Make, model: &Model) -> Self {
+    fn model(make: &Make, model: &Model, year: Option<u16>) -> Self {
+        let years = model.years();
+        let year = year.filter(|year| years.contains(*year)).or(years.iter().last());
         Self {
             model_name: Some(model.name.clone()),
             model_slug: Some(model.slug.clone()),
-            years: model.years().iter().collect(),
+            vehicle_id: year.map(|year| VehicleId::of(&make.slug, &model.slug, model.body_in(year))),
+            years: years.iter().collect(),
             ..Self::make(make)
         }
     }
@@ -81,39 +138,16 @@ pub(super) fn make_key(name: &str) -> String {
 }
 
 impl Catalog {
-    /// Finds a vehicle by names or slugs, whatever their case, accents and punctuation. A model may also be given by
-    /// a beginning that only one model of the make has in that year.
+    /// Finds a vehicle with its usual body by names or slugs, whatever their case, accents and punctuation; see [`Catalog::find_asked`].
     pub fn find(&self, make: &str, model: &str, year: u16) -> Result<Found, NotFound> {
-        let mut makes = self.makes_named(make);
-        if makes.is_empty() {
-            return Err(self.unknown_make(make));
-        }
-        let key = names::key(model);
-        // Of two makes with one name (`SUR-RON`, `SURRON`) the one that has exactly this model in that year is meant.
-        makes.sort_by_key(|position| {
-            let exact = self.models_starting(*position as usize, &key).first().filter(|(other, _)| *other == key);
-            !exact
-                .is_some_and(|(_, model)| self.makes[*position as usize].models[*model as usize].years().contains(year))
-        });
-        let mut refusal = None;
-        for position in makes {
-            match self.find_in_year(position as usize, &key, model, year) {
-                Ok(found) => return Ok(found),
-                // With two makes of one name, a model that one of them has says more than one that neither has.
-                Err(other) if refusal.as_ref().is_none_or(|first: &NotFound| first.missing == Missing::Model) => {
-                    refusal = Some(other)
-                }
-                Err(_) => {}
-            }
-        }
-        Err(refusal.unwrap_or_else(|| self.unknown_make(make)))
+        self.find_asked(&AskedVehicle::named(make, model, year))
     }
 
     /// The vehicle with exactly these slugs in that year. Stored vehicles are looked up this way, because they were stored under the catalog's
     /// own slugs.
     pub fn of_slugs(&self, make: &str, model: &str, year: u16) -> Option<Found> {
         let (make, model) = self.row(make, model)?;
-        self.found(make, model, year)
+        self.found(make, model, year, Matched::Exact)
     }
 
     /// The row with exactly these slugs.
@@ -122,11 +156,19 @@ impl Catalog {
         Some((make, make.models.iter().find(|found| found.slug == model)?))
     }
 
-    /// The vehicle of a stored key, `make/model/year`.
+    /// The vehicle of a stored key, `make/model/year` or `make/model.body/year`.
     pub fn of_key(&self, vehicle_key: &str) -> Option<Found> {
-        let mut parts = vehicle_key.split('/');
-        let (make, model, year) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
-        if parts.next().is_some() { None } else { self.of_slugs(make, model, year) }
+        let VehicleKey { make, model, body, year } = vehicle_key.parse().ok()?;
+        self.of_parts(&make, &model, body, year)
+    }
+
+    /// The vehicle with exactly these slugs in that year, with its usual body or with exactly this one.
+    pub fn of_parts(&self, make: &str, model: &str, body: Option<BodyClass>, year: u16) -> Option<Found> {
+        let found = self.of_slugs(make, model, year)?;
+        let Some(body) = body.filter(|body| *body != found.vehicle.body) else { return Some(found) };
+        let (make, model) = self.row(make, model)?;
+        let vehicle = self.bodies(make, model, year).into_iter().find(|vehicle| vehicle.body == body)?;
+        Some(Found { chosen_body: Some(body), vehicle, ..found })
     }
 
     /// A make by name, slug or nickname.
@@ -191,21 +233,34 @@ impl Catalog {
         let at = |(_, model): &(String, u32)| &make.models[*model as usize];
         if let Some(exact) = starting.first().filter(|(other, _)| other == key) {
             let model = at(exact);
-            return self.found(make, model, year).ok_or_else(|| self.not_in_year(make, model, asked, year));
+            let found = self.found(make, model, year, Matched::Exact);
+            return found.ok_or_else(|| self.not_in_year(make, model, asked, year));
         }
         let in_year: Vec<&Model> = starting.iter().map(at).filter(|model| model.years().contains(year)).collect();
-        match (in_year.as_slice(), starting) {
-            ([only], _) => self.found(make, only, year).ok_or_else(|| self.not_in_year(make, only, asked, year)),
-            ([], [only]) => Err(self.not_in_year(make, at(only), asked, year)),
-            ([], []) => Err(self.unknown_model(make, key, asked, Some(year))),
-            ([], several) => Err(self.ambiguous(make, several.iter().map(at).collect(), asked, Some(year))),
-            (several, _) => Err(self.ambiguous(make, several.to_vec(), asked, Some(year))),
-        }
+        let refused = match (in_year.as_slice(), starting) {
+            ([only], _) => match self.found(make, only, year, Matched::Prefix) {
+                Some(found) => return Ok(found),
+                None => self.not_in_year(make, only, asked, year),
+            },
+            ([], [only]) => self.not_in_year(make, at(only), asked, year),
+            ([], []) => self.unknown_model(make, key, asked, Some(year)),
+            ([], several) => self.ambiguous(make, several.iter().map(at).collect(), asked, Some(year)),
+            (several, _) => self.ambiguous(make, several.to_vec(), asked, Some(year)),
+        };
+        Err(refused)
     }
 
-    fn found(&self, make: &Make, model: &Model, year: u16) -> Option<Found> {
-        let vehicle = self.vehicle(make, model, year)?;
-        Some(Found { vehicle, make_name: make.name.clone(), model_name: model.name.clone() })
+    fn found(&self, make: &Make, model: &Model, year: u16, matched: Matched) -> Option<Found> {
+        Some(Found {
+            make: make.slug.clone(),
+            model: model.slug.clone(),
+            make_name: make.name.clone(),
+            model_name: model.name.clone(),
+            year,
+            chosen_body: None,
+            vehicle: self.vehicle(make, model, year)?,
+            matched,
+        })
     }
 
     fn unknown_make(&self, asked: &str) -> NotFound {
@@ -219,6 +274,7 @@ impl Catalog {
             missing: Missing::Make,
             detail: format!("the catalog has no make `{}`", shortened(asked)),
             suggestions: alike.iter().take(SUGGESTIONS_MAX).map(|(_, make)| Suggestion::make(make)).collect(),
+            bodies: Vec::new(),
         }
     }
 
@@ -235,6 +291,7 @@ impl Catalog {
                 ranges(&model.years().iter().collect::<Vec<_>>())
             ),
             suggestions: suggestions(near, Some(year)),
+            bodies: Vec::new(),
         }
     }
 
@@ -248,6 +305,7 @@ impl Catalog {
             missing: Missing::AmbiguousModel,
             detail,
             suggestions: suggestions(meant.into_iter().chain(models), year),
+            bodies: Vec::new(),
         }
     }
 
@@ -262,6 +320,7 @@ impl Catalog {
             missing: Missing::Model,
             detail: format!("{} has no model `{}` in the catalog", make.name, shortened(asked)),
             suggestions: suggestions(meant.into_iter().chain(alike), year),
+            bodies: Vec::new(),
         }
     }
 
@@ -293,14 +352,14 @@ impl Catalog {
 
     /// The models of that year that the beginning of a name stands for, with or without the `e-` before it.
     fn by_beginning<'a>(&'a self, make: &'a Make, words: &Words, year: u16) -> Vec<(&'a Make, &'a Model)> {
-        let meant = self.beginning(make, words, 0, year);
+        let meant = self.beginning(make, words, 0, year).models;
         // `e-Golf` is a Golf, and sold as one where it has no row.
         let is_electric = meant.is_empty() && words.len() > 1 && words.join(0, 1) == "e";
-        if is_electric { self.beginning(make, words, 1, year) } else { meant }
+        if is_electric { self.beginning(make, words, 1, year).models } else { meant }
     }
 
     /// The models of that year that the longest possible beginning of the name stands for.
-    fn beginning<'a>(&'a self, make: &'a Make, words: &Words, from: usize, year: u16) -> Vec<(&'a Make, &'a Model)> {
+    fn beginning<'a>(&'a self, make: &'a Make, words: &Words, from: usize, year: u16) -> Beginning<'a> {
         let make_key = names::key(&make.name);
         for to in (from + 1..=words.len()).rev() {
             let key = words.join(from, to);
@@ -316,15 +375,27 @@ impl Catalog {
                 |model: &&Model| family.as_ref().is_some_and(|family| model.slug.replace('-', "") == *family);
             // One letter is a model only where it is the whole name: `C 300` is no `C`.
             let is_name = key.len() > 1 || to == words.len();
-            let called = make.models.iter().filter(|model| is_name && is_called(model));
-            let models = called.chain(make.models.iter().filter(of_family));
+            let called: Vec<&Model> = make.models.iter().filter(|model| is_name && is_called(model)).collect();
+            let models = called.into_iter().chain(make.models.iter().filter(of_family));
             let in_year: Vec<_> = models.filter_map(|model| self.same_car_in(make, model, year)).collect();
-            if !in_year.is_empty() {
-                return in_year;
+            if let Some((_, first)) = in_year.first() {
+                let own = first.slug.replace('-', "");
+                let is_longer = key.len() > own.len() && key.starts_with(&own);
+                let is_version = is_longer || family.is_some_and(|family| family == own && family != key);
+                return Beginning { models: in_year, to, is_version };
             }
         }
-        Vec::new()
+        Beginning { models: Vec::new(), to: from, is_version: false }
     }
+}
+
+/// What the beginning of a name stands for.
+struct Beginning<'a> {
+    models: Vec<(&'a Make, &'a Model)>,
+    /// The first atom behind the beginning.
+    to: usize,
+    /// It is the name of a version of the model: `C 300` of the C-Class, `Golf GTI` of the Golf.
+    is_version: bool,
 }
 
 /// Each model once, and at most as many as an answer carries. Models of the requested year come first, and rows that name no vehicle come last.
@@ -335,7 +406,7 @@ fn suggestions<'a>(models: impl IntoIterator<Item = (&'a Make, &'a Model)>, year
     });
     let mut seen = std::collections::HashSet::new();
     models.retain(|(make, model)| seen.insert((make.id, model.slug.as_str())));
-    models.into_iter().take(SUGGESTIONS_MAX).map(|(make, model)| Suggestion::model(make, model)).collect()
+    models.into_iter().take(SUGGESTIONS_MAX).map(|(make, model)| Suggestion::model(make, model, year)).collect()
 }
 
 /// Commonest first; models of unknown popularity last.

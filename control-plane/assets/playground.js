@@ -44,6 +44,11 @@ async function show(address) {
     for (const code of fresh.querySelectorAll(".snippets code")) {
       document.getElementById(code.id).textContent = code.textContent;
     }
+    const offered = page.getElementById("body");
+    const chosenBody = offered.value;
+    body.replaceChildren(...offered.children);
+    // To move options out of one list chooses another one there.
+    body.value = chosenBody;
     for (const picker of page.querySelectorAll("input[type=color]")) document.getElementById(picker.id).value = picker.value;
   } catch {
     location.assign(address);
@@ -55,11 +60,13 @@ function chosen() {
 }
 
 // Some choices make others needless, or needed.
-const { color, hex, finish, background, ground, size, w, h, fit, trim, padding } = form.elements;
+const { make, model, body, color, hex, finish, background, ground, size, w, h, fit, trim, padding } = form.elements;
 const boxes = [w, h];
 
 function agree(changed) {
   const isExact = () => fit.value !== "inside";
+  // Another model has bodies of its own.
+  if (changed === make || changed === model) body.value = "";
   if (changed === size && size.value) {
     for (const side of boxes) side.value = "";
     fit.value = "inside";
@@ -125,8 +132,9 @@ function mark(place) {
 function take(hit) {
   const asked = Number((query.value.match(/\b(19|20)\d\d\b/) || [])[0]);
   const year = hit.years.includes(asked) ? asked : Math.max(...hit.years);
-  document.getElementById("make").value = hit.make_slug;
-  document.getElementById("model").value = hit.model_slug;
+  make.value = hit.make_slug;
+  model.value = hit.model_slug;
+  body.value = "";
   document.getElementById("year").value = year;
   query.value = `${hit.make_name} ${hit.model_name} ${year}`;
   close();

@@ -15,6 +15,7 @@ use crate::delivery::{Examples, Pictures};
 use crate::http::extract::KnownNodes;
 use crate::http::frame::InFlight;
 use crate::http::network_counts::NetworkCounts;
+use crate::http::v1::vehicles::vin::Decoders;
 use crate::ledger::{Meter, ProcessId};
 use crate::mail::Mailer;
 use crate::objects::ObjectStore;
@@ -61,6 +62,8 @@ pub struct Parts {
     pub catalog: CurrentCatalog,
     /// Names that the catalog did not have.
     pub missing_vehicles: MissingVehicles,
+    /// What identification numbers are read by.
+    pub vins: Decoders,
     /// The home page's pictures.
     pub examples: Examples,
     /// Where pictures are kept.

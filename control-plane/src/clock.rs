@@ -33,6 +33,12 @@ impl UnixMs {
         self.utc_day_start().plus_ms(DAY_MS)
     }
 
+    /// The UTC year it lies in.
+    pub fn utc_year(self) -> u16 {
+        let moment = time::OffsetDateTime::from_unix_timestamp(self.0.div_euclid(1000));
+        moment.ok().and_then(|moment| u16::try_from(moment.year()).ok()).unwrap_or(1970)
+    }
+
     /// The UTC month it lies in, as YYYY-MM.
     pub fn utc_month(self) -> String {
         let mut day = self.utc_day();

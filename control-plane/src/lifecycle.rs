@@ -139,13 +139,12 @@ pub async fn open(
     admin_url: &str,
     metrics: PrometheusHandle,
 ) -> anyhow::Result<(App, Vec<JoinHandle<()>>)> {
-    let storage = &config.storage;
-    let db = Database::open(storage.database_url.reveal()).await.context("the database cannot be opened")?;
+    let db = Database::open(config.storage.database_url.reveal()).await.context("the database cannot be opened")?;
     // Before anything is dated.
     let clock_follower = db.follow_clock().await.context("the database's clock cannot be read")?;
-    let given_token = storage.operator_token.as_ref().map(|token| token.reveal());
-    let operator_token = operator::establish(&storage.data_dir, admin_url, given_token, &mut rand::rng())?;
-    let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
+    let given_token = config.storage.operator_token.as_ref().map(|token| token.reveal());
+    let operator_token = operator::establish(&config.storage.data_dir, admin_url, given_token, &mut rand::rng())?;
+    let store = ObjectStore::open(&config.storage.objects).await.context("CYCLORAMA_OBJECTS")?;
     let process = ProcessId::new();
     let meter = Meter::start(db.clone(), Clock::SYSTEM, process.clone());
     let renders = Renders::new(db.clone(), Clock::SYSTEM, store.clone(), render_settings(&config, &base_url));
@@ -193,6 +192,7 @@ pub async fn open(
         examples: Examples::of(&catalog.now()).context("the list of examples does not parse")?,
         catalog,
         missing_vehicles: Default::default(),
+        vins: Default::default(),
         pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max, credentials, sizes),
         store,
         meter,

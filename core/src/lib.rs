@@ -20,7 +20,7 @@ pub use format::{Format, SizePreset};
 pub use frame::{Fit, Frame, Scale};
 pub use paint::{Finish, Paint, PaintColour};
 pub use variant::Variant;
-pub use vehicle::{BodyClass, Dimensions, Vehicle, VehicleType};
+pub use vehicle::{BodyClass, Dimensions, NoVehicleKey, Vehicle, VehicleKey, VehicleType};
 pub use view::View;
 
 /// Side of the square master picture, in pixels. Nothing larger is ever delivered.

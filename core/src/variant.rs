@@ -1,6 +1,6 @@
-//! A variant: what one render answers for (make, model, year, view, paint).
+//! A variant: what one render answers for (make, model, year, body, view, paint).
 
-use crate::{Paint, View};
+use crate::{BodyClass, Paint, VehicleKey, View};
 use serde::{Deserialize, Serialize};
 
 /// Make and model are slugs of the catalog.
@@ -9,6 +9,9 @@ pub struct Variant {
     pub make: String,
     pub model: String,
     pub year: u16,
+    /// One that the model does not usually have in that year.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<BodyClass>,
     pub view: View,
     #[serde(rename = "color")]
     pub paint: Paint,
@@ -20,8 +23,18 @@ impl Variant {
         format!("{}, {}, {}", self.vehicle_key(), self.view, self.paint)
     }
 
-    /// `make/model/year`, as [`crate::Vehicle::key`].
+    /// The text of its [`VehicleKey`].
     pub fn vehicle_key(&self) -> String {
-        format!("{}/{}/{}", self.make, self.model, self.year)
+        self.key().to_string()
+    }
+
+    pub fn key(&self) -> VehicleKey {
+        VehicleKey { make: self.make.clone(), model: self.model.clone(), body: self.body, year: self.year }
+    }
+
+    /// The same picture of another vehicle.
+    pub fn of_vehicle(&self, key: VehicleKey) -> Self {
+        let VehicleKey { make, model, body, year } = key;
+        Variant { make, model, year, body, view: self.view, paint: self.paint }
     }
 }

@@ -1,6 +1,8 @@
 //! A vehicle as the catalog describes it and a render node needs it.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 crate::named_enum! {
     /// The catalog's seven vehicle types.
@@ -31,7 +33,7 @@ impl BodyClass {
 
 /// Outer dimensions in whole millimetres; `width` without mirrors. Always all given: where no source knows a value
 /// the import fills it from the body class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dimensions {
     pub length_mm: u32,
     pub width_mm: u32,
@@ -41,7 +43,7 @@ pub struct Dimensions {
 }
 
 /// One make, model and year of the catalog: everything a node is told about what to draw.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Vehicle {
     /// Slugs: lower case, hyphenated.
     pub make: String,
@@ -57,5 +59,62 @@ impl Vehicle {
     /// `make/model/year`: names the vehicle in object keys and job rows.
     pub fn key(&self) -> String {
         format!("{}/{}/{}", self.make, self.model, self.year)
+    }
+}
+
+/// The name under which pictures of a vehicle are kept, as text `make/model/year`, or `make/model.body/year` for a
+/// body that the model does not
+/// usually have in that year.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct VehicleKey {
+    /// Slugs: they hold no dot.
+    pub make: String,
+    pub model: String,
+    pub body: Option<BodyClass>,
+    pub year: u16,
+}
+
+/// A text that is no [`VehicleKey`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a vehicle's key is `make/model/year` or `make/model.body/year`")]
+pub struct NoVehicleKey;
+
+impl fmt::Display for VehicleKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.make, self.model)?;
+        if let Some(body) = self.body {
+            write!(f, ".{body}")?;
+        }
+        write!(f, "/{}", self.year)
+    }
+}
+
+impl FromStr for VehicleKey {
+    type Err = NoVehicleKey;
+
+    fn from_str(text: &str) -> Result<Self, NoVehicleKey> {
+        let [make, model, year] = text.split('/').collect::<Vec<_>>()[..] else { return Err(NoVehicleKey) };
+        let (model, body) = match model.split_once('.') {
+            Some((model, body)) => (model, Some(body.parse().map_err(|_| NoVehicleKey)?)),
+            None => (model, None),
+        };
+        let year = year.parse().map_err(|_| NoVehicleKey)?;
+        Ok(VehicleKey { make: make.to_owned(), model: model.to_owned(), body, year })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_reads_as_it_is_written() {
+        for (text, body) in [("volkswagen/golf/2015", None), ("volkswagen/golf.wagon/2015", Some(BodyClass::Wagon))] {
+            let key: VehicleKey = text.parse().unwrap();
+            assert_eq!((key.model.as_str(), key.body, key.to_string().as_str()), ("golf", body, text));
+        }
+        for text in ["", "volkswagen/golf", "volkswagen/golf/x", "volkswagen/golf.boat/2015", "a/b/2015/c"] {
+            assert_eq!(text.parse::<VehicleKey>(), Err(NoVehicleKey), "{text}");
+        }
     }
 }

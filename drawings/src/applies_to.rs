@@ -31,6 +31,15 @@ pub struct AppliesTo {
 impl AppliesTo {
     /// How closely it names the vehicle; `None` when it does not. Larger is closer.
     pub fn closeness(&self, vehicle: &Vehicle) -> Option<Closeness> {
+        let within = |range: Option<[u32; 2]>, mm: u32| range.is_none_or(|[least, most]| (least..=most).contains(&mm));
+        let fits = within(self.length_mm, vehicle.dimensions.length_mm)
+            && within(self.height_mm, vehicle.dimensions.height_mm)
+            && (self.bodies.is_empty() || self.bodies.contains(&vehicle.body));
+        self.closeness_of_any_body(vehicle).filter(|_| fits)
+    }
+
+    /// How closely it names the vehicle's make, model and year, whatever body and size either has.
+    pub fn closeness_of_any_body(&self, vehicle: &Vehicle) -> Option<Closeness> {
         let named = |list: &[String], slug: &str| {
             let closest = |entry: &String| match entry.strip_suffix('*') {
                 Some(start) => slug.starts_with(start).then_some(ANY_MODEL + start.len() as u32),
@@ -39,18 +48,14 @@ impl AppliesTo {
             if list.is_empty() { Some(0) } else { list.iter().filter_map(closest).max() }
         };
         let years: RangeInclusive<u16> = self.years.map_or(0..=u16::MAX, |[first, last]| first..=last);
-        let within = |range: Option<[u32; 2]>, mm: u32| range.is_none_or(|[least, most]| (least..=most).contains(&mm));
         let make = named(&self.makes, &vehicle.make)?;
         let model = named(&self.models, &vehicle.model)?;
-        let fits = years.contains(&vehicle.year)
-            && within(self.length_mm, vehicle.dimensions.length_mm)
-            && within(self.height_mm, vehicle.dimensions.height_mm)
-            && (self.bodies.is_empty() || self.bodies.contains(&vehicle.body));
         let limits =
             [self.years.is_some(), !self.bodies.is_empty(), self.length_mm.is_some(), self.height_mm.is_some()];
         let narrowed = limits.into_iter().map(u32::from).sum();
         let span = self.years.map_or(u16::MAX, |[first, last]| last.saturating_sub(first));
-        fits.then_some(Closeness { model, make: make.min(1), narrowed, span: Reverse(span) })
+        let is_of_the_year = years.contains(&vehicle.year);
+        is_of_the_year.then_some(Closeness { model, make: make.min(1), narrowed, span: Reverse(span) })
     }
 }
 

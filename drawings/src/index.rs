@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use cyclorama_core::Vehicle;
+use cyclorama_core::{BodyClass, Vehicle};
 
 use crate::{AppliesTo, Closeness};
 
@@ -41,6 +41,23 @@ impl Index {
         Some((closeness, &self.names[position]))
     }
 
+    /// The closest sheet that was drawn for the vehicle's model of that year with another body: one car has one
+    /// front, whichever tail it has.
+    /// `None` for what is no car, and where the model was not drawn.
+    pub fn closest_of_another_body(&self, vehicle: &Vehicle) -> Option<&str> {
+        let is_another = |applies: &AppliesTo| {
+            !applies.bodies.contains(&vehicle.body)
+                && applies.bodies.iter().any(|body| shares_its_front(*body, vehicle.body))
+        };
+        let of_its_make = self.of_make.get(&vehicle.make).into_iter().flatten();
+        let (_, Reverse(position)) = of_its_make
+            .filter(|(_, applies)| is_another(applies))
+            .filter_map(|(position, applies)| Some((applies.closeness_of_any_body(vehicle)?, Reverse(*position))))
+            .filter(|(closeness, _)| closeness.names_the_model())
+            .max()?;
+        Some(&self.names[position])
+    }
+
     /// All uses with the names of their sheets.
     pub fn uses(&self) -> impl Iterator<Item = (&str, &AppliesTo)> {
         let all = self.of_make.values().flatten().chain(&self.of_any_make);
@@ -48,10 +65,18 @@ impl Index {
     }
 }
 
+/// Whether a body of a model has the front of another one. A van, a pickup or an SUV of the same name is another vehicle; of an SUV there
+/// may be a convertible.
+fn shares_its_front(drawn: BodyClass, body: BodyClass) -> bool {
+    use BodyClass::{Convertible, Coupe, Fastback, Hatchback, Sedan, Suv, Wagon};
+    let is_car = |body| matches!(body, Sedan | Hatchback | Coupe | Fastback | Convertible | Wagon);
+    is_car(body) && (is_car(drawn) || drawn == Suv && body == Convertible)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cyclorama_core::{BodyClass, Dimensions, VehicleType};
+    use cyclorama_core::{Dimensions, VehicleType};
 
     fn sedan(make: &str, model: &str, year: u16, length_mm: u32) -> Vehicle {
         let dimensions =
@@ -86,6 +111,40 @@ mod tests {
         ] {
             let (closeness, name) = index.closest(&sedan(make, model, year, length_mm)).unwrap();
             assert_eq!((name, closeness.names_the_model()), (expected, is_of_the_model), "{make} {model} {year}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_nobody_drew_has_the_front_of_its_model() {
+        let mut index = Index::default();
+        for (name, uses) in [
+            ("class", r#"[{ "bodies": ["wagon"] }]"#),
+            ("make", r#"[{ "makes": ["acme"], "bodies": ["sedan"] }]"#),
+            ("first", r#"[{ "makes": ["acme"], "models": ["one*"], "years": [2000, 2009], "bodies": ["hatchback"] }]"#),
+            ("second", r#"[{ "makes": ["acme"], "models": ["one"], "years": [2010, 2019], "bodies": ["hatchback"] }]"#),
+            ("van", r#"[{ "makes": ["acme"], "models": ["box"], "bodies": ["van"] }]"#),
+            ("tall", r#"[{ "makes": ["acme"], "models": ["hill"], "bodies": ["suv"] }]"#),
+            ("short", r#"[{ "makes": ["acme"], "models": ["two"], "bodies": ["sedan"], "length_mm": [1, 2] }]"#),
+        ] {
+            index.add(name, serde_json::from_str(uses).unwrap());
+        }
+        use BodyClass::{Convertible, Hatchback, Pickup, Suv, Van, Wagon};
+        for (make, model, year, body, expected) in [
+            ("acme", "one", 2015, Wagon, Some("second")),
+            ("acme", "one", 2005, Wagon, Some("first")),
+            ("acme", "one", 2025, Wagon, None),
+            ("acme", "one", 2015, Hatchback, None),
+            ("acme", "one", 2015, Van, None),
+            ("acme", "two", 2015, Wagon, Some("short")),
+            ("acme", "three", 2015, Wagon, None),
+            ("acme", "one", 2015, Suv, None),
+            ("acme", "box", 2015, Pickup, None),
+            ("acme", "hill", 2015, Convertible, Some("tall")),
+            ("acme", "hill", 2015, Wagon, None),
+            ("other", "one", 2015, Wagon, None),
+        ] {
+            let vehicle = Vehicle { body, ..sedan(make, model, year, 4500) };
+            assert_eq!(index.closest_of_another_body(&vehicle), expected, "{make} {model} {year} {body}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use cyclorama_core::{Vehicle, named_enum};
 use serde::Deserialize;
 
-use crate::{AppliesTo, Index};
+use crate::{Drawings, Header};
 
 named_enum! {
     /// What the drawing of a vehicle was made for; the first is the closest to the real vehicle.
@@ -47,12 +47,11 @@ pub fn likeness(vehicle: &Vehicle) -> Likeness {
         let is_known = KNOWN_BY_TWO_WHEELERS.contains(&vehicle.make.as_str());
         return if is_known { Likeness::Make } else { Likeness::Body };
     }
-    let Some((closeness, name)) = DRAWINGS.sheets.closest(vehicle) else { return Likeness::Body };
+    let Some((closeness, name)) = DRAWINGS.sheet(vehicle) else { return Likeness::Body };
     if closeness.names_the_model() && closeness.names_the_make() {
-        let is_measured = DRAWINGS.measured.binary_search_by(|measured| measured.as_str().cmp(name)).is_ok();
-        return if is_measured { Likeness::Generation } else { Likeness::Model };
+        return if DRAWINGS.is_measured(name) { Likeness::Generation } else { Likeness::Model };
     }
-    let has_face = DRAWINGS.faces.closest(vehicle).is_some_and(|(face, _)| face.names_the_make());
+    let has_face = DRAWINGS.face(vehicle).is_some_and(|(face, _)| face.names_the_make());
     if closeness.names_the_make() || has_face { Likeness::Make } else { Likeness::Body }
 }
 
@@ -61,37 +60,20 @@ static HEADERS: &str = include_str!(concat!(env!("OUT_DIR"), "/headers.json"));
 static DRAWINGS: LazyLock<Drawings> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the build script wrote it, and the tests read it")]
     let headers: Headers = serde_json::from_str(HEADERS).expect("the headers of the sheets");
-    let mut drawings = Drawings { sheets: Index::default(), faces: Index::default(), measured: Vec::new() };
-    for header in headers.sheets {
-        if header.is_measured {
-            drawings.measured.push(header.name.clone());
-        }
-        drawings.sheets.add(&header.name, header.applies_to);
-    }
-    for header in headers.faces {
-        drawings.faces.add(&header.name, header.applies_to);
-    }
-    drawings
+    Drawings::new(headers.sheets, headers.faces)
 });
 
-struct Drawings {
-    sheets: Index,
-    faces: Index,
-    /// Names of the sheets with measured facts, ascending.
-    measured: Vec<String>,
+impl Drawings {
+    /// Those that this program was built with.
+    pub fn embedded() -> &'static Drawings {
+        &DRAWINGS
+    }
 }
 
 #[derive(Deserialize)]
 struct Headers {
     sheets: Vec<Header>,
     faces: Vec<Header>,
-}
-
-#[derive(Deserialize)]
-struct Header {
-    name: String,
-    applies_to: Vec<AppliesTo>,
-    is_measured: bool,
 }
 
 #[cfg(test)]

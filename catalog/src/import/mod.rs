@@ -3,6 +3,7 @@
 //! Every entry is derived twice, with and without the share-alike source; where the two differ the difference goes to
 //! the supplement, so the release itself holds nothing that comes only from there.
 
+mod bodies;
 mod body;
 mod coverage;
 mod evidence;
@@ -11,6 +12,7 @@ mod rules;
 mod size;
 mod sources;
 
+pub use bodies::BodyChoice;
 pub use coverage::Coverage;
 
 use super::names;
@@ -63,11 +65,14 @@ pub struct Report {
     pub bodies: BTreeMap<&'static str, usize>,
     /// Vehicles whose facts are in the supplement.
     pub share_alike_vehicles: usize,
+    /// Models with a choice of bodies.
+    pub body_choice: BodyChoice,
     pub release_bytes: usize,
     pub supplement_bytes: usize,
 }
 
-/// Reads package, sources and rules (the built-in ones if `None`), writes `out` and the supplement beside it.
+/// Reads package, sources and rules (the built-in ones if `None`), writes `out` and beside it the supplement and the two
+/// tables of bodies.
 pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) -> Result<Report, ImportError> {
     let rules = rules.map_or_else(Rules::built_in, Rules::read)?;
     let package = package::read(package)?;
@@ -84,7 +89,9 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
         report: Default::default(),
         share_alike: 0,
         bodies: Default::default(),
+        subjects: Vec::new(),
     };
+    let mut tables = bodies::Tables::default();
     let (mut plain, mut shared) = (Sizes::default(), Sizes::default());
     let mut makes = Vec::with_capacity(drafts.len());
     let mut patches = Vec::new();
@@ -98,7 +105,7 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
                 .or(evidence.make_names.get(&draft.key))
                 .cloned()
                 .unwrap_or_else(|| names::shown(&draft.name)),
-            slug: draft.slug,
+            slug: draft.slug.clone(),
             aliases: evidence.make_aliases.get(&draft.key).cloned().unwrap_or_default(),
             models: Vec::with_capacity(draft.models.len()),
         };
@@ -109,6 +116,7 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
             }
             make.models.push(model);
         }
+        tables.add_make(&rules, &evidence, (&draft.key, &make.slug), &std::mem::take(&mut builder.subjects));
         makes.push(make);
     }
     let (dimensions_from, bodies, share_alike_vehicles) = (builder.report, builder.bodies, builder.share_alike);
@@ -126,24 +134,12 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
     let supplement_bytes =
         release::encode(&Supplement::new(SUPPLEMENT_NOTICE.into(), &release_bytes, shared.list, patches))?;
 
-    // Read back what will be written, and count it against the package before anything is replaced.
-    let catalog = super::Catalog::read("(new)", &release_bytes, Some(&supplement_bytes))?;
-    let counts = catalog.counts();
-    let listed = (
-        package.data.makes.len(),
-        package.data.model_names.len(),
-        package.data.models.len(),
-        package.data.vehicle_types.len(),
-    );
-    let held = (counts.makes, counts.model_names, counts.entries, counts.vehicle_types);
-    if listed != held {
-        let detail = format!(
-            "makes, model names, entries and vehicle types are {listed:?} in the package and {held:?} in the release"
-        );
-        return Err(ImportError::Counts { detail });
-    }
+    let counts = counted(&package, &release_bytes, &supplement_bytes)?;
     write(out, &release_bytes)?;
     write(&release::supplement_path(out), &supplement_bytes)?;
+    let (plain_bodies, share_alike_bodies, body_choice) = tables.finish(&name);
+    write(&out.with_file_name("bodies.tsv"), plain_bodies.as_bytes())?;
+    write(&out.with_file_name("bodies.cc-by-sa.tsv"), share_alike_bodies.as_bytes())?;
     Ok(Report {
         package: name,
         counts,
@@ -151,9 +147,25 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
         dimensions_from,
         bodies,
         share_alike_vehicles,
+        body_choice,
         release_bytes: release_bytes.len(),
         supplement_bytes: supplement_bytes.len(),
     })
+}
+
+/// Reads back what will be written, and counts it against the package before anything is replaced.
+fn counted(package: &Package, release: &[u8], supplement: &[u8]) -> Result<super::Counts, ImportError> {
+    let counts = super::Catalog::read("(new)", release, Some(supplement))?.counts();
+    let data = &package.data;
+    let listed = (data.makes.len(), data.model_names.len(), data.models.len(), data.vehicle_types.len());
+    let held = (counts.makes, counts.model_names, counts.entries, counts.vehicle_types);
+    if listed == held {
+        return Ok(counts);
+    }
+    let detail = format!(
+        "makes, model names, entries and vehicle types are {listed:?} in the package and {held:?} in the release"
+    );
+    Err(ImportError::Counts { detail })
 }
 
 /// Replaces a file in one step, so that a running service never loads half of it.
@@ -295,6 +307,8 @@ struct Builder<'a> {
     report: BTreeMap<&'static str, usize>,
     bodies: BTreeMap<&'static str, usize>,
     share_alike: usize,
+    /// Models of the make at hand.
+    subjects: Vec<bodies::Subject>,
 }
 
 /// First and last year, body, position of the dimensions: a span of a [`Patch`].
@@ -313,12 +327,14 @@ impl Builder<'_> {
         let sightings = chain(self.rules, self.evidence, make, key, spelling);
         let subject = body::Subject::new(self.rules, self.evidence, &draft, make, key, spelling, &sightings);
         let types = subject.types();
+        let mut usual = BTreeMap::new();
         let mut spans = Vec::new();
         let mut patch: Vec<PatchSpan> = Vec::new();
         for year in draft.years().iter() {
             let offset = (year - FIRST_YEAR) as u8;
             let free = subject.facts(year, false);
             let full = subject.facts(year, true);
+            usual.insert(year, (free.body, full.body));
             spans.push((offset, number(BodyClass::ALL, free.body), plain.position(free.dimensions)));
             *self.report.entry(full.dimensions_from).or_default() += 1;
             *self.bodies.entry(full.body.as_str()).or_default() += 1;
@@ -331,6 +347,12 @@ impl Builder<'_> {
                 }
             }
         }
+        self.subjects.push(bodies::Subject {
+            slug: names::slug(spelling),
+            key: key.to_owned(),
+            words: names::words(spelling),
+            usual,
+        });
         let model = Model {
             name: names::shown(spelling),
             slug: names::slug(spelling),

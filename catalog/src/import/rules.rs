@@ -190,14 +190,16 @@ fn within(years: Option<(u16, u16)>, year: u16) -> bool {
     years.is_none_or(|(from, to)| (from..=to).contains(&year))
 }
 
-/// `#` matches a digit, `*` at the end any rest.
+/// `#` matches a digit, `*` at the end any rest that does not go on with a number: `3##*` is `320d` and not `3000`.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, open) = pattern.strip_suffix('*').map_or((pattern, false), |pattern| (pattern, true));
     let mut rest = name.chars();
-    pattern
+    let begins = pattern
         .chars()
-        .all(|wanted| rest.next().is_some_and(|c| if wanted == '#' { c.is_ascii_digit() } else { c == wanted }))
-        && (open || rest.next().is_none())
+        .all(|wanted| rest.next().is_some_and(|c| if wanted == '#' { c.is_ascii_digit() } else { c == wanted }));
+    let ends_in_digit = pattern.ends_with(|c: char| c == '#' || c.is_ascii_digit());
+    let rest = rest.next();
+    begins && (rest.is_none() || open && !(ends_in_digit && rest.is_some_and(|c| c.is_ascii_digit())))
 }
 
 #[cfg(test)]
@@ -255,5 +257,6 @@ mod tests {
         assert_eq!(rules.family("bmw", "328i").as_deref(), Some("3series"));
         assert_eq!(rules.family("mercedesbenz", "c300").as_deref(), Some("cclass"));
         assert_eq!(rules.family("ford", "f150"), None);
+        assert_eq!(rules.family("bmw", "3000"), None);
     }
 }

@@ -10,6 +10,7 @@ mod views;
 mod vocabulary;
 
 pub use confidence::Confidence;
+pub(crate) use vocabulary::{BODIES, body_of_phrase};
 
 use crate::nameless::{is_known_without_make, is_nameless, is_nameless_make, is_word_for_a_kind, is_written_out};
 use crate::search::{ASIDES_MAX, Aside, Effort, Fit, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};

@@ -68,6 +68,15 @@ pub const BODIES: [(&str, &[BodyClass]); 10] = [
     ("motorcycle", &[BodyClass::Motorcycle, BodyClass::Scooter]),
 ];
 
+/// The body that a word or phrase stands for, where it stands for one.
+pub fn body_of_phrase(phrase: &str) -> Option<BodyClass> {
+    let meanings = Vocabulary::embedded().meanings(Words::of(phrase).key());
+    meanings.iter().find_map(|meaning| match meaning {
+        Meaning::Body(number) => BODIES.get(usize::from(*number)).and_then(|(_, bodies)| bodies.first().copied()),
+        _ => None,
+    })
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {

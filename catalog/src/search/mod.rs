@@ -60,10 +60,17 @@ impl Catalog {
     /// Makes and models for what somebody types, the best first; a make that is named is followed by its own models, the best
     /// known first. A year narrows the search; a year in the text does, unless the number is a name.
     pub fn search(&self, text: &str, year: Option<u16>, limit: usize) -> Vec<Hit<'_>> {
+        self.search_in(text, year, None, limit)
+    }
+
+    /// The same among one make's models, where a make is given.
+    pub fn search_in(&self, text: &str, year: Option<u16>, make: Option<&Make>, limit: usize) -> Vec<Hit<'_>> {
         let words = Words::of(text);
         let asides = asides::of(&words);
-        let query = Query { words: &words, asides: &asides, year, make: None, effort: Effort::Suggest };
+        let only = make.and_then(|make| self.make_position(&make.slug));
+        let query = Query { words: &words, asides: &asides, year, make: only, effort: Effort::Suggest };
         let mut matches = self.search_index().matches(&query);
+        matches.retain(|found| only.is_none_or(|only| self.search_index().subject(found.subject).0 == only));
         // Every word has to be accounted for, and a year is no vehicle.
         matches.retain(|found| found.reading.left == 0);
         // A name that has the trim in it is nearer than one that leaves it out.

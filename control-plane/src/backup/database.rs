@@ -26,7 +26,7 @@ const ROWS_AT_ONCE: usize = 50;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Every table of the schema, what is referred to before what refers to it.
-const TABLES: [&str; 52] = [
+const TABLES: [&str; 53] = [
     "accounts",
     "users",
     "identities",
@@ -67,6 +67,7 @@ const TABLES: [&str; 52] = [
     "new_paints",
     "renders",
     "layers",
+    "looks",
     "jobs",
     "candidates",
     "candidate_layers",

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::clock::{UnixMs, ticks};
 use crate::db::Database;
 use crate::logs::causes;
-use cyclorama_catalog::{Catalog, Missing, NotFound, normalised};
+use cyclorama_catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Missing, NotFound, normalised};
 use cyclorama_drawings::{Likeness, likeness};
 use sqlx::Row;
 use std::collections::{BTreeMap, HashMap};
@@ -29,12 +29,18 @@ pub struct MissingVehicles(Mutex<HashMap<String, i64>>);
 
 impl MissingVehicles {
     /// Counts a request that the catalog could not answer.
-    pub fn count(&self, make: &str, model: &str, year: u16, missing: &NotFound) {
-        let name = match missing.missing {
-            Missing::Year => format!("{}/{}/{year}", normalised(make), normalised(model)),
-            Missing::Make | Missing::Model => format!("{}/{}", normalised(make), normalised(model)),
-            // The model is there under a longer name.
-            Missing::AmbiguousModel => return,
+    pub fn count(&self, asked: &AskedVehicle, missing: &NotFound) {
+        let AskedName::Names { make, model } = &asked.name else { return };
+        let (make, model) = (normalised(make), normalised(model));
+        let name = match (missing.missing, asked.year) {
+            (Missing::Year, AskedYear::Year(year)) => format!("{make}/{model}/{year}"),
+            (Missing::Year | Missing::Make | Missing::Model, _) => format!("{make}/{model}"),
+            (Missing::Body, _) => match asked.body {
+                Some(body) => format!("{make}/{model}.{body}"),
+                None => return,
+            },
+            // The model is there under a longer name, or an id was misread.
+            (Missing::AmbiguousModel | Missing::Id | Missing::BodyOfId, _) => return,
         };
         let Ok(mut names) = self.0.lock() else { return };
         if names.len() < NAMES_AT_HAND_MAX || names.contains_key(&name) {
@@ -120,8 +126,13 @@ pub async fn wanted(
     limit: usize,
 ) -> Result<Vec<Wanted>, sqlx::Error> {
     let rows = sqlx::query(
-        "select r.vehicle_key, count(*) from deliveries d join renders r on r.id = d.render_id
-         where d.at_ms >= $1 group by r.vehicle_key order by count(*) desc, r.vehicle_key limit $2",
+        "select key, cast(sum(pictures) as bigint) from (
+             select coalesce(nullif(d.vehicle_key, ''), r.vehicle_key) as key, count(*) as pictures
+             from deliveries d join renders r on r.id = d.render_id where d.at_ms >= $1 group by 1
+             union all
+             select make || '/' || model || case when body = '' then '' else '.' || body end || '/' || cast(year as text), count(*)
+             from delivery_urls where created_at_ms >= $1 and uses = 0 group by 1) asked
+         group by key order by 2 desc, key limit $2",
     )
     .bind(since.0)
     .bind(VEHICLES_MAX)
@@ -193,18 +204,19 @@ mod tests {
 
     #[test]
     fn names_at_hand_are_normalised_and_bounded() {
-        let not_found = |missing| NotFound { missing, detail: String::new(), suggestions: Vec::new() };
+        let not_found =
+            |missing| NotFound { missing, detail: String::new(), suggestions: Vec::new(), bodies: Vec::new() };
         let counts = MissingVehicles::default();
-        counts.count("Citroën", "Ami 6", 2020, &not_found(Missing::Model));
-        counts.count("citroen", "ami-6", 2021, &not_found(Missing::Model));
-        counts.count("Honda", "Civic", 1901, &not_found(Missing::Year));
-        counts.count("Honda", "C", 2001, &not_found(Missing::AmbiguousModel));
+        counts.count(&AskedVehicle::named("Citroën", "Ami 6", 2020), &not_found(Missing::Model));
+        counts.count(&AskedVehicle::named("citroen", "ami-6", 2021), &not_found(Missing::Model));
+        counts.count(&AskedVehicle::named("Honda", "Civic", 1901), &not_found(Missing::Year));
+        counts.count(&AskedVehicle::named("Honda", "C", 2001), &not_found(Missing::AmbiguousModel));
         let taken = counts.take();
         assert_eq!(taken.get("citroen/ami-6"), Some(&2));
         assert_eq!(taken.get("honda/civic/1901"), Some(&1));
         assert_eq!(taken.len(), 2);
         for name in 0..2 * NAMES_AT_HAND_MAX {
-            counts.count("acme", &name.to_string(), 2020, &not_found(Missing::Make));
+            counts.count(&AskedVehicle::named("acme", &name.to_string(), 2020), &not_found(Missing::Make));
         }
         assert_eq!(counts.take().len(), NAMES_AT_HAND_MAX);
     }

@@ -157,6 +157,9 @@ fn print_report(report: &import::Report, out: &Path, json: bool) -> anyhow::Resu
             writeln!(output, "  {vehicles:>7}  {body}")?;
         }
         writeln!(output, "share-alike facts: {}", print::count(report.share_alike_vehicles, "vehicle"))?;
+        let choice = &report.body_choice;
+        let (several, lines) = (choice.several, choice.lines + choice.share_alike_lines);
+        writeln!(output, "choice of bodies: {}, {lines} lines beside the release", print::count(several, "model"))?;
         let (release, supplement) = (report.release_bytes, report.supplement_bytes);
         writeln!(output, "{release} bytes release, {supplement} bytes supplement: {}", out.display())
     })?)

@@ -1,5 +1,6 @@
 //! Clients that ask for a new picture and leave before they pay. It costs them nothing, and the picture stays: so there are only so many a day.
 
+use super::looks::{Unseen, kept};
 use super::{DeliveryError, Order};
 use crate::app::App;
 use crate::http::extract::Caller;
@@ -22,7 +23,12 @@ pub(super) async fn refuse_too_many(app: &App, caller: &Caller, order: &Order) -
         return Ok(());
     }
     let spent = ledger::credits_spent_on(&app.db.readers, &caller.account_id, today).await?;
-    if has_room(abandoned, allowed, spent.0) || app.renders.is_in_the_making(&order.variant).await? {
+    if has_room(abandoned, allowed, spent.0) {
+        return Ok(());
+    }
+    if let Some(kept) = kept(app, order, Unseen::Leave).await?
+        && app.renders.is_in_the_making(&kept.variant).await?
+    {
         return Ok(());
     }
     Err(DeliveryError::TooManyAbandoned { abandoned, reset_at: today.utc_day_end() })
@@ -30,7 +36,13 @@ pub(super) async fn refuse_too_many(app: &App, caller: &Caller, order: &Order) -
 
 /// Notes that the client of a new picture has left. Done before its credits are given back, so that they are not used to ask again meanwhile.
 pub(super) async fn note(app: &App, account_id: &str, order: &Order) {
-    if let Err(error) = app.renders.abandon(&order.variant, account_id).await {
+    let noted = async {
+        match kept(app, order, Unseen::Leave).await? {
+            Some(kept) => app.renders.abandon(&kept.variant, account_id).await,
+            None => Ok(()),
+        }
+    };
+    if let Err(error) = noted.await {
         tracing::warn!(error = &error as &dyn std::error::Error, account_id, "an abandoned render was not noted");
     }
 }

@@ -238,6 +238,7 @@ pub(super) fn delivered(
         key_id: key_id.to_owned(),
         request_id: request_id.to_owned(),
         about: order.words(),
+        vehicle_key: order.variant.vehicle_key(),
         render_id: ready.picture.render_id.clone(),
         revision: ready.picture.revision,
         format: order.format,

@@ -1,11 +1,11 @@
 //! The pictures of the home page: which they are, and having them rendered at first start. They are free for everyone,
 //! wait behind every paid render, and count towards the day's budget.
 
-use super::{AskedFormat, DeliveryError, Order, example};
+use super::{DeliveryError, ImageRequest, Order, example};
 use crate::app::App;
 use crate::catalog::{Catalog, Found};
 use crate::renders::RenderError;
-use cyclorama_core::{Colour, Frame, Variant, View};
+use cyclorama_core::{Colour, Variant, View};
 use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -43,17 +43,9 @@ struct Entry {
 
 impl Example {
     fn new(found: Found, view: View, colour: Colour) -> Self {
-        let vehicle = found.vehicle;
-        let variant = Variant {
-            make: vehicle.make.clone(),
-            model: vehicle.model.clone(),
-            year: vehicle.year,
-            view,
-            paint: colour.into(),
-        };
-        let asked_format = AskedFormat::default();
-        let order = Order { vehicle, variant, format: asked_format.usual(), asked_format, frame: Frame::default() };
-        Example { order, make_name: found.make_name, model_name: found.model_name }
+        let (make_name, model_name) = (found.make_name.clone(), found.model_name.clone());
+        let request = ImageRequest::of_stored(&found.key(), view, colour.into());
+        Example { order: Order::new(found, &request), make_name, model_name }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::credentials::Credentials;
 use super::encoders::{Busy, Encoders, Work};
+use super::looks::{Unseen, kept};
 use super::sizes::{self, Kept, Sizes, is_preset};
 use super::{DeliveryError, Order, etag, new_paints};
 use crate::app::App;
@@ -15,7 +16,7 @@ use crate::renders::{Asker, Lane, Picture};
 use bytes::Bytes;
 use cyclorama_core::encoding::{self, EncodingError, decode_master};
 use cyclorama_core::frame::{self, Scale, Sight};
-use cyclorama_core::{Format, Frame, MASTER_SIDE_PX, Variant};
+use cyclorama_core::{Format, Frame, MASTER_SIDE_PX, Variant, Vehicle, VehicleKey, View};
 use moka::policy::EvictionPolicy;
 use moka::{future, sync};
 use std::fs::File;
@@ -52,6 +53,8 @@ pub struct Pictures {
     /// What keeps files of large derivatives open.
     files: sync::Cache<DerivativeKey, Arc<File>>,
     known: sync::Cache<Variant, Arc<Picture>>,
+    /// Under which year of its look the pictures of a vehicle are kept.
+    pub(super) homes: sync::Cache<(Vehicle, View), VehicleKey>,
     /// Which part of each master shows the vehicle, and its scale; by the digest of the master.
     sights: sync::Cache<String, Sight>,
     /// Pictures that clients who take AVIF have asked for once.
@@ -142,6 +145,7 @@ impl Pictures {
             free: derivatives(for_free),
             files,
             known,
+            homes: sync::Cache::builder().max_capacity(KNOWN_MAX).build(),
             sights,
             avif_wanted,
             credentials,
@@ -199,7 +203,8 @@ impl Pictures {
         if let Some(picture) = self.known.get(&order.variant) {
             return Ok(Some(picture));
         }
-        let picture = app.renders.find(&order.variant).await?.map(Arc::new);
+        let Some(kept) = kept(app, order, Unseen::Leave).await? else { return Ok(None) };
+        let picture = app.renders.find(&kept.variant).await?.map(Arc::new);
         if let Some(picture) = &picture {
             self.known.insert(order.variant.clone(), picture.clone());
         }
@@ -553,8 +558,10 @@ async fn rendered_for(app: &App, order: &Order, asker: &Asker) -> Result<Arc<Pic
     if let Some(picture) = app.pictures.rendered(app, order).await? {
         return Ok(picture);
     }
-    new_paints::count(app, order, asker).await?;
-    let rendering = app.renders.picture(&order.vehicle, &order.variant, asker);
+    // A look is settled only once, so there is always one.
+    let Some(kept) = kept(app, order, Unseen::Settle).await? else { return Err(sqlx::Error::RowNotFound.into()) };
+    new_paints::count(app, &kept.variant, asker).await?;
+    let rendering = app.renders.picture(&kept.vehicle, &kept.variant, asker);
     let picture = Arc::new(waiting::for_render(rendering).await??);
     app.pictures.known.insert(order.variant.clone(), picture.clone());
     Ok(picture)

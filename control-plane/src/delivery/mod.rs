@@ -11,6 +11,7 @@ mod encoders;
 mod etag;
 mod examples;
 mod find;
+mod looks;
 mod negotiation;
 mod new_paints;
 pub mod partner;
@@ -26,11 +27,12 @@ pub use find::{
     Described, Framed, Pictures, Ready, example, for_partner, found_for_free, made_for_free, ready, ready_within,
     rendered,
 };
+pub use looks::{drawn, home_ahead, kept_variant};
 pub use negotiation::negotiated;
 pub use request::{AskedFormat, BadParameter, Endpoint, ImageRequest, ResponseKind};
 
 use crate::app::App;
-use crate::catalog::{Catalog, NotFound};
+use crate::catalog::{Catalog, Found, Matched, NotFound, VehicleId};
 use crate::clock::UnixMs;
 use crate::http::waiting::NoPlace;
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
@@ -40,14 +42,18 @@ use crate::renders::RenderError;
 use credentials::CredentialsError;
 use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::wire::FailureKind;
-use cyclorama_core::{Format, Frame, Variant, Vehicle};
+use cyclorama_core::{Format, Frame, Variant, Vehicle, VehicleKey};
 use std::sync::Arc;
 
 /// One picture of a vehicle that the catalog has.
 #[derive(Debug, Clone)]
 pub struct Order {
+    /// What is drawn: of another row than the one that was named where that lists the body as a model of its own.
     pub vehicle: Vehicle,
+    /// As it was asked for.
     pub variant: Variant,
+    /// How the words of the request were read as a name.
+    pub matched: Matched,
     /// The format of the bytes that are delivered.
     pub format: Format,
     /// The format that the request names. For `auto`, `format` is one that every client reads, until [`negotiated`] has looked at `Accept`.
@@ -58,20 +64,27 @@ pub struct Order {
 impl Order {
     /// The order of a request, if the catalog has its vehicle; what it does not have is counted.
     pub fn find(app: &App, request: &ImageRequest) -> Result<Self, NotFound> {
-        let ImageRequest { make, model, year, .. } = request;
-        let found = app.catalog.now().find(make, model, *year);
-        let found = found.inspect_err(|missing| app.missing_vehicles.count(make, model, *year, missing))?;
-        Ok(Self::new(found.vehicle, request))
+        let found = app.catalog.now().find_asked(&request.vehicle);
+        let found = found.inspect_err(|missing| app.missing_vehicles.count(&request.vehicle, missing))?;
+        Ok(Self::new(found, request))
+    }
+
+    /// The permanent id of the make, model and body that were asked for.
+    pub fn vehicle_id(&self) -> VehicleId {
+        VehicleId::of(&self.variant.make, &self.variant.model, self.vehicle.body)
     }
 
     /// What is asked for, in one spelling: equal for orders of the same bytes that are answered alike.
     pub fn meaning(&self) -> serde_json::Value {
-        let Variant { make, model, year, view, paint } = &self.variant;
+        let Variant { make, model, year, body, view, paint } = &self.variant;
         let Frame { width, height, .. } = &self.frame;
         let mut meaning = serde_json::json!({
             "make": make, "model": model, "year": year, "view": view.as_str(), "color": paint.color(),
             "format": self.asked_format.as_str(), "width": width, "height": height, "side": self.frame.square_side_px(),
         });
+        if let Some(body) = body {
+            meaning["body"] = body.as_str().into();
+        }
         for (name, value) in request::added_pairs(&self.frame, paint) {
             meaning[name] = value.into();
         }
@@ -95,21 +108,16 @@ impl Order {
 
     /// The order of a request that was kept with the catalog's slugs, if the catalog still has that very vehicle: a beginning of a name means
     /// nothing here, or an address of a model that is gone would show another one.
-    pub fn stored(catalog: &Catalog, request: &ImageRequest) -> Option<Self> {
-        let found = catalog.of_slugs(&request.make, &request.model, request.year)?;
-        Some(Self::new(found.vehicle, request))
+    pub fn stored(catalog: &Catalog, key: &VehicleKey, request: &ImageRequest) -> Option<Self> {
+        let found = catalog.of_parts(&key.make, &key.model, key.body, key.year)?;
+        Some(Self::new(found, request))
     }
 
-    fn new(vehicle: Vehicle, request: &ImageRequest) -> Self {
-        let variant = Variant {
-            make: vehicle.make.clone(),
-            model: vehicle.model.clone(),
-            year: vehicle.year,
-            view: request.view,
-            paint: request.paint,
-        };
+    pub fn new(found: Found, request: &ImageRequest) -> Self {
+        let Found { make, model, year, chosen_body: body, vehicle, matched, .. } = found;
+        let variant = Variant { make, model, year, body, view: request.view, paint: request.paint };
         let asked_format = request.format;
-        Order { vehicle, variant, format: asked_format.usual(), asked_format, frame: request.frame }
+        Order { vehicle, variant, matched, format: asked_format.usual(), asked_format, frame: request.frame }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Pure: whether the vehicle exists is the catalog's affair; who may ask, and what it costs, the handler's.
 
-use cyclorama_core::{Frame, MASTER_SIDE_PX, Paint, UnknownName, View};
+use cyclorama_catalog::{AskedName, AskedVehicle, AskedYear, VehicleId, body_of_word};
+use cyclorama_core::{BodyClass, Frame, MASTER_SIDE_PX, Paint, UnknownName, Variant, VehicleKey, View};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -14,6 +15,9 @@ pub use frame::{AskedFormat, added_pairs, background_name, frame_of_query, frame
 
 /// Model years a request may name. 2027 is valid and then not found: the catalog's release ends in 2026.
 pub const YEARS: RangeInclusive<u16> = 1990..=2027;
+
+/// The year that stands for a model's newest.
+const LATEST: &str = "latest";
 
 /// Longest make or model taken, in characters; the longest name of the catalog is under 50. Keeps what the catalog
 /// search does with an unknown name small.
@@ -29,12 +33,10 @@ pub enum ResponseKind {
     Url,
 }
 
-/// One picture, as asked for. `make` and `model` are as given (name, slug or prefix) until the catalog has found them.
+/// One picture, as asked for. The vehicle is as given (names, slugs or an id) until the catalog has found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageRequest {
-    pub make: String,
-    pub model: String,
-    pub year: u16,
+    pub vehicle: AskedVehicle,
     pub view: View,
     pub paint: Paint,
     pub format: AskedFormat,
@@ -65,7 +67,9 @@ struct Given<'a> {
     make: Option<&'a str>,
     brand: Option<&'a str>,
     model: Option<&'a str>,
+    vehicle: Option<&'a str>,
     year: Option<&'a str>,
+    body: Option<&'a str>,
     view: Option<&'a str>,
     color: Option<&'a str>,
     w: Option<&'a str>,
@@ -104,8 +108,8 @@ impl Keys {
     fn all(&self) -> String {
         let Keys { width, height, others, .. } = self;
         format!(
-            "make (or brand), model, year, view, color, {width}, {height}, size, format, fit, trim, padding, background, shadow, \
-             scale, finish{others}"
+            "make (or brand) and model, or vehicle, year, body, view, color, {width}, {height}, size, format, fit, trim, padding, \
+             background, shadow, scale, finish{others}"
         )
     }
 }
@@ -155,7 +159,9 @@ impl<'a> Given<'a> {
                 "make" => &mut given.make,
                 "brand" => &mut given.brand,
                 "model" => &mut given.model,
+                "vehicle" => &mut given.vehicle,
                 "year" => &mut given.year,
+                "body" => &mut given.body,
                 "view" => &mut given.view,
                 "color" => &mut given.color,
                 side if side == keys.width => &mut given.w,
@@ -220,6 +226,7 @@ impl ImageRequest {
             let is_number = JSON_NUMBERS.contains(&key.as_str());
             let is_boolean = JSON_BOOLEANS.contains(&key.as_str());
             let text = match value {
+                Value::String(text) if key == "year" && text == LATEST => text.clone(),
                 Value::String(text) if !is_number && !is_boolean => text.clone(),
                 Value::Bool(value) if is_boolean => value.to_string(),
                 Value::Number(number) if is_number => {
@@ -227,6 +234,7 @@ impl ImageRequest {
                 }
                 _ => {
                     let kind = match (is_number, is_boolean) {
+                        (true, _) if key == "year" => "a whole number or `latest`",
                         (true, _) => "a whole number",
                         (_, true) => "true or false",
                         _ => "a string",
@@ -239,6 +247,18 @@ impl ImageRequest {
         Self::from_pairs(&pairs, JSON)
     }
 
+    /// The picture of a vehicle that was stored with the catalog's slugs, at full size as PNG.
+    pub fn of_stored(key: &VehicleKey, view: View, paint: Paint) -> Self {
+        ImageRequest {
+            vehicle: AskedVehicle { body: key.body, ..AskedVehicle::named(&key.make, &key.model, key.year) },
+            view,
+            paint,
+            format: AskedFormat::default(),
+            frame: Frame::default(),
+            response: ResponseKind::Image,
+        }
+    }
+
     /// Reads decoded key and value pairs; an endpoint with keys of its own takes those out first.
     pub fn parse(pairs: &[(String, String)], endpoint: Endpoint) -> Result<Self, BadParameter> {
         Self::from_pairs(pairs, endpoint.keys())
@@ -246,18 +266,7 @@ impl ImageRequest {
 
     fn from_pairs(pairs: &[(String, String)], keys: Keys) -> Result<Self, BadParameter> {
         let given = Given::collect(pairs, keys)?;
-        let make = match (given.make, given.brand) {
-            (Some(_), Some(_)) => {
-                return Err(BadParameter::new(
-                    "brand",
-                    "`brand` is another word for `make`: send one of them, not both",
-                ));
-            }
-            (None, Some(brand)) => name("brand", brand)?,
-            (make, None) => name("make", make.ok_or_else(|| missing("make"))?)?,
-        };
-        let model = name("model", given.model.ok_or_else(|| missing("model"))?)?;
-        let year = year(given.year.ok_or_else(|| missing("year"))?)?;
+        let vehicle = vehicle(&given)?;
         let view = one_of::<View>("view", given.view)?.unwrap_or_default();
         let paint = frame::paint(&given)?;
         let format = one_of::<AskedFormat>("format", given.format)?.unwrap_or_default();
@@ -272,18 +281,42 @@ impl ImageRequest {
                 ));
             }
         };
-        Ok(Self { make, model, year, view, paint, format, frame, response })
+        Ok(Self { vehicle, view, paint, format, frame, response })
     }
 
-    /// The query that names this picture and nothing else, with the catalog's slugs: keys in the order make, model,
-    /// year, view, color, w, h, format, the defaults of those written out but for `w` and `h`; then fit, trim, padding, background,
+    /// The query that names this picture and nothing else, of the vehicle that the catalog found: keys in the order make, model,
+    /// year, view, color, w, h, format, the defaults of those written out but for `w` and `h`; then body, fit, trim, padding, background,
     /// shadow, scale and finish where they are not the default. `response` says how to answer, not which picture, and is left out.
-    pub fn canonical_query(&self, make_slug: &str, model_slug: &str) -> String {
+    pub fn canonical_query(&self, found: &Variant) -> String {
+        self.query([
+            ("make", Some(found.make.clone())),
+            ("model", Some(found.model.clone())),
+            ("year", Some(found.year.to_string())),
+            ("body", found.body.map(|body| body.to_string())),
+        ])
+    }
+
+    /// The same of a request that the catalog was not asked about: its vehicle as it was given.
+    pub fn query_as_given(&self) -> String {
+        let (make, model, id) = match &self.vehicle.name {
+            AskedName::Names { make, model } => (Some(make.clone()), Some(model.clone()), None),
+            AskedName::Id(id) => (None, None, Some(id.to_string())),
+        };
+        let year = match self.vehicle.year {
+            AskedYear::Year(year) => year.to_string(),
+            AskedYear::Latest => LATEST.to_owned(),
+        };
+        let body = self.vehicle.body.map(|body| body.to_string());
+        self.query([("vehicle", id), ("make", make), ("model", model), ("year", Some(year)), ("body", body)])
+    }
+
+    fn query<const N: usize>(&self, vehicle: [(&'static str, Option<String>); N]) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query
-            .append_pair("make", make_slug)
-            .append_pair("model", model_slug)
-            .append_pair("year", &self.year.to_string());
+        for (key, value) in vehicle.iter().filter(|(key, _)| *key != "body") {
+            if let Some(value) = value {
+                query.append_pair(key, value);
+            }
+        }
         query.append_pair("view", self.view.as_str()).append_pair("color", &self.paint.color());
         for (key, pixels) in [("w", self.frame.width), ("h", self.frame.height)] {
             if let Some(pixels) = pixels {
@@ -291,6 +324,9 @@ impl ImageRequest {
             }
         }
         query.append_pair("format", self.format.as_str());
+        if let Some((key, Some(body))) = vehicle.iter().find(|(key, _)| *key == "body") {
+            query.append_pair(key, body);
+        }
         query.extend_pairs(added_pairs(&self.frame, &self.paint));
         query.finish()
     }
@@ -332,10 +368,62 @@ fn name(key: &str, value: &str) -> Result<String, BadParameter> {
     Ok(trimmed.to_owned())
 }
 
-fn year(value: &str) -> Result<u16, BadParameter> {
-    whole_number(value).and_then(|year| u16::try_from(year).ok()).filter(|year| YEARS.contains(year)).ok_or_else(|| {
-        let detail =
-            format!("`year` is a whole number from {} to {}, not `{}`", YEARS.start(), YEARS.end(), shortened(value));
+/// What is said of the vehicle: make and model, or an id; the year and, where it matters, the body.
+fn vehicle(given: &Given<'_>) -> Result<AskedVehicle, BadParameter> {
+    let name = match given.vehicle {
+        Some(id) => {
+            let beside = [("make", given.make), ("brand", given.brand), ("model", given.model)];
+            if let Some((key, _)) = beside.iter().find(|(_, value)| value.is_some()) {
+                let detail = format!("`{key}` does not go with `vehicle`, which names make, model and body");
+                return Err(BadParameter::new(*key, detail));
+            }
+            AskedName::Id(vehicle_id(id)?)
+        }
+        None => {
+            let make = match (given.make, given.brand) {
+                (Some(_), Some(_)) => {
+                    return Err(BadParameter::new(
+                        "brand",
+                        "`brand` is another word for `make`: send one of them, not both",
+                    ));
+                }
+                (None, Some(brand)) => name("brand", brand)?,
+                (make, None) => name("make", make.ok_or_else(|| missing("make"))?)?,
+            };
+            AskedName::Names { make, model: name("model", given.model.ok_or_else(|| missing("model"))?)? }
+        }
+    };
+    let year = year(given.year.ok_or_else(|| missing("year"))?)?;
+    let body = given.body.map(body).transpose()?;
+    Ok(AskedVehicle { name, year, body })
+}
+
+pub fn vehicle_id(text: &str) -> Result<VehicleId, BadParameter> {
+    text.parse()
+        .map_err(|error| BadParameter::new("vehicle", format!("`vehicle`: `{}` is none: {error}", shortened(text))))
+}
+
+/// A body by its name or another word for it.
+pub fn body(word: &str) -> Result<BodyClass, BadParameter> {
+    body_of_word(word).ok_or_else(|| {
+        let names: Vec<&str> = BodyClass::ALL.iter().map(|body| body.as_str()).collect();
+        BadParameter::new("body", format!("`body`: `{}` is not one of {}", shortened(word), names.join(", ")))
+    })
+}
+
+/// A model year, or `latest`.
+pub fn year(value: &str) -> Result<AskedYear, BadParameter> {
+    if value == LATEST {
+        return Ok(AskedYear::Latest);
+    }
+    let year = whole_number(value).and_then(|year| u16::try_from(year).ok()).filter(|year| YEARS.contains(year));
+    year.map(AskedYear::Year).ok_or_else(|| {
+        let detail = format!(
+            "`year` is a whole number from {} to {} or `{LATEST}`, not `{}`",
+            YEARS.start(),
+            YEARS.end(),
+            shortened(value)
+        );
         BadParameter::new("year", detail)
     })
 }
@@ -375,6 +463,11 @@ mod tests {
 
     const PORSCHE: &str = "make=porsche&model=911&year=2024";
 
+    fn porsche() -> Variant {
+        let (make, model) = ("porsche".to_owned(), "911".to_owned());
+        Variant { make, model, year: 2024, body: None, view: View::default(), paint: Paint::default() }
+    }
+
     fn ok(rest: &str) -> ImageRequest {
         let query = format!("{PORSCHE}{rest}");
         ImageRequest::parse_query(&query).unwrap_or_else(|refusal| panic!("{query}: {refusal}"))
@@ -383,7 +476,7 @@ mod tests {
     #[test]
     fn defaults_are_a_silver_png_at_full_size_from_the_front_quarter() {
         let request = ok("");
-        assert_eq!((request.make.as_str(), request.model.as_str(), request.year), ("porsche", "911", 2024));
+        assert_eq!(request.vehicle, AskedVehicle::named("porsche", "911", 2024));
         assert_eq!(
             (request.view, request.paint, request.format),
             (View::FrontThreeQuarter, Colour::Silver.into(), Format::Png.into())
@@ -455,7 +548,34 @@ mod tests {
     #[test]
     fn brand_stands_for_make() {
         let request = ImageRequest::parse_query("brand=Mercedes-Benz&model=E-Class&year=1990").unwrap();
-        assert_eq!(request.make, "Mercedes-Benz");
+        assert_eq!(request.vehicle, AskedVehicle::named("Mercedes-Benz", "E-Class", 1990));
+    }
+
+    #[test]
+    fn a_vehicle_is_named_by_names_or_by_its_id() {
+        let id = VehicleId::of("volkswagen", "golf", BodyClass::Wagon);
+        let request = ImageRequest::parse_query(&format!("vehicle={id}&year=latest")).unwrap();
+        let expected = AskedVehicle { name: AskedName::Id(id), year: AskedYear::Latest, body: None };
+        assert_eq!(request.vehicle, expected);
+        assert_eq!(ok("&body=Estate").vehicle.body, Some(BodyClass::Wagon));
+        for (query, parameter) in [
+            (format!("vehicle={id}&make=volkswagen&year=2015"), "make"),
+            (format!("vehicle={id}&brand=volkswagen&year=2015"), "brand"),
+            (format!("vehicle={id}&model=golf&year=2015"), "model"),
+            (format!("vehicle={id}"), "year"),
+            ("vehicle=golf&year=2015".to_owned(), "vehicle"),
+            (format!("{PORSCHE}&body=boat"), "body"),
+            ("make=porsche&model=911&year=newest".to_owned(), "year"),
+            ("model=911&year=2015".to_owned(), "make"),
+            ("make=porsche&year=2015".to_owned(), "model"),
+        ] {
+            assert_eq!(ImageRequest::parse_query(&query).unwrap_err().parameter, parameter, "{query}");
+        }
+        let json =
+            |text: &str| ImageRequest::parse_json(serde_json::from_str::<Value>(text).unwrap().as_object().unwrap());
+        let latest = json(r#"{ "make": "porsche", "model": "911", "year": "latest" }"#).unwrap();
+        assert_eq!(latest.vehicle.year, AskedYear::Latest);
+        assert_eq!(json(r#"{ "make": "porsche", "model": "911", "year": "2015" }"#).unwrap_err().parameter, "year");
     }
 
     #[test]
@@ -549,11 +669,11 @@ mod tests {
             ImageRequest::parse_query("format=jpeg&size=small&color=RED&view=hero&year=2024&model=911&brand=Porsche")
                 .unwrap();
         assert_eq!(
-            request.canonical_query("porsche", "911"),
+            request.canonical_query(&porsche()),
             "make=porsche&model=911&year=2024&view=front-3-4&color=red&w=512&format=jpg"
         );
         assert_eq!(
-            ok("&h=9&w=7&response=url").canonical_query("porsche", "911"),
+            ok("&h=9&w=7&response=url").canonical_query(&porsche()),
             "make=porsche&model=911&year=2024&view=front-3-4&color=silver&w=7&h=9&format=png"
         );
     }
@@ -582,7 +702,7 @@ mod tests {
             ("&format=jpg&background=tomato", "&color=silver&format=jpg&background=ff6347"),
             ("&format=auto&background=000000", "&color=silver&format=auto&background=black"),
         ] {
-            let printed = ok(given).canonical_query("porsche", "911");
+            let printed = ok(given).canonical_query(&porsche());
             let expected = format!("make=porsche&model=911&year=2024&view=front-3-4{canonical}");
             assert_eq!(printed, expected, "{given}");
             let again = ImageRequest::parse_query(&printed).expect("its own spelling is taken");
@@ -663,15 +783,15 @@ mod tests {
             view in 0..View::ALL.len(), paint in paints(), format in 0..Format::ALL.len(), frame in frames(),
         ) {
             prop_assume!(!make.trim().is_empty() && !model.trim().is_empty());
+            let vehicle = AskedVehicle::named(make.trim(), model.trim(), year);
             let request = ImageRequest {
-                make: make.trim().to_owned(), model: model.trim().to_owned(), year,
-                view: View::ALL[view], paint, format: Format::ALL[format].into(), frame, response: ResponseKind::Image,
+                vehicle, view: View::ALL[view], paint, format: Format::ALL[format].into(), frame, response: ResponseKind::Image,
             };
             prop_assume!(!(request.format == Format::Jpg.into() && frame.background == Some([255; 3])));
-            let printed = request.canonical_query(&request.make, &request.model);
+            let printed = request.query_as_given();
             let parsed = ImageRequest::parse_query(&printed);
             prop_assert_eq!(parsed.as_ref(), Ok(&request));
-            prop_assert_eq!(parsed.map(|again| again.canonical_query(&request.make, &request.model)), Ok(printed));
+            prop_assert_eq!(parsed.map(|again| again.query_as_given()), Ok(printed));
         }
 
         #[test]

@@ -79,9 +79,7 @@ pub fn public(app: App) -> Router {
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/api/v1/images/car", get(images::car::get).head(images::car::head))
-        .route("/api/v1/images/options", get(images::options::get))
-        .route("/api/v1/images/resolve", limited(post(images::resolve::post), images::resolve::BODY_BYTES_MAX))
-        .route("/api/v1/vehicles", get(vehicles::get::get))
+        .merge(catalog())
         .route("/api/v1/image-urls", limited(post(image_urls::post::post), image_urls::post::BODY_BYTES_MAX))
         .route("/api/v1/delivery/{token}", get(delivery::get::get).head(delivery::get::head).options(preflight))
         .route("/api/v1/account", get(account::get::get))
@@ -110,6 +108,17 @@ pub fn public(app: App) -> Router {
             async move { response }
         })),
     }
+}
+
+/// Which vehicles there are, and which one is meant.
+fn catalog() -> Router<App> {
+    Router::new()
+        .route("/api/v1/images/options", get(images::options::get))
+        .route("/api/v1/images/resolve", limited(post(images::resolve::post), images::resolve::BODY_BYTES_MAX))
+        .route("/api/v1/vehicles", get(vehicles::get::get))
+        .route("/api/v1/vehicles/check", limited(post(vehicles::check::post), vehicles::check::BODY_BYTES_MAX))
+        .route("/api/v1/vehicles/vin/{vin}", get(vehicles::vin::get))
+        .route("/api/v1/vehicles/{id}", get(vehicles::show::get))
 }
 
 /// Where clients come by HTTPS, browsers are told to come by nothing else (RFC 6797). Other hosts of the domain are not ours, so they are not

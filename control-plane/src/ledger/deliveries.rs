@@ -38,7 +38,8 @@ pub async fn deliveries(
         }
     };
     let rows = sqlx::query(
-        "select d.id, d.at_ms, d.request_id, k.name, r.vehicle_key, r.view, r.color, d.format, d.width, d.source, d.credits
+        "select d.id, d.at_ms, d.request_id, k.name, coalesce(nullif(d.vehicle_key, ''), r.vehicle_key), r.view, r.color, d.format, d.width,
+            d.source, d.credits
          from deliveries d join renders r on r.id = d.render_id join api_keys k on k.id = d.key_id
          where d.account_id = $1 and (d.at_ms < $2 or (d.at_ms = $2 and d.id < $3)) order by d.at_ms desc, d.id desc limit $4",
     )

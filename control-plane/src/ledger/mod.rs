@@ -190,6 +190,8 @@ pub struct Delivery {
     pub request_id: String,
     /// What its entry says: vehicle, view, colour and frame.
     pub about: String,
+    /// The vehicle that was asked for, as text of a `VehicleKey`.
+    pub vehicle_key: String,
     pub render_id: String,
     pub revision: i64,
     pub format: cyclorama_core::Format,

@@ -27,6 +27,7 @@ fn delivery() -> Delivery {
         key_id: "key-1".to_owned(),
         request_id: "request-1".to_owned(),
         about: "ford/mustang/2020, side, red".to_owned(),
+        vehicle_key: "ford/mustang/2020".to_owned(),
         render_id: "render-1".to_owned(),
         revision: 1,
         format: cyclorama_core::Format::Png,
@@ -361,6 +362,7 @@ pub(super) fn mint(ids: &[&str], max_uses: i64) -> Entry {
         make: "ford".to_owned(),
         model: "mustang".to_owned(),
         year: 2020,
+        body: None,
         view: cyclorama_core::View::Side,
         paint: cyclorama_core::Colour::Red.into(),
     };

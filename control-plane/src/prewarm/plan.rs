@@ -3,9 +3,11 @@
 use super::Wish;
 use super::request::{Request, RequestError, Wishes};
 use crate::app::App;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Look};
 use crate::renders::Existing;
+use cyclorama_core::{BodyClass, Vehicle, VehicleKey};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// A cold render on a node of which nothing is known yet.
 const RENDER_SECONDS_DEFAULT: f64 = 4.0;
@@ -37,6 +39,30 @@ pub struct Plan {
     pub minutes: Option<f64>,
 }
 
+/// The looks of models, each looked at once: a plan names many years of one model.
+#[derive(Default)]
+pub(super) struct Looks(HashMap<(String, String, BodyClass), Vec<Look>>);
+
+impl Looks {
+    fn years_alike(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> Vec<VehicleKey> {
+        let own = catalog.key_of(vehicle);
+        self.of(catalog, vehicle).map_or_else(|| vec![own], |look| look.keys.clone())
+    }
+
+    /// The id of a vehicle's look.
+    pub fn id(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> String {
+        self.of(catalog, vehicle).map_or_else(|| catalog.look(vehicle).id, |look| look.id.clone())
+    }
+
+    fn of(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> Option<&Look> {
+        let Vehicle { make, model, body, .. } = vehicle;
+        let of_model = (make.clone(), model.clone(), *body);
+        let looks = self.0.entry(of_model).or_insert_with(|| catalog.looks(make, model, *body));
+        let own = catalog.key_of(vehicle);
+        looks.iter().find(|look| look.keys.contains(&own))
+    }
+}
+
 /// The vehicles and views that requests mean together.
 pub fn wishes(catalog: &Catalog, requests: &[Request]) -> Result<Vec<Wish>, PlanError> {
     let mut wishes = Wishes::default();
@@ -58,9 +84,13 @@ impl Plan {
             percent_of_a_day: None,
             minutes: None,
         };
-        let existing = app.renders.existing(wishes.iter().map(|wish| wish.vehicle.key())).await?;
-        for wish in wishes {
-            let Existing { colours, has_layers } = existing.of(&wish.vehicle.key(), wish.view);
+        let catalog = app.catalog.now();
+        let mut looks = Looks::default();
+        let keys: Vec<Vec<VehicleKey>> = wishes.iter().map(|wish| looks.years_alike(&catalog, &wish.vehicle)).collect();
+        let existing = app.renders.existing(keys.iter().flatten().map(VehicleKey::to_string)).await?;
+        for (wish, keys) in wishes.iter().zip(&keys) {
+            let of_years = keys.iter().map(|key| existing.of(&key.to_string(), wish.view));
+            let Existing { colours, has_layers } = of_years.fold(Existing::default(), Existing::and);
             let cached = wish.colours.iter().filter(|colour| colours.contains(colour)).count();
             plan.cached_pictures += cached;
             match (cached == wish.colours.len(), has_layers) {

@@ -1,5 +1,6 @@
 //! What a line of a list means: which vehicles, views and colours. Pure; the catalog is passed in.
 
+use super::plan::Looks;
 use super::{ROWS_MAX, Wish};
 use crate::catalog::{Catalog, Model};
 use cyclorama_core::{Colour, Paint, Vehicle, View};
@@ -64,12 +65,14 @@ impl Wishes {
             None => make.models.iter().collect(),
         };
         let mut found = false;
+        let mut looks = Looks::default();
         for model in models {
             let wanted = model.years().iter().filter(|year| years.iter().any(|range| range.contains(year)));
             for vehicle in wanted.filter_map(|year| catalog.vehicle(make, model, year)) {
                 found = true;
+                let look_id = looks.id(catalog, &vehicle);
                 for view in &views {
-                    self.wish(&vehicle, *view, &paints)?;
+                    self.wish(&vehicle, &look_id, *view, &paints)?;
                 }
             }
         }
@@ -79,8 +82,9 @@ impl Wishes {
         }
     }
 
-    fn wish(&mut self, vehicle: &Vehicle, view: View, colours: &[Paint]) -> Result<(), RequestError> {
-        let place = *self.places.entry((vehicle.key(), view)).or_insert(self.wishes.len());
+    /// Years that look alike are one wish, of the year that was named first.
+    fn wish(&mut self, vehicle: &Vehicle, look_id: &str, view: View, colours: &[Paint]) -> Result<(), RequestError> {
+        let place = *self.places.entry((look_id.to_owned(), view)).or_insert(self.wishes.len());
         if let Some(wish) = self.wishes.get_mut(place) {
             wish.colours.extend(colours);
             wish.colours.sort_by_key(Paint::to_string);
@@ -168,8 +172,9 @@ mod tests {
             ("2018", "", "", 1, 1),
             ("2018", "all", "", 6, 6),
             ("2018", "front, side", "red,white,red", 2, 4),
-            ("2015..2018", "", "all", 4, 60),
-            ("2015,2017..2018", "", "", 3, 3),
+            // The tenth generation came in 2016: years that look alike are one row.
+            ("2015..2018", "", "all", 2, 30),
+            ("2015,2017..2018", "", "", 2, 2),
             ("..2015,2015", "rear", "", added(&[request("honda", "civic", "..2015", "rear", "")]).unwrap().len(), 0),
         ] {
             let wishes = added(&[request("honda", "civic", years, views, colors)]).unwrap();
@@ -184,7 +189,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_twice_is_one_row() {
         let wishes = added(&[
-            request("honda", "civic", "2017..2018", "side", "white,black"),
+            request("honda", "civic", "2015,2018", "side", "white,black"),
             request("Honda", "Civic", "2018", "side", "red,white"),
         ])
         .unwrap();

@@ -4,9 +4,9 @@ use super::budget::BUDGET_SPENT;
 use super::order::{Terms, Wanted};
 use super::state::{RenderState, column};
 use super::{Asker, Lane, RenderError, Renders};
-use cyclorama_core::{Paint, Variant, Vehicle, View};
+use cyclorama_core::{Colour, Paint, PaintColour, Variant, Vehicle, VehicleKey, View};
 use sqlx::Row;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Vehicles of one statement.
 const KEYS_AT_ONCE: usize = 200;
@@ -39,29 +39,57 @@ pub struct Existing {
     pub has_layers: bool,
 }
 
+impl Existing {
+    /// What exists of two years that look alike.
+    pub fn and(mut self, other: Self) -> Self {
+        self.colours.extend(other.colours);
+        self.has_layers |= other.has_layers;
+        self
+    }
+}
+
 impl Existings {
+    /// Presets that exist of any of the vehicles, by view, in order of views and names.
+    pub fn presets(&self) -> BTreeMap<View, BTreeSet<Colour>> {
+        let mut presets: BTreeMap<View, BTreeSet<Colour>> = BTreeMap::new();
+        for ((_, view), existing) in &self.0 {
+            let with_shadow = existing.colours.iter().filter(|paint| paint.shadow);
+            let colours: Vec<Colour> = with_shadow
+                .filter_map(|paint| match paint.colour {
+                    PaintColour::Preset(colour) => Some(colour),
+                    PaintColour::Custom { .. } => None,
+                })
+                .collect();
+            if let Ok(view) = view.parse()
+                && !colours.is_empty()
+            {
+                presets.entry(view).or_default().extend(colours);
+            }
+        }
+        presets
+    }
+
     pub fn of(&self, vehicle_key: &str, view: View) -> Existing {
         self.0.get(&(vehicle_key.to_owned(), view.as_str().to_owned())).cloned().unwrap_or_default()
     }
 }
 
 impl Renders {
-    /// Makes sure that these colours are being made, behind everybody who waits, by one job that lives until `deadline_ms`. `true`: they all
+    /// Makes sure that these colours, kept under a name, are being made, behind everybody who waits, by one job that
+    /// lives until `deadline_ms`. `true`: they all
     /// exist.
     pub async fn want_ahead(
         &self,
         vehicle: &Vehicle,
+        kept_as: &VehicleKey,
         view: View,
         colours: &[Paint],
         budget_percent: i64,
         deadline_ms: i64,
     ) -> Result<bool, RenderError> {
-        let variant = |paint: &Paint| Variant {
-            make: vehicle.make.clone(),
-            model: vehicle.model.clone(),
-            year: vehicle.year,
-            view,
-            paint: *paint,
+        let variant = |paint: &Paint| {
+            let VehicleKey { make, model, body, year } = kept_as.clone();
+            Variant { make, model, year, body, view, paint: *paint }
         };
         let variants: Vec<Variant> = colours.iter().map(variant).collect();
         let asker = Asker::nobody(Lane::Prewarm);

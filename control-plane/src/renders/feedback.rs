@@ -59,15 +59,16 @@ impl Judged {
         })
     }
 
-    pub fn shows(&self, variant: &Variant) -> bool {
-        self.vehicle_key == variant.vehicle_key()
-            && self.view == variant.view.as_str()
-            && self.color == variant.paint.to_string()
+    /// Whether it is the picture that is kept under a variant's name.
+    pub fn shows(&self, kept: &Variant) -> bool {
+        self.vehicle_key == kept.vehicle_key()
+            && self.view == kept.view.as_str()
+            && self.color == kept.paint.to_string()
     }
 }
 
 impl Renders {
-    /// The picture that the account's newest request with this id delivered, or those that it made addresses of.
+    /// The picture that the account's newest request with this id delivered.
     pub async fn judged_by_request(&self, account_id: &str, request_id: &str) -> Result<Vec<Judged>, sqlx::Error> {
         let pool = &self.0.database.readers;
         let delivered = sqlx::query(
@@ -81,18 +82,26 @@ impl Renders {
         if let Some(row) = delivered {
             return Ok(vec![Judged::read(&row)?]);
         }
+        Ok(Vec::new())
+    }
+
+    /// What addresses that the account's request with this id made are of: the vehicle, as text of a `VehicleKey`, the view and the paint.
+    pub async fn minted_by_request(
+        &self,
+        account_id: &str,
+        request_id: &str,
+    ) -> Result<Vec<(String, String, String)>, sqlx::Error> {
         let minted = sqlx::query(
-            "select distinct r.id, r.revision, r.vehicle_key, r.view, r.color
-             from delivery_urls u join renders r on r.view = u.view and r.color = u.color and r.state = 'done'
-                and r.vehicle_key = u.make || '/' || u.model || '/' || cast(u.year as text)
-             where u.account_id = $1 and u.request_id = $2 order by r.id limit $3",
+            "select distinct make || '/' || model || case when body = '' then '' else '.' || body end || '/' || cast(year as text),
+                view, color
+             from delivery_urls where account_id = $1 and request_id = $2 order by 1, 2, 3 limit $3",
         )
         .bind(account_id)
         .bind(request_id)
         .bind(CANDIDATES_MAX)
-        .fetch_all(pool)
+        .fetch_all(&self.0.database.readers)
         .await?;
-        minted.iter().map(Judged::read).collect()
+        minted.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).collect()
     }
 
     /// Keeps an account's opinion on a revision, in the place of its earlier one. `true`: this one put the render into review.

@@ -16,6 +16,7 @@ mod joining;
 mod lane;
 mod layers;
 mod lease;
+mod looks;
 mod nodes;
 mod order;
 mod overview;

@@ -57,6 +57,13 @@ pub(super) struct VariantRow {
 
 const RENDER_COLUMNS: &str = "id, state, round, revision, master_sha256, failure_kind, failure_detail";
 
+/// What a job draws, and the name under which it is kept.
+struct Subject<'a> {
+    vehicle: &'a Vehicle,
+    vehicle_key: String,
+    view: View,
+}
+
 impl VariantRow {
     fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
         let render_id: String = row.try_get("id")?;
@@ -165,14 +172,15 @@ impl Renders {
         variants: &[Variant],
         terms: Terms<'_>,
     ) -> Result<Option<(Vec<Wanted>, bool)>, RenderError> {
-        let Some(view) = variants.first().map(|variant| variant.view) else { return Ok(Some((Vec::new(), false))) };
+        let Some(first) = variants.first() else { return Ok(Some((Vec::new(), false))) };
+        let (view, vehicle_key) = (first.view, first.vehicle_key());
         // Also takes the job's row lock: a result that is being accepted now either sees our wanted row, or we see no live job.
         let live = sqlx::query(
             "update jobs set deadline_ms = case when deadline_ms < $1 then $1 else deadline_ms end
              where vehicle_key = $2 and view = $3 and state in ('queued', 'leased') returning id, state, colors, priority",
         )
         .bind(terms.deadline_ms)
-        .bind(vehicle.key())
+        .bind(&vehicle_key)
         .bind(view.as_str())
         .fetch_optional(&mut **tx)
         .await?;
@@ -186,7 +194,7 @@ impl Renders {
         let (is_done, is_queued) = match live {
             _ if colours.is_empty() => (true, false),
             Some(live) => (self.join_job(tx, &live, &colours, terms.asker).await?, false),
-            None => (self.queue_job(tx, vehicle, view, &colours, terms).await?, true),
+            None => (self.queue_job(tx, Subject { vehicle, vehicle_key, view }, &colours, terms).await?, true),
         };
         Ok(is_done.then_some((all, is_queued)))
     }
@@ -296,15 +304,14 @@ impl Renders {
     async fn queue_job(
         &self,
         tx: &mut Tx<'_>,
-        vehicle: &Vehicle,
-        view: View,
+        Subject { vehicle, vehicle_key, view }: Subject<'_>,
         colours: &[Paint],
         terms: Terms<'_>,
     ) -> Result<bool, RenderError> {
         let Terms { asker, deadline_ms, budget_percent } = terms;
         let turn = self.admit(tx, asker).await?;
         let layers = sqlx::query("select revision from layers where vehicle_key = $1 and view = $2")
-            .bind(vehicle.key())
+            .bind(&vehicle_key)
             .bind(view.as_str())
             .fetch_optional(&mut **tx)
             .await?;
@@ -315,14 +322,14 @@ impl Renders {
         // The budget may have been waited for, and a job been queued meanwhile. To insert another would wait for whoever holds the live one's row,
         // who may wait for our rows of renders.
         let sql = "select 1 from jobs where vehicle_key = $1 and view = $2 and state in ('queued', 'leased')";
-        let live = sqlx::query(sql).bind(vehicle.key()).bind(view.as_str()).fetch_optional(&mut **tx).await?;
+        let live = sqlx::query(sql).bind(&vehicle_key).bind(view.as_str()).fetch_optional(&mut **tx).await?;
         if live.is_some() {
             return Ok(false);
         }
         let vehicle_json = serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
         let job = NewJob {
             kind,
-            vehicle_key: vehicle.key(),
+            vehicle_key,
             vehicle_json,
             view,
             colours,

@@ -142,13 +142,14 @@ impl Renders {
     pub async fn render_anew(
         &self,
         vehicle: &Vehicle,
+        vehicle_key: &str,
         render_id: &str,
         is_candidate: bool,
     ) -> Result<Anew, ReviewError> {
         let mut tx = self.0.database.begin().await?;
         let row = sqlx::query("select view, state from renders where id = $1 and vehicle_key = $2")
             .bind(render_id)
-            .bind(vehicle.key())
+            .bind(vehicle_key)
             .fetch_optional(&mut *tx)
             .await?
             .ok_or_else(|| ReviewError::Unknown(render_id.to_owned()))?;
@@ -161,7 +162,7 @@ impl Renders {
             "select id, color, revision from renders
              where vehicle_key = $1 and view = $2 and state = 'done' and (id = $3 or not {IS_CUSTOM}) order by color"
         )))
-        .bind(vehicle.key())
+        .bind(vehicle_key)
         .bind(view.as_str())
         .bind(render_id)
         .fetch_all(&mut *tx)
@@ -178,7 +179,7 @@ impl Renders {
                 select revision from layers where vehicle_key = $1 and view = $2
                 union all select revision from jobs where vehicle_key = $1 and view = $2 and kind = 'render' and state = 'done') made",
         )
-        .bind(vehicle.key())
+        .bind(vehicle_key)
         .bind(view.as_str())
         .fetch_one(&mut *tx)
         .await?
@@ -188,7 +189,7 @@ impl Renders {
         let reserved = self.reserve(&mut tx, &asker, 100).await?;
         let job = NewJob {
             kind: JobKind::Render,
-            vehicle_key: vehicle.key(),
+            vehicle_key: vehicle_key.to_owned(),
             vehicle_json: serde_json::to_string(vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?,
             view,
             colours: &colours,

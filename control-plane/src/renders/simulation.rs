@@ -343,6 +343,7 @@ impl Simulation {
             make: vehicle.make.clone(),
             model: vehicle.model.clone(),
             year: vehicle.year,
+            body: None,
             view: View::Side,
             paint: Colour::Red.into(),
         };

@@ -50,6 +50,7 @@ fn variant(vehicle: &Vehicle, colour: Colour) -> Variant {
         make: vehicle.make.clone(),
         model: vehicle.model.clone(),
         year: vehicle.year,
+        body: None,
         view: View::Side,
         paint: colour.into(),
     }

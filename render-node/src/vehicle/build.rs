@@ -44,7 +44,8 @@ const BEHIND_TYRE_M: f32 = 0.09;
 
 /// Builds the vehicle at its real dimensions, both halves, standing on z = 0.
 ///
-/// The same vehicle and library always give the same mesh. Errors when no template fits its body or the template is faulty.
+/// The same vehicle and library always give the same mesh, and all years of a look give one. Errors when no template
+/// fits its body or the template is faulty.
 pub fn build(library: &Library, vehicle: &Vehicle) -> Result<VehicleMesh, VehicleError> {
     Ok(built(library, vehicle, false)?.0)
 }
@@ -57,6 +58,7 @@ pub fn build_and_judge(library: &Library, vehicle: &Vehicle) -> Result<(VehicleM
 
 /// The measured facts of the vehicle's generation, and its real dimensions with the places of its axles; none if its sheet has no facts.
 pub fn measured(library: &Library, vehicle: &Vehicle) -> Result<Option<(Facts, Stance)>, SheetError> {
+    let vehicle = &library.in_year_of_its_look(vehicle);
     let Some(sheet) = library.dressed(vehicle)? else { return Ok(None) };
     let (dimensions, wheelbase) = real_size(&sheet, vehicle);
     let (_, real) = stances(&sheet, dimensions, wheelbase);
@@ -75,6 +77,7 @@ fn built(
     vehicle: &Vehicle,
     judges_edges: bool,
 ) -> Result<(VehicleMesh, Vec<EdgeStray>), VehicleError> {
+    let vehicle = &library.in_year_of_its_look(vehicle);
     if vehicle.body.is_two_wheeler() {
         return Ok((motorcycle(vehicle), Vec::new()));
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
-use cyclorama_drawings::Index;
+use cyclorama_drawings::{Drawings, Header};
 
 use super::bonnet_lines;
 use super::bumper;
@@ -17,8 +17,10 @@ use super::fitting_years::date_fittings;
 use super::flank_form;
 use super::lamp_years::date_lamps;
 use super::marque;
+use super::opened;
 use super::panels;
 use super::proportions;
+use super::relative;
 use super::sheet::{Sheet, SheetError};
 use super::small_parts::date_small_parts;
 use super::variation::vary;
@@ -52,26 +54,32 @@ pub enum LibraryError {
 /// All sheets and faces, read but not checked.
 #[derive(Debug, Clone)]
 pub struct Library {
-    sheets: Shelf,
-    faces: Shelf,
+    sheets: Tables,
+    faces: Tables,
+    /// What each is for.
+    drawings: Drawings,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Shelf {
-    tables: Tables,
-    index: Index,
-}
-
-impl Shelf {
-    fn add(&mut self, name: &str, text: &str) -> Result<(), SheetError> {
-        let fail = |error: toml::de::Error| SheetError { sheet: name.to_owned(), problem: error.to_string() };
+/// The tables of some files, and what each says about itself.
+fn read_all(texts: &[(&str, &str)]) -> Result<(Tables, Vec<Header>), SheetError> {
+    let mut tables = Tables::new();
+    let mut headers = Vec::with_capacity(texts.len());
+    for (name, text) in texts {
+        let fail = |error: toml::de::Error| SheetError { sheet: (*name).to_owned(), problem: error.to_string() };
         let mut table: toml::Table = text.parse().map_err(fail)?;
-        if let Some(value) = table.remove("applies_to") {
-            self.index.add(name, value.try_into().map_err(fail)?);
-        }
-        self.tables.insert(name.to_owned(), table);
-        Ok(())
+        let applies_to = table.remove("applies_to").map_or(Ok(Vec::new()), toml::Value::try_into).map_err(fail)?;
+        let word = |key: &str| table.get(key).and_then(toml::Value::as_str).map(str::to_owned);
+        headers.push(Header {
+            name: (*name).to_owned(),
+            base: word("base"),
+            face: word("face"),
+            applies_to,
+            is_measured: table.contains_key("facts"),
+            generation: word("generation"),
+        });
+        tables.insert((*name).to_owned(), table);
     }
+    Ok((tables, headers))
 }
 
 static EMBEDDED: LazyLock<Result<Arc<Library>, SheetError>> =
@@ -114,52 +122,51 @@ impl Library {
     }
 
     fn of(sheets: &[(&str, &str)], faces: &[(&str, &str)]) -> Result<Library, SheetError> {
-        let mut library = Library { sheets: Shelf::default(), faces: Shelf::default() };
-        for (name, text) in sheets {
-            library.sheets.add(name, text)?;
-        }
-        for (name, text) in faces {
-            library.faces.add(name, text)?;
-        }
-        Ok(library)
+        let (sheets, sheet_headers) = read_all(sheets)?;
+        let (faces, face_headers) = read_all(faces)?;
+        Ok(Library { sheets, faces, drawings: Drawings::new(sheet_headers, face_headers) })
     }
 
     pub fn sheet(&self, name: &str) -> Result<Sheet, SheetError> {
-        Sheet::read(name, &self.sheets.tables)
+        Sheet::read(name, &self.sheets)
     }
 
     pub fn face(&self, name: &str) -> Result<FaceSheet, SheetError> {
-        FaceSheet::read(name, &self.faces.tables)
+        FaceSheet::read(name, &self.faces)
     }
 
     /// Names of all sheets.
     pub fn sheet_names(&self) -> impl Iterator<Item = &str> {
-        self.sheets.tables.keys().map(String::as_str)
+        self.sheets.keys().map(String::as_str)
     }
 
     /// Names of all faces.
     pub fn face_names(&self) -> impl Iterator<Item = &str> {
-        self.faces.tables.keys().map(String::as_str)
+        self.faces.keys().map(String::as_str)
     }
 
     /// The name of the sheet for a vehicle; none for bodies that have no template.
     pub fn sheet_for(&self, vehicle: &Vehicle) -> Option<&str> {
-        self.sheets.index.closest(vehicle).map(|(_, name)| name)
+        self.drawings.sheet(vehicle).map(|(_, name)| name)
     }
 
     /// Whether the vehicle's sheet was drawn for its model, not for a class or a make.
     pub fn is_drawn(&self, vehicle: &Vehicle) -> bool {
-        self.sheets.index.closest(vehicle).is_some_and(|(closeness, _)| closeness.names_the_model())
+        self.drawings.sheet(vehicle).is_some_and(|(closeness, _)| closeness.names_the_model())
     }
 
     /// The name of the face for a vehicle whose sheet leaves it to make and year.
     pub fn face_for(&self, vehicle: &Vehicle) -> Option<&str> {
-        self.faces.index.closest(vehicle).map(|(_, name)| name)
+        self.drawings.face(vehicle).map(|(_, name)| name)
     }
 
-    /// The vehicle's sheet with its face on, varied by its name if it was not drawn for it; `None` when no template fits.
-    pub fn dressed(&self, vehicle: &Vehicle) -> Result<Option<Sheet>, SheetError> {
-        let Some((closeness, name)) = self.sheets.index.closest(vehicle) else { return Ok(None) };
+    /// The vehicle in the year that stands for its look, so that all years of a look are drawn alike.
+    pub fn in_year_of_its_look(&self, vehicle: &Vehicle) -> Vehicle {
+        Vehicle { year: self.drawings.look(vehicle).year, ..vehicle.clone() }
+    }
+
+    /// The sheet called `name` with the face it wants.
+    fn with_face(&self, name: &str, vehicle: &Vehicle) -> Result<Sheet, SheetError> {
         let mut sheet = self.sheet(name)?;
         let face = match sheet.face.as_str() {
             "own" => None,
@@ -169,13 +176,46 @@ impl Library {
         if let Some(face) = face.map(|name| self.face(name)).transpose()? {
             face.put_on(&mut sheet);
         }
-        if !closeness.names_the_model() {
-            vary(&mut sheet, vehicle);
-            proportions::settle(&mut sheet, vehicle);
+        Ok(sheet)
+    }
+
+    /// The coupe of a convertible's model with its roof off, where the coupe was drawn.
+    fn opened_coupe(&self, vehicle: &Vehicle) -> Result<Option<Sheet>, SheetError> {
+        let Some(name) = self.drawings.coupe_of_convertible(vehicle) else { return Ok(None) };
+        let coupe = Vehicle { body: BodyClass::Coupe, ..vehicle.clone() };
+        let mut sheet = self.with_face(name, &coupe)?;
+        Ok(opened::take_roof_off(&mut sheet).then_some(sheet))
+    }
+
+    /// Makes a template the model's: with the front of its drawing with another body, else varied by its name.
+    fn make_its_own(&self, sheet: &mut Sheet, vehicle: &Vehicle) -> Result<(), SheetError> {
+        let name = self.drawings.another_body(vehicle);
+        let relative = name.map(|name| self.with_face(name, vehicle)).transpose()?;
+        match &relative {
+            Some(relative) => relative::take_over(sheet, relative),
+            None => vary(sheet, vehicle),
         }
-        flank_form::shape(&mut sheet, vehicle, closeness.names_the_model());
-        bonnet_lines::settle(&mut sheet, vehicle, closeness.names_the_model());
-        wheel_fit::fit(&mut sheet, vehicle, closeness.names_the_model());
+        proportions::settle(sheet, vehicle);
+        if let Some(facts) = relative.as_ref().and_then(|relative| relative.facts.as_ref()) {
+            relative::take_over_places(sheet, facts, vehicle);
+        }
+        Ok(())
+    }
+
+    /// The vehicle's sheet with its face on; `None` when no template fits.
+    pub fn dressed(&self, vehicle: &Vehicle) -> Result<Option<Sheet>, SheetError> {
+        let Some((closeness, name)) = self.drawings.sheet(vehicle) else { return Ok(None) };
+        let mut is_drawn = closeness.names_the_model();
+        let mut sheet = self.with_face(name, vehicle)?;
+        if !is_drawn && let Some(open) = self.opened_coupe(vehicle)? {
+            (sheet, is_drawn) = (open, true);
+        }
+        if !is_drawn {
+            self.make_its_own(&mut sheet, vehicle)?;
+        }
+        flank_form::shape(&mut sheet, vehicle, is_drawn);
+        bonnet_lines::settle(&mut sheet, vehicle, is_drawn);
+        wheel_fit::fit(&mut sheet, vehicle, is_drawn);
         date_small_parts(&mut sheet, vehicle);
         date_lamps(&mut sheet, vehicle);
         marque::complete(&mut sheet, vehicle);
@@ -209,7 +249,7 @@ mod tests {
         for name in library.face_names() {
             library.face(name).unwrap_or_else(|error| panic!("{error}"));
         }
-        for (name, applies) in library.sheets.index.uses().chain(library.faces.index.uses()) {
+        for (name, applies) in library.drawings.uses() {
             // `pumper` is a fire engine of whatever make, as long as it is a truck.
             let placed = !applies.makes.is_empty() || !applies.bodies.is_empty();
             assert!(applies.models.is_empty() || placed, "{name}: a model without a make or body");

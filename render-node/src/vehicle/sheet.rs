@@ -41,6 +41,9 @@ pub type Curve = Vec<ControlPoint>;
 pub struct Sheet {
     /// What is drawn, in words.
     pub about: String,
+    /// What the maker or people call the generation: `Mk7`, `E46`.
+    #[serde(default)]
+    pub generation: Option<String>,
     /// `own`: the sheet's own front and rear. `make`: those of the make and year. Anything else: the face of that name.
     #[serde(default = "own")]
     pub face: String,

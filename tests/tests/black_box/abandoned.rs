@@ -9,14 +9,22 @@ use std::time::Duration;
 /// What an account may leave in a day.
 const FREE: usize = 3;
 
+/// The model and the view of a picture. Each model is a look of its own, so no two numbers are one picture.
+fn shown(number: usize) -> (&'static str, &'static str) {
+    let models = ["civic", "accord", "cr-v", "fit", "odyssey", "pilot", "ridgeline", "hr-v"];
+    let views = ["front", "rear", "side", "front-3-4", "rear-3-4"];
+    (models[number / 2 % models.len()], views[number % 2 + number / 2 / models.len() * 2])
+}
+
 fn picture(number: usize) -> String {
-    format!("make=honda&model=civic&year={}&view={}", 2010 + number / 2, ["front", "rear"][number % 2])
+    let (model, view) = shown(number);
+    format!("make=honda&model={model}&year=2016&view={view}")
 }
 
 /// Whether the picture is being made, or was.
 async fn is_begun(service: &Service, number: usize) -> bool {
-    let (year, view) = (2010 + number / 2, ["front", "rear"][number % 2]);
-    counted(service, &format!("vehicle_key like '%/{year}' and view = '{view}'")).await > 0
+    let (model, view) = shown(number);
+    counted(service, &format!("vehicle_key like 'honda/{model}%' and view = '{view}'")).await > 0
 }
 
 /// How many jobs a condition on them, in SQL, holds for.

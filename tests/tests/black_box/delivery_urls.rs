@@ -57,8 +57,9 @@ on_both_databases! {
         let made = &body["data"][0];
         assert_eq!(
             made["vehicle"],
-            json!({ "make": "ford", "model": "mustang", "year": 2020, "view": "front-3-4", "color": "red", "format": "webp",
-                    "width": 256 })
+            json!({ "make": "ford", "model": "mustang", "year": 2020, "vehicle_id": "cyv_rqynmds6sm2ts", "body": "coupe",
+                    "likeness": "model", "view": "front-3-4",
+                    "color": "red", "format": "webp", "width": 256 })
         );
         assert_eq!(made["max_uses"], 0);
         uuid::Uuid::parse_str(made["id"].as_str().unwrap()).unwrap();

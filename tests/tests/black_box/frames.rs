@@ -169,8 +169,9 @@ on_both_databases! {
         assert_eq!(
             made["data"][0]["vehicle"],
             json!({
-                "make": "porsche", "model": "911", "year": 2024, "view": "front-3-4", "color": "1f4e8c", "finish": "pearl", "width": 320,
-                "height": 180, "fit": "contain", "trim": true, "padding": 5, "background": "white", "shadow": "off", "scale": "true",
+                "make": "porsche", "model": "911", "year": 2024, "vehicle_id": "cyv_0hwrj14krt3sm", "body": "coupe",
+                "likeness": "generation", "view": "front-3-4", "color": "1f4e8c", "finish": "pearl", "width": 320, "height": 180,
+                "fit": "contain", "trim": true, "padding": 5, "background": "white", "shadow": "off", "scale": "true",
                 "format": "webp",
             })
         );

@@ -86,7 +86,7 @@ on_both_databases! {
             (checkout, r#"{"credits":5000,"pack":1}"#.to_owned(), "pack", None, "`pack` is not a member of this body; it takes credits."),
             (To::Api("/api/v1/images/resolve"), r#"{"query":5}"#.to_owned(), "query", None, "`query` is a string, not the number 5."),
             (To::Api("/api/v1/feedback"), r#"{"request_id":"x","verdict":true}"#.to_owned(), "verdict", None, "`verdict` is a string, not a boolean."),
-            (urls, car(r#""year":"2018""#), "year", Some(1), "`images[1].year` is a whole number, not a string"),
+            (urls, car(r#""year":"2018""#), "year", Some(1), "`images[1].year` is a whole number or `latest`, not a string"),
             (urls, car(r#""year":null"#), "year", Some(1), "`images[1].year` is null: leave it out instead."),
             (urls, car(r#""year":2018,"year":2019"#), "images[1].year", None, "`images[1].year` is given more than once."),
             (urls, car(r#""color":"red""#), "year", Some(1), "`images[1].year` is required"),

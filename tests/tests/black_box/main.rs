@@ -71,3 +71,4 @@ mod terminal;
 mod tool_arguments;
 mod tool_charges;
 mod traces;
+mod vehicles;

@@ -99,7 +99,9 @@ on_both_databases! {
         assert!(bytes <= 200_000);
         assert_eq!(
             told["vehicle"],
-            json!({ "make": "ford", "model": "mustang", "year": 2020, "view": "front-3-4", "color": "red", "format": "webp" })
+            json!({ "make": "ford", "model": "mustang", "year": 2020, "vehicle_id": "cyv_rqynmds6sm2ts", "body": "coupe",
+                    "likeness": "model", "view": "front-3-4", "color": "red",
+                    "format": "webp" })
         );
         assert_eq!((&told["source"], &told["credits_charged"], &told["credits_remaining"]), (&json!("generated"), &json!(1), &json!(9)));
         assert_eq!((&told["replayed"], &told["signed_url"]), (&json!(false), &Value::Null));

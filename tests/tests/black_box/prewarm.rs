@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Civics of three years from two sides in three colours: six rows, eighteen pictures.
+/// Civics of three looks from two sides in three colours: six rows, eighteen pictures.
 const CIVICS: [&str; 5] =
-    ["make=honda", "model=civic", "years=2016..2018", "views=front,side", "colors=red,white,black"];
+    ["make=honda", "model=civic", "years=2002,2010,2018", "views=front,side", "colors=red,white,black"];
 
 fn prewarm(service: &Service, arguments: &[&str]) -> Value {
     service.operator(&[&["prewarm"], arguments].concat()).unwrap()
@@ -68,7 +68,7 @@ on_both_databases! {
         let batch = until_done(&service, &batch_id).await;
         assert_eq!((&batch["rows"], &batch["done"], &batch["failed"], &batch["percent"]), (&json!(6), &json!(6), &json!(0), &json!(100)));
         assert_eq!(renders_done(&service).await, 6, "one diffusion for each vehicle and view, none for what existed");
-        for year in [2016, 2017, 2018] {
+        for year in [2002, 2010, 2018, 2017] {
             for color in ["red", "white", "black"] {
                 let car = format!("/api/v1/images/car?make=honda&model=civic&year={year}&view=front&color={color}");
                 let answer = service.get(&customer, &car).send().await.unwrap();
@@ -82,17 +82,16 @@ on_both_databases! {
         assert_eq!((&plan["cached_pictures"], &plan["cold_renders"], &plan["paint_jobs"]), (&json!(18), &json!(0), &json!(0)));
         let rows = prewarm(&service, &["report", &batch_id, "--state", "done"])["rows"].as_array().unwrap().clone();
         assert_eq!(rows.len(), 6);
-        assert_eq!((&rows[0]["vehicle"], &rows[0]["view"], &rows[0]["colors"]), (&json!("honda/civic/2016"), &json!("front"), &json!(["white", "black", "red"])));
+        assert_eq!((&rows[0]["vehicle"], &rows[0]["view"], &rows[0]["colors"]), (&json!("honda/civic/2002"), &json!("front"), &json!(["white", "black", "red"])));
     }
 
     async fn a_service_that_is_killed_again_and_again_renders_each_row_once(db: DatabaseChoice) {
         let options = Options::default().set("CYCLORAMA_LEASE_SECONDS", 2).set("CYCLORAMA_HEARTBEAT_SECONDS", 1);
         let mut service = Service::start_with(db, options).await.unwrap();
-        let years = times(5, 13);
-        let years_wanted = format!("years={}..2018", 2019 - years);
+        let years_wanted = format!("years={}..2018", 2019 - times(14, 29));
         let batch_id = start(&service, &["make=honda", "model=civic", &years_wanted, "views=all", "colors=red,blue"]);
         let rows = status(&service, &batch_id)["rows"].as_i64().unwrap();
-        assert_eq!(rows, years as i64 * 6);
+        assert!(rows >= 18 && rows % 6 == 0, "six views of each look: {rows}");
         for _ in 0..times(2, 5) {
             let node = FakeNode::join(&service, Behaviour::DeliverAfter(Duration::from_millis(20))).await.unwrap();
             let before = node.renders.load(Ordering::SeqCst);
@@ -114,7 +113,7 @@ on_both_databases! {
 
     async fn a_paused_batch_waits_a_cancelled_one_is_over(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
-        let batch_id = start(&service, &["make=honda", "model=civic", "years=2000..2018", "views=all"]);
+        let batch_id = start(&service, &["make=honda", "years=2018", "views=all"]);
         let rows = status(&service, &batch_id)["rows"].as_i64().unwrap();
         until(&service, &batch_id, "nothing is queued", |batch| batch["queued"].as_i64() > Some(0)).await;
         assert_eq!(prewarm(&service, &["pause", &batch_id])["state"], "paused");

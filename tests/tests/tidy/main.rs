@@ -14,7 +14,7 @@ const LINE_CHARS_MAX: usize = 140;
 /// A function is to be seen as a whole.
 const FUNCTION_LINES_MAX: usize = 80;
 
-const FOLDERS: [&str; 12] = [
+const FOLDERS: [&str; 13] = [
     "catalog",
     "control-plane",
     "core",
@@ -27,6 +27,7 @@ const FOLDERS: [&str; 12] = [
     "sdk",
     "shaders",
     "tests",
+    "vin",
 ];
 const ENDINGS: [&str; 7] = ["js", "mjs", "py", "rs", "sh", "ts", "wgsl"];
 /// Folders of what is built, downloaded or measured.

@@ -7,17 +7,22 @@ use cyclorama_client::types::FeedbackRequest;
 #[derive(Debug, clap::Args)]
 pub struct Feedback {
     /// The request that gave the picture
-    #[arg(long, value_name = "ID", conflicts_with_all = ["make", "model", "year", "view", "color", "finish", "shadow"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["make", "model", "vehicle", "year", "body", "view", "color", "finish", "shadow"])]
     request_id: Option<String>,
-    #[arg(long, requires_all = ["model", "year"], required_unless_present = "request_id")]
+    #[arg(long, requires_all = ["model", "year"], required_unless_present_any = ["request_id", "vehicle"])]
     make: Option<String>,
     #[arg(long, requires = "make")]
     model: Option<String>,
-    #[arg(long, requires = "make")]
+    /// A permanent id of make, model and body in place of make and model
+    #[arg(long, value_name = "ID", requires = "year", conflicts_with = "make")]
+    vehicle: Option<String>,
+    #[arg(long)]
     year: Option<i64>,
-    #[arg(long, requires = "make")]
+    #[arg(long)]
+    body: Option<String>,
+    #[arg(long)]
     view: Option<String>,
-    #[arg(long, requires = "make")]
+    #[arg(long)]
     color: Option<String>,
     #[arg(long, requires = "make")]
     finish: Option<String>,
@@ -42,7 +47,9 @@ impl Feedback {
             request_id: self.request_id,
             make: self.make,
             model: self.model,
+            vehicle: self.vehicle,
             year: self.year,
+            body: self.body.map(Into::into),
             view: self.view.map(Into::into),
             color: self.color.map(Into::into),
             finish: self.finish.map(Into::into),

@@ -1,16 +1,29 @@
 //! Which picture is meant, as arguments. What words are allowed is the service's to say.
 
 use cyclorama_client::types::ImageRequest;
-use cyclorama_client::{Format, ImageInfo, Picture};
+use cyclorama_client::{AskedYear, Format, ImageInfo, Picture};
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 pub struct Asked {
     /// Name or slug, such as porsche
-    make: String,
+    #[arg(required_unless_present = "vehicle")]
+    make: Option<String>,
     /// Name or slug, such as 911
-    model: String,
-    year: i64,
+    #[arg(required_unless_present = "vehicle")]
+    model: Option<String>,
+    /// A model year, or latest: the newest that the model has
+    #[arg(required_unless_present = "of_year")]
+    year: Option<AskedYear>,
+    /// A permanent id of make, model and body in place of make and model, with --year
+    #[arg(long, value_name = "ID", conflicts_with_all = ["make", "model", "year"], requires = "of_year")]
+    vehicle: Option<String>,
+    /// The year, where it does not follow make and model
+    #[arg(long = "year", id = "of_year", value_name = "YEAR", conflicts_with = "year")]
+    of_year: Option<AskedYear>,
+    /// hatchback, estate, saloon, coupe, convertible, suv, pickup, van, ...: the model's usual body when not given
+    #[arg(long)]
+    body: Option<String>,
     /// front, front-3-4 (when not given), side, side-right, rear or rear-3-4
     #[arg(long)]
     view: Option<String>,
@@ -64,6 +77,12 @@ impl Asked {
     /// As a part of a request for signed addresses.
     pub fn image(&self) -> ImageRequest {
         ImageRequest {
+            make: self.make.clone(),
+            brand: None,
+            model: self.model.clone(),
+            vehicle: self.vehicle.clone(),
+            year: self.asked_year(),
+            body: self.body.as_deref().map(Into::into),
             view: self.view.as_deref().map(Into::into),
             color: self.color.as_deref().map(Into::into),
             width: self.width,
@@ -77,8 +96,12 @@ impl Asked {
             shadow: self.shadow.as_deref().map(Into::into),
             scale: self.scale.as_deref().map(Into::into),
             finish: self.finish.as_deref().map(Into::into),
-            ..ImageRequest::new(&*self.make, &*self.model, self.year)
         }
+    }
+
+    /// One of the two is always there.
+    fn asked_year(&self) -> AskedYear {
+        self.of_year.or(self.year).unwrap_or_default()
     }
 
     /// Whether only the answer says what format it is in.
@@ -101,7 +124,9 @@ impl Asked {
     }
 
     fn named(&self, format: Option<&str>) -> String {
-        file_name(&[&self.make, &self.model, &self.year.to_string()], format)
+        let (year, names) = (self.asked_year().to_string(), [&self.vehicle, &self.make, &self.model]);
+        let names = names.into_iter().flatten().chain([&year]).chain(&self.body);
+        file_name(&names.map(String::as_str).collect::<Vec<_>>(), format)
     }
 }
 

@@ -9,6 +9,9 @@ use cyclorama_client::types::{VehicleList, VehiclesQuery};
 pub struct Search {
     #[arg(required = true)]
     words: Vec<String>,
+    /// Only models of this make
+    #[arg(long)]
+    make: Option<String>,
     /// Only what there was in this model year
     #[arg(long)]
     year: Option<i64>,
@@ -23,6 +26,7 @@ impl Search {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
         let asked = VehiclesQuery {
             q: Some(self.words.join(" ")),
+            make: self.make,
             year: self.year,
             limit: self.limit,
             ..VehiclesQuery::default()
@@ -37,6 +41,7 @@ impl Search {
                 hit.make_slug.clone(),
                 hit.model_slug.clone().unwrap_or_else(|| "-".to_owned()),
                 hit.vehicle_type.clone().unwrap_or_else(|| "-".to_owned()),
+                hit.vehicle_id.clone().unwrap_or_else(|| "-".to_owned()),
                 years(&hit.years),
             ]
         });

@@ -48,7 +48,8 @@ impl ListedState {
 /// The newest first.
 pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> Result<Vec<Listed>, sqlx::Error> {
     let rows = sqlx::query(
-        "select u.id, u.make, u.model, u.year, u.view, u.color, k.name, u.created_at_ms, u.expires_at_ms, u.max_uses, u.uses, u.state,
+        "select u.id, u.make, u.model || case when u.body = '' then '' else '.' || u.body end, u.year, u.view, u.color,
+            k.name, u.created_at_ms, u.expires_at_ms, u.max_uses, u.uses, u.state,
                 k.revoked_at_ms
          from delivery_urls u join api_keys k on k.id = u.key_id where k.account_id = $1
          order by u.created_at_ms desc, u.id desc limit $2",

@@ -14,11 +14,12 @@ pub use load::{Refused, load, promise};
 pub use mint::{Minted, Terms, mint};
 pub use signing::SigningKeys;
 
-use super::{ImageRequest, Order, ResponseKind, request};
+use super::{ImageRequest, Order, request};
 use crate::app::App;
 use crate::catalog::Catalog;
 use crate::clock::UnixMs;
 use crate::db::DatabaseKind;
+use cyclorama_core::VehicleKey;
 use moka::sync::Cache;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -58,20 +59,22 @@ impl Address {
         let frame: String = row.try_get("frame")?;
         let frame = request::frame_of_query(&frame, width, height)
             .ok_or_else(|| sqlx::Error::Decode(format!("delivery_urls.frame of {id} is `{frame}`").into()))?;
-        let request = ImageRequest {
+        let has_body = !row.try_get::<&str, _>("body")?.is_empty();
+        let key = VehicleKey {
             make: row.try_get("make")?,
             model: row.try_get("model")?,
+            body: if has_body { Some(stored(row, "body", id)?) } else { None },
             year: u16::try_from(row.try_get::<i64, _>("year")?).unwrap_or_default(),
-            view: stored(row, "view", id)?,
-            paint: stored(row, "color", id)?,
+        };
+        let request = ImageRequest {
             format: stored(row, "format", id)?,
             frame,
-            response: ResponseKind::Image,
+            ..ImageRequest::of_stored(&key, stored(row, "view", id)?, stored(row, "color", id)?)
         };
         Ok(Address {
             key_id: row.try_get("key_id")?,
             account_id: row.try_get("account_id")?,
-            order: Order::stored(catalog, &request),
+            order: Order::stored(catalog, &key, &request),
             max_uses: row.try_get("max_uses")?,
             uses: row.try_get("uses")?,
             consumed: row.try_get::<String, _>("state")? == "consumed",
@@ -124,7 +127,8 @@ impl Addresses {
             return Ok(Some(address));
         }
         let row = sqlx::query(
-            "select u.key_id, u.make, u.model, u.year, u.view, u.color, u.format, u.width, u.height, u.frame, u.max_uses, u.uses, u.state,
+            "select u.key_id, u.make, u.model, u.year, u.body, u.view, u.color, u.format, u.width, u.height, u.frame,
+            u.max_uses, u.uses, u.state,
                     u.expires_at_ms, k.revoked_at_ms, k.account_id
              from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
         )

@@ -2,7 +2,7 @@
 
 use super::session::Watcher;
 use crate::app::App;
-use crate::delivery::{self, ImageRequest, Order, ResponseKind};
+use crate::delivery::{self, ImageRequest, Order};
 use crate::http::error::Problem;
 use crate::http::v1::answer::problem;
 use crate::objects::{ObjectError, keys};
@@ -18,19 +18,15 @@ pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<Strin
     // Some other texts are none for PostgreSQL.
     uuid::Uuid::parse_str(&render_id).map_err(|_| unknown())?;
     let render = app.renders.inspect(&render_id).await?.ok_or_else(unknown)?;
-    let mut parts = render.vehicle_key.split('/');
-    let mut part = || parts.next().unwrap_or_default().to_owned();
+    let key = render.vehicle_key.parse().map_err(|_| unknown())?;
+    let view = render.view.parse().map_err(|_| unknown())?;
+    let paint = render.colour.parse().map_err(|_| unknown())?;
     let request = ImageRequest {
-        make: part(),
-        model: part(),
-        year: part().parse().map_err(|_| unknown())?,
-        view: render.view.parse().map_err(|_| unknown())?,
-        paint: render.colour.parse().map_err(|_| unknown())?,
         format: Format::Webp.into(),
         frame: Frame::square(SIDE_PX),
-        response: ResponseKind::Image,
+        ..ImageRequest::of_stored(&key, view, paint)
     };
-    let order = Order::stored(&app.catalog.now(), &request).ok_or_else(unknown)?;
+    let order = Order::stored(&app.catalog.now(), &key, &request).ok_or_else(unknown)?;
     let ready = delivery::ready(&app, &order).await.map_err(|error| problem(&app, error))?.ok_or_else(unknown)?;
     let headers =
         [(CONTENT_TYPE, Format::Webp.media_type()), (CACHE_CONTROL, "private, no-cache"), (ETAG, &ready.etag)];

@@ -15,8 +15,8 @@ use crate::http::extract::{Caller, ClientIp, RequestId};
 use crate::http::openapi::requests::LegacyQuery;
 use crate::http::rate_limit::{counted_as, network_of, with_window};
 use crate::http::v1::answer::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, if_none_match, insert, insert_frame,
-    name_ignored, problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, if_none_match, insert,
+    insert_frame, name_ignored, problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::web::visit::{self, Grant};
 use crate::ledger::{Credits, Source};
@@ -259,7 +259,7 @@ fn canonical_query(pairs: &[(String, String)], request: &ImageRequest, order: &O
     let given = |name: &str| pairs.iter().any(|(key, _)| Endpoint::Embed.meant(key) == name);
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("make", &order.variant.make).append_pair("model", &order.variant.model);
-    query.append_pair("year", &request.year.to_string());
+    query.append_pair("year", &order.variant.year.to_string());
     if given("view") {
         query.append_pair("view", request.view.as_str());
     }
@@ -273,6 +273,9 @@ fn canonical_query(pairs: &[(String, String)], request: &ImageRequest, order: &O
     }
     if given("format") {
         query.append_pair("format", request.format.as_str());
+    }
+    if let Some(body) = order.variant.body.filter(|_| given("body")) {
+        query.append_pair("body", body.as_str());
     }
     query.extend_pairs(added_pairs(&request.frame, &request.paint));
     if extras.cached_only {
@@ -483,6 +486,7 @@ impl Asked<'_> {
             insert(&mut response, CONTENT_TYPE, self.order.format.media_type());
             insert_frame(&mut response, framed);
             insert(&mut response, VEHICLE_LIKENESS, likeness(&self.order.vehicle).as_str());
+            insert(&mut response, VEHICLE_MATCH, self.order.matched.as_str());
         }
         response
     }

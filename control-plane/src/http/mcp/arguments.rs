@@ -52,6 +52,9 @@ fn unknown(schema: &Value, name: &str, path: &str) -> BadJson {
 
 /// The value as its schema's type; `None`: it is null, which is not given.
 fn of_type(schema: &Value, value: Value, path: &str) -> Result<Option<Value>, BadJson> {
+    if let Some(ways) = schema["oneOf"].as_array() {
+        return one_of(ways, value, path);
+    }
     let kind = schema["type"].as_str().unwrap_or_default();
     let value = match (kind, value) {
         (_, Value::Null) => return Ok(None),
@@ -91,6 +94,17 @@ fn of_type(schema: &Value, value: Value, path: &str) -> Result<Option<Value>, Ba
         (_, value) => value,
     };
     Ok(Some(value))
+}
+
+/// A word that one of the ways names; else the value as the first way has it, such as a year that is a number or `latest`.
+fn one_of(ways: &[Value], value: Value, path: &str) -> Result<Option<Value>, BadJson> {
+    let words = ways.iter().filter_map(|way| way["enum"].as_array()).flatten();
+    let text = value.as_str().unwrap_or_default().trim();
+    match (words.into_iter().find(|word| word.as_str() == Some(text)), ways.first()) {
+        (Some(word), _) => Ok(Some(word.clone())),
+        (None, Some(first)) => of_type(first, value, path),
+        (None, None) => Ok(Some(value)),
+    }
 }
 
 /// What a text says where another type is declared, if it says one: JSON, and `True` as some languages write it.

@@ -74,7 +74,9 @@ pub struct Problem {
         (name = "Service", description = "The service itself."),
     ),
     paths(
-        images::car::get, images::car::head, images::options::get, images::resolve::post, vehicles::get::get, image_urls::post::post, delivery::get::get, delivery::get::head,
+        images::car::get, images::car::head, images::options::get, images::resolve::post,
+        vehicles::get::get, vehicles::show::get, vehicles::check::post, vehicles::vin::get,
+        image_urls::post::post, delivery::get::get, delivery::get::head,
         legacy::car::get, legacy::car::head, feedback::post::post, account::get::get, account::statement::get,
         billing::checkout::post, billing::portal::post,
         device::code::post, device::token::post, events::post::post, super::health::status,

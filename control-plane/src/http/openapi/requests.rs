@@ -3,7 +3,7 @@
 
 use crate::delivery::request::{NAME_CHARS_MAX, YEARS};
 use cyclorama_core::frame::PADDING_PERCENT_MAX;
-use cyclorama_core::{Colour, Finish, Fit, Format, MASTER_SIDE_PX, Scale, SizePreset, View};
+use cyclorama_core::{BodyClass, Colour, Finish, Fit, Format, MASTER_SIDE_PX, Scale, SizePreset, View};
 use cyclorama_drawings::Likeness;
 use std::borrow::Cow;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -38,6 +38,9 @@ pub struct FeedbackRequest;
 
 /// The body of `POST /api/v1/images/resolve`.
 pub struct ResolveRequest;
+
+/// The body of `POST /api/v1/vehicles/check`.
+pub struct CheckRequest;
 
 /// The body of `POST /api/v1/events`.
 pub struct EventsRequest;
@@ -118,6 +121,38 @@ pub fn likeness() -> Object {
 pub fn format() -> Object {
     one_of(Format::ALL.iter().map(|format| format.as_str())).build()
 }
+
+/// A body as answers name it.
+pub fn body() -> Object {
+    one_of(BodyClass::ALL.iter().map(|body| body.as_str())).build()
+}
+
+/// A permanent id of a vehicle.
+pub fn vehicle_id() -> Object {
+    text().pattern(Some(VEHICLE_ID)).examples(["cyv_0k3jq8z5m2v9t"]).build()
+}
+
+/// An id in the place of make and model, and the body.
+fn vehicle_and_body() -> Vec<(&'static str, ObjectBuilder)> {
+    let id = text().pattern(Some(VEHICLE_ID)).description(Some(
+        "Permanent id of make, model and body, from any answer that names a vehicle; in the place of make and model.",
+    ));
+    let body = text().min_length(Some(1)).max_length(Some(30)).examples(["estate", "convertible"]).description(Some(
+        "Body, where the model was sold with several: `hatchback`, `wagon` or `estate`, `sedan` or `saloon`, `coupe`, `convertible`, \
+         `suv`, `pickup`, `van`. The model's usual one when not given; one that it did not have is 404 with `bodies`.",
+    ));
+    vec![("vehicle", id), ("body", body)]
+}
+
+/// The newest year of the model, or a year.
+fn year_or_latest() -> Schema {
+    let latest = one_of(["latest"].into_iter()).description(Some("The newest model year that there is."));
+    let either =
+        OneOfBuilder::new().item(year().build()).item(latest.build()).description(Some("Model year, or `latest`."));
+    Schema::OneOf(either.build())
+}
+
+const VEHICLE_ID: &str = "^cyv_[0-9a-hjkmnp-tv-z]{13}$";
 
 fn year() -> ObjectBuilder {
     whole(i64::from(*YEARS.start()), i64::from(*YEARS.end())).examples([2024])
@@ -222,11 +257,13 @@ pub fn query(name: &str, schema: ObjectBuilder, required: bool) -> Parameter {
 pub fn picture_query() -> Vec<Parameter> {
     let make = name("porsche")
         .description(Some("Name or slug; a unique prefix is enough for a model. `brand` is another word for it."));
+    let latest = text().pattern(Some("^([0-9]{4}|latest)$")).examples(["2024"]);
     let mut parameters = vec![
-        query("make", make, true),
-        query("model", name("911").description(Some("Name, slug, or a unique prefix of one.")), true),
-        query("year", year().description(Some("Model year.")), true),
+        query("make", make, false),
+        query("model", name("911").description(Some("Name, slug, or a unique prefix of one.")), false),
+        query("year", latest.description(Some("Model year from 1990 to 2027, or `latest`.")), true),
     ];
+    parameters.extend(vehicle_and_body().into_iter().map(|(name, schema)| query(name, schema, false)));
     parameters.extend(choices(["w", "h"], false).into_iter().map(|(name, schema)| query(name, schema, false)));
     parameters
 }
@@ -284,18 +321,28 @@ fn built(properties: Vec<(&'static str, ObjectBuilder)>) -> Vec<(&'static str, R
 pub fn picture() -> ObjectBuilder {
     let make = name("ford").description(Some("Name or slug."));
     let model = name("mustang").description(Some("Name, slug, or a unique prefix of one."));
-    let mut properties = vec![("make", make), ("model", model), ("year", year().description(Some("Model year.")))];
+    let mut properties = vec![("make", make), ("model", model)];
+    properties.extend(vehicle_and_body());
     properties.extend(choices(["width", "height"], true));
-    object(built(properties)).required("make").required("model").required("year")
+    let mut properties = built(properties);
+    properties.push(("year", year_or_latest().into()));
+    object(properties).required("year")
 }
 
 impl PartialSchema for ImageRequest {
     fn schema() -> RefOr<Schema> {
-        let mut properties = vec![("make", name("ford")), ("model", name("mustang")), ("year", year())];
+        let mut properties = vec![("make", name("ford")), ("model", name("mustang"))];
         properties.push(("brand", name("ford").description(Some("Another word for `make`: send one of them."))));
+        properties.extend(vehicle_and_body());
         properties.extend(choices(["width", "height"], true));
-        let fields = object(built(properties)).required("model").required("year").build();
-        let make = Schema::OneOf(OneOfBuilder::new().item(requires(&["make"])).item(requires(&["brand"])).build());
+        let mut properties = built(properties);
+        properties.push(("year", year_or_latest().into()));
+        let fields = object(properties).required("year").build();
+        let names = OneOfBuilder::new()
+            .item(requires(&["make", "model"]))
+            .item(requires(&["brand", "model"]))
+            .item(requires(&["vehicle"]));
+        let make = Schema::OneOf(names.build());
         AllOfBuilder::new()
             .item(fields)
             .item(make)
@@ -371,6 +418,10 @@ pub fn feedback_fields() -> ObjectBuilder {
         .description(Some("Of the request that delivered the picture, or that made its address."));
     let mut fields =
         vec![("request_id", request_id), ("make", name("ford")), ("model", name("mustang")), ("year", year())];
+    fields.extend([
+        ("vehicle", text().pattern(Some(VEHICLE_ID))),
+        ("body", text().min_length(Some(1)).max_length(Some(30))),
+    ]);
     fields.extend(looks);
     fields.extend([
         ("rating", whole(1, 5).description(Some("1 is worst; 1 and 2 count as bad."))),
@@ -383,7 +434,10 @@ pub fn feedback_fields() -> ObjectBuilder {
 impl PartialSchema for FeedbackRequest {
     fn schema() -> RefOr<Schema> {
         let fields = feedback_fields();
-        let image = AnyOfBuilder::new().item(requires(&["request_id"])).item(requires(&["make", "model", "year"]));
+        let image = AnyOfBuilder::new()
+            .item(requires(&["request_id"]))
+            .item(requires(&["make", "model", "year"]))
+            .item(requires(&["vehicle", "year"]));
         let opinion = AnyOfBuilder::new().item(requires(&["rating"])).item(requires(&["verdict"]));
         AllOfBuilder::new()
             .item(fields.build())
@@ -399,6 +453,39 @@ impl PartialSchema for FeedbackRequest {
 impl ToSchema for FeedbackRequest {
     fn name() -> Cow<'static, str> {
         "FeedbackRequest".into()
+    }
+}
+
+impl PartialSchema for CheckRequest {
+    fn schema() -> RefOr<Schema> {
+        let free = |most: usize| text().max_length(Some(most));
+        let mut row = built(vec![
+            ("make", free(NAME_CHARS_MAX)),
+            ("model", free(NAME_CHARS_MAX)),
+            ("body", free(30)),
+            (
+                "vin",
+                free(40)
+                    .description(Some("A vehicle identification number or its beginning; neither logged nor kept.")),
+            ),
+            ("vehicle", free(40).description(Some("A permanent id."))),
+            ("query", free(200).description(Some("The vehicle in any words."))),
+        ]);
+        row.push(("year", year_or_latest().into()));
+        let rows = ArrayBuilder::new()
+            .items(RefOr::<Schema>::from(Schema::from(object(row).build())))
+            .min_items(Some(1))
+            .max_items(Some(100));
+        let example = serde_json::json!({ "vehicles": [
+            { "make": "volkswagen", "model": "golf", "year": 2015, "body": "estate" }, { "query": "ford mustang 2020" },
+        ] });
+        object(vec![("vehicles", Schema::from(rows.build()).into())]).required("vehicles").examples([example]).into()
+    }
+}
+
+impl ToSchema for CheckRequest {
+    fn name() -> Cow<'static, str> {
+        "CheckRequest".into()
     }
 }
 

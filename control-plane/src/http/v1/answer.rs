@@ -1,7 +1,7 @@
 //! What answers of the client API have in common: the headers of a picture, and failures as problems.
 
 use crate::app::App;
-use crate::catalog::NotFound;
+use crate::catalog::{Missing, NotFound};
 use crate::clock::UnixMs;
 use crate::delivery::{DeliveryError, Framed, Ready};
 use crate::http::error::Problem;
@@ -28,6 +28,8 @@ pub const IMAGE_SCALE: HeaderName = HeaderName::from_static("x-image-scale");
 pub const IMAGE_WIDTH: HeaderName = HeaderName::from_static("x-image-width");
 pub const IMAGE_HEIGHT: HeaderName = HeaderName::from_static("x-image-height");
 pub const VEHICLE_LIKENESS: HeaderName = HeaderName::from_static("x-vehicle-likeness");
+/// How the words of the request were read as a name of the catalog.
+pub const VEHICLE_MATCH: HeaderName = HeaderName::from_static("x-vehicle-match");
 
 /// After how long free pictures that found no place to be made in are worth another try, in seconds.
 const FREE_WORK_RETRY_SECONDS: u64 = 10;
@@ -72,8 +74,14 @@ pub fn unsized_body() -> Body {
 
 /// 404 with the nearest names the catalog has.
 pub fn vehicle_not_found(missing: NotFound) -> Problem {
+    if missing.missing == Missing::BodyOfId {
+        return Problem::bad_parameter("body", format!("{}.", missing.detail));
+    }
     let suggestions = serde_json::to_value(&missing.suggestions).unwrap_or_default();
-    Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions).advise(
+    let bodies: Vec<&str> = missing.bodies.iter().map(|body| body.as_str()).collect();
+    let problem = Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions);
+    let problem = if bodies.is_empty() { problem } else { problem.with("bodies", serde_json::json!(bodies)) };
+    problem.advise(
         "",
         "`suggestions` has the nearest. resolve_vehicle reads free text; search_vehicles with `q` finds names, with `make` lists models, with \
          `make` and `model` years.",

@@ -4,6 +4,7 @@ use crate::delivery::Order;
 use crate::delivery::request::background_name;
 use crate::http::openapi::requests;
 use cyclorama_core::{Fit, Frame, Scale};
+use cyclorama_drawings::likeness;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -13,6 +14,14 @@ pub struct VehicleParams {
     make: String,
     model: String,
     year: u16,
+    /// The permanent id of make, model and body: `vehicle` of another request.
+    #[schema(schema_with = requests::vehicle_id)]
+    vehicle_id: String,
+    #[schema(schema_with = requests::body)]
+    body: &'static str,
+    /// How like the real vehicle the picture is.
+    #[schema(schema_with = requests::likeness)]
+    likeness: &'static str,
     #[schema(schema_with = requests::view)]
     view: &'static str,
     #[schema(schema_with = requests::color)]
@@ -54,6 +63,9 @@ impl From<&Order> for VehicleParams {
             make: order.variant.make.clone(),
             model: order.variant.model.clone(),
             year: order.variant.year,
+            vehicle_id: order.vehicle_id().to_string(),
+            body: order.vehicle.body.as_str(),
+            likeness: likeness(&order.vehicle).as_str(),
             view: order.variant.view.as_str(),
             color: paint.color(),
             format: order.asked_format.as_str(),

@@ -5,7 +5,7 @@ use super::examples::{Progress, progress};
 use super::visit::Visit;
 use super::words::{capital, thousands};
 use crate::app::App;
-use crate::delivery::{Example, ImageRequest, ResponseKind};
+use crate::delivery::{Example, ImageRequest};
 use axum::extract::State;
 use axum::response::Response;
 use cyclorama_core::{Colour, Format, Frame, View};
@@ -118,14 +118,9 @@ fn shown(example: &Example, number: usize, ready: bool) -> Shown {
 fn query(example: &Example, format: Format, width: Option<u32>) -> String {
     let variant = &example.order.variant;
     let request = ImageRequest {
-        make: variant.make.clone(),
-        model: variant.model.clone(),
-        year: variant.year,
-        view: variant.view,
-        paint: variant.paint,
         format: format.into(),
         frame: Frame { width, ..Frame::default() },
-        response: ResponseKind::Image,
+        ..ImageRequest::of_stored(&variant.key(), variant.view, variant.paint)
     };
-    request.canonical_query(&variant.make, &variant.model)
+    request.canonical_query(variant)
 }

@@ -4,6 +4,7 @@
 use super::visit::Visit;
 use super::words::capital;
 use crate::app::App;
+use crate::catalog::Found;
 use crate::delivery::tracking::without_tags;
 use crate::delivery::{AskedFormat, BadParameter, Endpoint, ImageRequest, Order, ResponseKind};
 use crate::http::error::Problem;
@@ -11,7 +12,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use cyclorama_core::paint::{hex_of_srgb, srgb_of_hex};
-use cyclorama_core::{Colour, Finish, Fit, Format, PaintColour, SizePreset, View};
+use cyclorama_core::{BodyClass, Colour, Finish, Fit, Format, PaintColour, SizePreset, View};
 use serde::Serialize;
 use url::form_urlencoded;
 
@@ -39,6 +40,9 @@ const FORMATS: [AskedFormat; 5] = [
     AskedFormat::Auto,
 ];
 
+/// The parameters that name a vehicle.
+const NAMES: [&str; 6] = ["make", "brand", "model", "vehicle", "year", "body"];
+
 const GROUNDS: [&str; 3] = ["", "white", "black"];
 
 #[derive(Serialize)]
@@ -46,6 +50,8 @@ struct Page {
     make: String,
     model: String,
     year: String,
+    /// The model's bodies of that year, the usual one first and without a value.
+    bodies: Vec<Choice>,
     view: String,
     color: String,
     /// Empty where `width` and `height` say it.
@@ -126,7 +132,7 @@ pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery
     let is_form = read_form(&mut pairs);
     let asked = ImageRequest::parse(&pairs, Endpoint::Page);
     if let Ok(request) = &asked {
-        let canonical = request.canonical_query(&request.make, &request.model);
+        let canonical = request.query_as_given();
         if is_form {
             // What the form sends becomes an address to be kept and shared.
             return Ok(Redirect::to(&format!("/playground?{canonical}")).into_response());
@@ -140,14 +146,16 @@ pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery
             page.refuse(&bad);
             status = StatusCode::BAD_REQUEST;
         }
-        Ok(request) => match app.catalog.now().find(&request.make, &request.model, request.year) {
+        Ok(request) => match app.catalog.now().find_asked(&request.vehicle) {
             Err(missing) => {
                 page.suggest(&pairs, &missing);
+                page.offer(&missing.bodies, None);
                 page.wrong = Some(plain(&missing.detail));
                 status = StatusCode::NOT_FOUND;
             }
             Ok(found) => {
-                let name = format!("{} {} {}", found.make_name, found.model_name, request.year);
+                let name = format!("{} {} {}", found.make_name, found.model_name, found.year);
+                page.name(&app, &found);
                 match Order::find(&app, &request) {
                     Ok(order) => page.shown = Some(Shown::of(&app, name, &request, &order)),
                     Err(missing) => page.wrong = Some(plain(&missing.detail)),
@@ -261,6 +269,7 @@ impl Page {
             make: chosen("make", ""),
             model: chosen("model", ""),
             year: chosen("year", ""),
+            bodies: vec![body_choice(None, true)],
             view,
             color,
             size,
@@ -274,6 +283,30 @@ impl Page {
             year_from: counts.year_from,
             year_to: counts.year_to,
         }
+    }
+
+    /// Fills in what an id, another name or `latest` stands for, and the bodies that there are.
+    fn name(&mut self, app: &App, found: &Found) {
+        self.make.clone_from(&found.make);
+        self.model.clone_from(&found.model);
+        self.year = found.year.to_string();
+        let catalog = app.catalog.now();
+        let named = catalog.find_make(&found.make).and_then(|make| Ok((make, catalog.find_model(make, &found.model)?)));
+        if let Ok((make, model)) = named {
+            let bodies: Vec<BodyClass> =
+                catalog.bodies(make, model, found.year).into_iter().map(|vehicle| vehicle.body).collect();
+            self.offer(&bodies, Some(found.vehicle.body));
+        }
+    }
+
+    /// The bodies to choose from, the usual one first.
+    fn offer(&mut self, bodies: &[BodyClass], chosen: Option<BodyClass>) {
+        let Some((usual, others)) = bodies.split_first() else { return };
+        let others = others.iter().map(|body| body_choice(Some(*body), chosen == Some(*body)));
+        self.bodies = others.collect();
+        let is_usual = !self.bodies.iter().any(|body| body.is_chosen);
+        let usual = Choice { label: body_label(*usual), ..body_choice(None, is_usual) };
+        self.bodies.insert(0, usual);
     }
 
     /// Says at its field what is wrong with a parameter.
@@ -314,9 +347,7 @@ impl Page {
                     ("model", model_slug.as_str()),
                     ("year", year.as_str()),
                 ])
-                .extend_pairs(
-                    pairs.iter().filter(|(key, _)| !["make", "brand", "model", "year"].contains(&key.as_str())),
-                )
+                .extend_pairs(pairs.iter().filter(|(key, _)| !NAMES.contains(&key.as_str())))
                 .finish();
             Some(Suggested { name: format!("{} {model_name} {year}", near.make_name), link })
         });
@@ -327,7 +358,7 @@ impl Page {
 impl Shown {
     fn of(app: &App, name: String, request: &ImageRequest, order: &Order) -> Self {
         let (make, model) = (&order.variant.make, &order.variant.model);
-        let query = ImageRequest { response: ResponseKind::Image, ..request.clone() }.canonical_query(make, model);
+        let query = ImageRequest { response: ResponseKind::Image, ..request.clone() }.canonical_query(&order.variant);
         let address = format!("{}/api/v1/images/car?{query}", app.base_url);
         let file = match request.format {
             AskedFormat::One(format) => format!("{make}-{model}.{format}"),
@@ -382,6 +413,19 @@ fn painted(colour: PaintColour) -> String {
     match colour {
         PaintColour::Preset(preset) => preset.to_string(),
         PaintColour::Custom { finish, .. } => format!("#{colour} {finish}"),
+    }
+}
+
+/// `None`: whatever is usual.
+fn body_choice(body: Option<BodyClass>, is_chosen: bool) -> Choice {
+    let (value, label) = body.map_or(("", "Usual".to_owned()), |body| (body.as_str(), body_label(body)));
+    Choice { value, label, is_chosen }
+}
+
+fn body_label(body: BodyClass) -> String {
+    match body {
+        BodyClass::Suv => "SUV".to_owned(),
+        body => capital(body.as_str()),
     }
 }
 

@@ -32,9 +32,14 @@ const ANSWERED: &[(&str, ReadAndWrite)] = types!(
     CatalogRelease,
     CatalogSearchHit,
     CatalogSource,
+    CheckResponse,
+    CheckedVehicle,
+    CheckedVehicles,
     Checkout,
     CheckoutResponse,
     ColorOption,
+    DecodedParts,
+    DecodedVin,
     DeliveryTtl,
     DeliveryUrl,
     DeviceCodeResponse,
@@ -60,6 +65,7 @@ const ANSWERED: &[(&str, ReadAndWrite)] = types!(
     ModelYearList,
     ModelsOfIdList,
     MonthlyCap,
+    OfferedBody,
     Pack,
     PaddingOptions,
     PaintOptions,
@@ -73,13 +79,18 @@ const ANSWERED: &[(&str, ReadAndWrite)] = types!(
     ResolvedParams,
     ResolvedPicture,
     SearchResults,
+    ShownGeneration,
     SignedImage,
     SizeOptions,
     StatementLine,
     StatementResponse,
+    StoredView,
     Usage30d,
+    VehicleOfId,
     VehicleParams,
+    VehicleResponse,
     ViewOption,
+    VinResponse,
     YearList,
     YearRange,
 );
@@ -129,6 +140,8 @@ pub async fn check(url: &str, called: &BTreeSet<String>) {
     }
     let event = sample(schemas, &schemas["EventsRequest"]["properties"]["events"]["items"], true);
     assert_eq!(read_and_write::<types::Event>(event.clone()).unwrap(), event);
+    let row = sample(schemas, &schemas["CheckRequest"]["properties"]["vehicles"]["items"], true);
+    assert_eq!(read_and_write::<types::CheckRow>(row.clone()).unwrap(), row);
     parameters_are_members(&document, schemas);
 }
 
@@ -146,6 +159,7 @@ fn parameters_are_members(document: &Value, schemas: &Map<String, Value>) {
             let value = match name {
                 // A text in addresses.
                 "trim" => json!(true),
+                "year" => json!(2018),
                 _ => sample(schemas, &parameter["schema"], true),
             };
             (name.to_owned(), value)

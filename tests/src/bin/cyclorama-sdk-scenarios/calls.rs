@@ -1,6 +1,6 @@
 //! What a scenario calls, by the name of the operation: arguments and results as JSON.
 
-use cyclorama_client::types::{DeviceCodeResponse, Event, StatementQuery};
+use cyclorama_client::types::{CheckRow, DeviceCodeResponse, Event, StatementQuery};
 use cyclorama_client::{CarImage, Client, Error, ImageInfo, sign_partner_url};
 use futures::TryStreamExt;
 use serde::Serialize;
@@ -49,7 +49,7 @@ async fn done(client: &Client, url: &str, name: &str, mut given: Value, step: &V
             info(client.head_embed_car_image(&read(given), &read(grant)).await?)
         }
         "resolveImage" => document(client.resolve_image(&read(given)).await?),
-        "getVehicles" => document(client.get_vehicles(&read(given)).await?),
+        "getVehicles" | "getVehicle" | "checkVehicles" | "decodeVin" => vehicle(client, name, given).await?,
         "getImageOptions" => document(client.get_image_options().await?),
         "getAccount" => document(client.get_account().await?),
         "getStatement" => document(client.get_statement(&read(given)).await?),
@@ -101,6 +101,16 @@ async fn done(client: &Client, url: &str, name: &str, mut given: Value, step: &V
             json!({ "exp": expires_at, "sig": sig })
         }
         other => panic!("no call `{other}`"),
+    })
+}
+
+/// What the catalog says of one vehicle, or of a list of them.
+async fn vehicle(client: &Client, name: &str, mut given: Value) -> Result<Value, Error> {
+    Ok(match name {
+        "getVehicles" => document(client.get_vehicles(&read(given)).await?),
+        "getVehicle" => document(client.get_vehicle(given["id"].as_str().unwrap()).await?),
+        "checkVehicles" => document(client.check_vehicles(&read::<Vec<CheckRow>>(given["vehicles"].take())).await?),
+        _ => document(client.decode_vin(given["vin"].as_str().unwrap(), given["year"].as_i64()).await?),
     })
 }
 

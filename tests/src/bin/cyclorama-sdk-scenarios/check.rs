@@ -25,6 +25,7 @@ pub fn check_error(expected: &Value, error: &Error) {
         "index": error.index(),
         "balance": error.balance(),
         "required_credits": error.required_credits(),
+        "document": error.document(),
         "retry_after_seconds": error.retry_after_seconds(),
     });
     check(expected, &told, &error.to_string());

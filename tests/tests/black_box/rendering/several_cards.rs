@@ -144,7 +144,7 @@ async fn each_card_is_a_node_that_renders_comes_back_and_leaves() {
         until(&service, name, |node| node["node_id"] != first["node_id"]).await;
     }
     let processes = machine.both().await;
-    let query = "/api/v1/images/car?make=volkswagen&model=golf&year=2019&view=side&w=256";
+    let query = "/api/v1/images/car?make=volkswagen&model=tiguan&year=2019&view=side&w=256";
     let picture = tokio::spawn(service.get(&customer, query).timeout(PATIENCE).send());
     for _ in 0..PATIENCE.as_secs() * 20 {
         if nodes(&service).iter().any(|node| node["alive"] == true && node["jobs_leased"].as_i64() > Some(0)) {

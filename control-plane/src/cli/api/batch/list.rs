@@ -4,7 +4,7 @@
 use super::super::picture::{AUTO, file_name};
 use crate::cli::csv_list::{CsvList, Line};
 use crate::cli::exit::WrongUsage;
-use cyclorama_client::ImageRequest;
+use cyclorama_client::{AskedYear, ImageRequest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -13,11 +13,13 @@ const BYTES_MAX: usize = 32 << 20;
 const ROWS_MAX: usize = 100_000;
 
 /// The last says where a row's picture goes.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 20] = [
     "make",
     "brand",
     "model",
+    "vehicle",
     "year",
+    "body",
     "view",
     "color",
     "width",
@@ -58,7 +60,9 @@ pub struct Given {
     pub make: String,
     pub brand: String,
     pub model: String,
+    pub vehicle: String,
     pub year: String,
+    pub body: String,
     pub view: String,
     pub color: String,
     pub width: String,
@@ -82,7 +86,9 @@ impl Given {
             make: value("make"),
             brand: value("brand"),
             model: value("model"),
+            vehicle: value("vehicle"),
             year: value("year"),
+            body: value("body"),
             view: value("view"),
             color: value("color"),
             width: value("width"),
@@ -119,8 +125,9 @@ pub fn read(bytes: &[u8]) -> Result<List, WrongUsage> {
         return wrong(format!("the list is longer than {} MiB: split it", BYTES_MAX >> 20));
     }
     let lines = CsvList::open(bytes, Some(&COLUMNS))?;
-    if !(lines.has("make") || lines.has("brand")) || !lines.has("model") || !lines.has("year") {
-        return wrong("the list needs a heading with make, model and year".to_owned());
+    let has_names = (lines.has("make") || lines.has("brand")) && lines.has("model");
+    if !(has_names || lines.has("vehicle")) || !lines.has("year") {
+        return wrong("the list needs a heading with make, model and year, or with vehicle and year".to_owned());
     }
     let mut rows = Vec::new();
     let mut files = BTreeMap::new();
@@ -153,7 +160,7 @@ impl Row {
 
 fn words(given: &Given) -> Vec<&str> {
     let make = if given.make.is_empty() { &given.brand } else { &given.make };
-    let words = [make, &given.model, &given.year, &given.view, &given.color];
+    let words = [&given.vehicle, make, &given.model, &given.year, &given.body, &given.view, &given.color];
     words.into_iter().map(String::as_str).filter(|word| !word.is_empty()).collect()
 }
 
@@ -176,11 +183,18 @@ fn image(given: &Given) -> Result<ImageRequest, String> {
         "false" => Some(false),
         other => return Err(format!("`{other}` is neither true nor false for trim")),
     };
+    let year = match text(&given.year).map(|year| year.to_ascii_lowercase().parse::<AskedYear>()) {
+        None => None,
+        Some(Ok(year)) => Some(year),
+        Some(Err(_)) => return Err(format!("`{}` is neither a whole number nor latest for year", given.year)),
+    };
     Ok(ImageRequest {
         make: text(&given.make),
         brand: text(&given.brand),
-        model: given.model.clone(),
-        year: number("year", &given.year)?.ok_or("`year` is missing")?,
+        model: text(&given.model),
+        vehicle: text(&given.vehicle),
+        year: year.ok_or("`year` is missing")?,
+        body: text(&given.body).map(Into::into),
         view: text(&given.view).map(Into::into),
         color: text(&given.color).map(Into::into),
         width: number("width", &given.width)?,
@@ -209,11 +223,26 @@ mod tests {
         assert_eq!(files, ["00001-honda-civic-2018-red.png", "c3.png", "00003-ford-focus-soon.png"]);
         let first = list.rows[0].image.as_ref().expect("a picture");
         assert_eq!(
-            (first.model.as_str(), first.year, first.color.as_ref().map(|color| color.as_str())),
-            ("civic", 2018, Some("red"))
+            (first.model.as_deref(), first.year, first.color.as_ref().map(|color| color.as_str())),
+            (Some("civic"), AskedYear::Year(2018), Some("red"))
         );
-        assert_eq!(list.rows[2].image, Err("`soon` is no whole number for year".to_owned()));
+        assert_eq!(list.rows[2].image, Err("`soon` is neither a whole number nor latest for year".to_owned()));
         assert_eq!((list.rows[2].number, list.sha256.len()), (3, 64));
+    }
+
+    #[test]
+    fn ids_bodies_and_the_newest_year() {
+        let text = "vehicle,make,model,year,body\ncyv_6pjsv5ms8vt4a,,,2015,\n,volkswagen,golf,Latest,estate\n";
+        let list = read(text.as_bytes()).expect("reads");
+        let files: Vec<&str> = list.rows.iter().map(|row| row.file.as_str()).collect();
+        assert_eq!(files, ["00001-cyv-6pjsv5ms8vt4a-2015.png", "00002-volkswagen-golf-latest-estate.png"]);
+        let pictures = list.rows.iter().map(|row| row.image.as_ref().expect("a picture"));
+        let expected = [
+            serde_json::json!({ "vehicle": "cyv_6pjsv5ms8vt4a", "year": 2015 }),
+            serde_json::json!({ "make": "volkswagen", "model": "golf", "year": "latest", "body": "estate" }),
+        ];
+        assert_eq!(pictures.map(|image| serde_json::json!(image)).collect::<Vec<_>>(), expected);
+        assert!(read("vehicle,year\ncyv_6pjsv5ms8vt4a,2015\n".as_bytes()).is_ok(), "an id and a year are enough");
     }
 
     #[test]

@@ -29,8 +29,8 @@ const NOT_NOW_MAX: usize = 8;
 
 #[derive(Debug, clap::Args)]
 pub struct Batch {
-    /// CSV with a heading: make, model, year; if wanted view, color, finish, width, height, size, format, fit, trim, padding, background,
-    /// shadow, scale, file. `-` for standard input
+    /// CSV with a heading: make, model (or vehicle, a permanent id), year (or latest); if wanted body, view, color, finish, width, height,
+    /// size, format, fit, trim, padding, background, shadow, scale, file. `-` for standard input
     #[arg(value_name = "LIST")]
     list: PathBuf,
     /// Folder for the pictures, report.csv, and the journal by which a batch goes on

@@ -6,8 +6,21 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use std::path::Path;
 
-const HEADING: [&str; 11] =
-    ["row", "make", "model", "year", "view", "color", "status", "file", "code", "detail", "request_id"];
+const HEADING: [&str; 13] = [
+    "row",
+    "make",
+    "model",
+    "year",
+    "view",
+    "color",
+    "status",
+    "file",
+    "code",
+    "detail",
+    "request_id",
+    "vehicle",
+    "body",
+];
 
 /// One row, ready to be written.
 pub struct Line<'a> {
@@ -75,8 +88,8 @@ pub fn write(path: &Path, lines: &[Line<'_>]) -> anyhow::Result<()> {
                 &line.code,
                 &line.detail,
             ];
-            let texts = texts.map(harmless);
-            writer.write_record(std::iter::once(number).chain(texts).chain([line.request_id.clone()]))?;
+            let added = [line.request_id.clone(), harmless(&given.vehicle), harmless(&given.body)];
+            writer.write_record(std::iter::once(number).chain(texts.map(harmless)).chain(added))?;
         }
         writer.flush()?;
         Ok(std::fs::rename(&beside, path)?)

@@ -111,7 +111,7 @@ async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Json<
     let gone = || Problem::conflict("vehicle_gone", format!("The catalog no longer has {key}."));
     let vehicle = app.catalog.now().of_key(&key).ok_or_else(gone)?.vehicle;
     let anew =
-        app.renders.render_anew(&vehicle, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
+        app.renders.render_anew(&vehicle, &key, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
     tracing::info!(render_id, revision = anew.revision, is_candidate, "render ordered anew by the operator");
     let colors = anew.colours.iter().map(|colour| colour.to_string()).collect();
     Ok(Json(Rerendering { render_id, revision: anew.revision, colors }))

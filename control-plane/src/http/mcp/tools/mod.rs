@@ -123,7 +123,7 @@ impl Named {
             Named::GetCarImage => get_car_image::call(call).await,
             Named::CreateCarImageUrls => create_car_image_urls::call(call).await,
             Named::ResolveVehicle => resolve_vehicle::call(&call),
-            Named::SearchVehicles => search_vehicles::call(&call),
+            Named::SearchVehicles => search_vehicles::call(call).await,
             Named::ListImageOptions => list_image_options::call(&call),
             Named::GetAccount => get_account::call(call).await,
             Named::RateImage => rate_image::call(call).await,

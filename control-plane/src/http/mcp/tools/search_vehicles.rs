@@ -2,34 +2,63 @@
 
 use super::definition::{Cost, Definition};
 use super::{Call, structured};
+use crate::delivery::request::vehicle_id;
 use crate::http::error::Problem;
 use crate::http::openapi;
+use crate::http::openapi::requests;
 use crate::http::v1::vehicles::get::{VehiclesResponse, list};
 use crate::http::v1::vehicles::query::VehiclesQuery;
+use crate::http::v1::vehicles::show;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 use utoipa::IntoParams;
 
+/// The argument that names one vehicle.
+const VEHICLE: &str = "vehicle";
+
 pub fn definition() -> Definition {
     let parameters = VehiclesQuery::into_params(|| None);
-    let properties: Map<String, Value> =
+    let mut properties: Map<String, Value> =
         parameters.into_iter().map(|parameter| (parameter.name.clone(), json!(parameter.schema))).collect();
+    properties.insert(
+        VEHICLE.to_owned(),
+        json!({
+            "type": "string", "pattern": requests::vehicle_id().pattern,
+            "description": "Permanent id of one vehicle, from any answer that names it; alone.",
+        }),
+    );
+    let mut output = openapi::schema("VehiclesResponse");
+    let lists = output["properties"]["data"].take();
+    let one = openapi::schema("VehicleResponse")["properties"]["data"].take();
+    output["properties"]["data"] = json!({ "anyOf": [lists, one] });
     Definition {
         name: "search_vehicles",
         title: "Search the vehicle catalog",
         cost: Cost::Free,
         scope: None,
         limits: "q of at most 200 characters, 25 results; the lists without q are sent whole",
-        about: "Which vehicles can be rendered. With q, makes and models for what somebody types (year and limit narrow it); with make, \
-                its models; with make and model, its years; with year, its makes; with nothing, the years.",
+        about: "Which vehicles can be rendered. With q, makes and models for what somebody types (make, year and limit narrow it); with \
+                make, its models; with make and model, its years, bodies and generations; with vehicle (an id from any answer) that \
+                one, its bodies and what is stored; with year, its makes; with nothing, the years.",
         input: json!({ "type": "object", "properties": properties, "additionalProperties": false }),
-        output: openapi::schema("VehiclesResponse"),
+        output,
         is_read_only: true,
     }
 }
 
-pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
+pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
+    if let Some(id) = call.arguments.remove(VEHICLE) {
+        if let Some((other, _)) = call.arguments.iter().next() {
+            return Err(Problem::bad_parameter(
+                other,
+                format!("`{other}` does not go with `vehicle`: send one of them."),
+            ));
+        }
+        let id = vehicle_id(id.as_str().unwrap_or_default());
+        let id = id.map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
+        return structured(&show::answer(call.app, id, call.request_id).await?);
+    }
     let query = VehiclesQuery::read(Some(&query(&call.arguments)))?;
     let data = list(&call.app.catalog.now(), query)?;
     structured(&VehiclesResponse { data, request_id: call.request_id.clone() })

@@ -3,7 +3,7 @@
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::delivery::request::whole;
-use crate::delivery::{ImageRequest, Order};
+use crate::delivery::{self, ImageRequest, Order};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::json;
@@ -25,7 +25,8 @@ const REQUEST_ID_CHARS_MAX: usize = 128;
 const REASON_CHARS_MAX: usize = 500;
 
 /// The members that say which picture is meant by itself, as an image request spells them.
-const VEHICLE_MEMBERS: [&str; 8] = ["make", "model", "year", "view", "color", "colour", "finish", "shadow"];
+const VEHICLE_MEMBERS: [&str; 10] =
+    ["make", "model", "vehicle", "year", "body", "view", "color", "colour", "finish", "shadow"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +40,10 @@ struct Body {
     _make: Option<Value>,
     #[serde(rename = "model")]
     _model: Option<Value>,
+    #[serde(rename = "vehicle")]
+    _vehicle: Option<Value>,
+    #[serde(rename = "body")]
+    _body: Option<Value>,
     #[serde(rename = "year")]
     _year: Option<Value>,
     #[serde(rename = "view")]
@@ -121,7 +126,8 @@ async fn understand(app: &App, caller: &Caller, mut members: Map<String, Value>)
             return Err(Problem::bad_parameter("request_id", detail));
         }
         (Some(id), _) => {
-            let order = match ["make", "model", "year"].iter().all(|name| members.contains_key(*name)) {
+            let has = |names: &[&str]| names.iter().all(|name| members.contains_key(*name));
+            let order = match has(&["make", "model", "year"]) || has(&["vehicle", "year"]) {
                 true => Some(order(app, &members)?),
                 false => check_alone(&members).map(|()| None)?,
             };
@@ -169,7 +175,11 @@ fn order(app: &App, members: &Map<String, Value>) -> Result<Order, Problem> {
 /// Members of a vehicle beside a request id that do not name one together: each must still be a value it may have.
 fn check_alone(members: &Map<String, Value>) -> Result<(), Problem> {
     let mut whole = members.clone();
-    for (name, any) in [("make", Value::from("any")), ("model", Value::from("any")), ("year", Value::from(2000))] {
+    let mut missing = vec![("year", Value::from(2000))];
+    if !whole.contains_key("vehicle") {
+        missing.extend([("make", Value::from("any")), ("model", Value::from("any"))]);
+    }
+    for (name, any) in missing {
         whole.entry(name).or_insert(any);
     }
     let checked = ImageRequest::parse_json(&whole);
@@ -177,7 +187,11 @@ fn check_alone(members: &Map<String, Value>) -> Result<(), Problem> {
 }
 
 async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
-    let picture = app.renders.find(&order.variant).await?;
+    let kept = delivery::kept_variant(app, order).await?;
+    let picture = match &kept {
+        Some(kept) => app.renders.find(kept).await?,
+        None => None,
+    };
     let missing = || {
         Problem::not_found("not_rendered", "This picture has not been rendered yet.")
             .advise("", "Only a picture that get_car_image has shown, or that a URL has served, can be rated.")
@@ -186,7 +200,7 @@ async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
     Ok(Judged {
         render_id: picture.render_id,
         revision: picture.revision,
-        vehicle_key: order.variant.vehicle_key(),
+        vehicle_key: kept.map_or_else(|| order.variant.vehicle_key(), |kept| kept.vehicle_key()),
         view: order.variant.view.to_string(),
         color: order.variant.paint.to_string(),
     })
@@ -194,11 +208,18 @@ async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
 
 /// What a request id stands for; a vehicle beside it says which of several pictures is meant.
 async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>) -> Result<Judged, Problem> {
-    let candidates = match id.contains('\0') {
+    let mut candidates = match id.contains('\0') {
         true => Vec::new(),
         false => app.renders.judged_by_request(&caller.account_id, id).await?,
     };
-    let mut candidates = candidates.into_iter().filter(|judged| order.is_none_or(|order| judged.shows(&order.variant)));
+    if candidates.is_empty() && !id.contains('\0') {
+        candidates = minted(app, caller, id).await?;
+    }
+    if let Some(order) = order {
+        let kept = delivery::kept_variant(app, order).await?;
+        candidates.retain(|judged| kept.as_ref().is_some_and(|kept| judged.shows(kept)));
+    }
+    let mut candidates = candidates.into_iter();
     let missing = || {
         Problem::not_found("unknown_request", "No picture was delivered to this account under this `request_id`.")
             .advise("", "It is the `request_id` in the answer of get_car_image or create_car_image_urls.")
@@ -208,6 +229,22 @@ async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>)
         let detail = "This `request_id` made several addresses: send `make`, `model`, `year`, `view`, `color`, `finish` \
                       and `shadow` as well.";
         return Err(Problem::bad_parameter("request_id", detail));
+    }
+    Ok(judged)
+}
+
+/// The pictures of addresses that a request made, as far as they are rendered.
+async fn minted(app: &App, caller: &Caller, id: &str) -> Result<Vec<Judged>, Problem> {
+    let mut judged: Vec<Judged> = Vec::new();
+    for (key, view, paint) in app.renders.minted_by_request(&caller.account_id, id).await? {
+        let (Ok(key), Ok(view), Ok(paint)) = (key.parse(), view.parse(), paint.parse()) else { continue };
+        let request = ImageRequest::of_stored(&key, view, paint);
+        let Some(order) = Order::stored(&app.catalog.now(), &key, &request) else { continue };
+        if let Ok(picture) = by_vehicle(app, &order).await
+            && judged.iter().all(|other| other.render_id != picture.render_id)
+        {
+            judged.push(picture);
+        }
     }
     Ok(judged)
 }

@@ -12,8 +12,8 @@ use crate::http::extract::{Caller, RequestId};
 use crate::http::openapi::requests::ImageQuery;
 use crate::http::rate_limit::with_window;
 use crate::http::v1::answer::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, if_none_match, insert, insert_frame,
-    name_ignored, problem, refuse, send, unsized_body, vehicle_not_found,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, if_none_match, insert,
+    insert_frame, name_ignored, problem, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::{Credits, Source};
@@ -104,6 +104,7 @@ pub struct ImageUrlResponse {
             ("X-Image-Height" = Option<i64>, description = "In pixels."),
             ("X-Image-Scale" = Option<f64>, description = "With `scale=true`: millimetres of the vehicle for a pixel."),
             ("X-Vehicle-Likeness" = Option<String>, description = "Likeness: `generation`, `model`, `make` or `body`, the closest first."),
+            ("X-Vehicle-Match" = Option<String>, description = "How names were read: `exact`, `alias`, `trim` (a version) or `prefix`."),
             ("X-Ignored-Parameters" = Option<String>, description = "Tags of others in the address that were not looked at (`utm_source`, `fbclid` and their like)."),
          )),
         (status = 304, description = "The client has these bytes; free."),
@@ -240,7 +241,7 @@ async fn understand(
     let request = ImageRequest::parse(pairs, Endpoint::Image)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
     let order = Order::find(app, &request).map_err(vehicle_not_found)?;
-    let query = request.canonical_query(&order.variant.make, &order.variant.model);
+    let query = request.canonical_query(&order.variant);
     let as_url = request.response == ResponseKind::Url || wants_json(headers);
     let order = match as_url {
         true => order,
@@ -269,7 +270,7 @@ fn not_modified(asked: &Asked, etag: &str, remaining: Credits) -> Response {
     let mut response = described(asked, Some(etag), Credits(0), remaining, None);
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     // Nothing is sent, so nothing is described but the validator (RFC 9110, section 15.4.5).
-    for name in [CONTENT_TYPE, VEHICLE_LIKENESS] {
+    for name in [CONTENT_TYPE, VEHICLE_LIKENESS, VEHICLE_MATCH] {
         response.headers_mut().remove(name);
     }
     response
@@ -297,6 +298,7 @@ fn described(
     billed(&mut response, charged, remaining);
     insert_frame(&mut response, framed);
     insert(&mut response, VEHICLE_LIKENESS, likeness(&asked.order.vehicle).as_str());
+    insert(&mut response, VEHICLE_MATCH, asked.order.matched.as_str());
     if let Some(etag) = etag {
         insert(&mut response, ETAG, etag);
     }

@@ -3,7 +3,7 @@
 use super::query::VehiclesQuery;
 use crate::app::App;
 use crate::catalog::search::Hit;
-use crate::catalog::{Catalog, Make, Model, NotFound};
+use crate::catalog::{Catalog, Generation, Make, Model, NotFound, VehicleId};
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
 use crate::http::openapi::requests;
@@ -12,8 +12,10 @@ use crate::http::v1::cacheable::{self, DAY};
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use cyclorama_core::BodyClass;
 use cyclorama_drawings::{Likeness, likeness};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,6 +36,35 @@ pub struct CatalogModel {
     /// asked for, else the best of its years.
     #[schema(schema_with = requests::likeness)]
     likeness: &'static str,
+    /// The permanent id of its usual body, in the year that was asked for or else the newest.
+    #[schema(schema_with = requests::vehicle_id)]
+    vehicle_id: String,
+    #[schema(schema_with = requests::body)]
+    body: &'static str,
+}
+
+/// A body that a model was sold with.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OfferedBody {
+    #[schema(schema_with = requests::body)]
+    body: &'static str,
+    #[schema(schema_with = requests::vehicle_id)]
+    vehicle_id: String,
+    /// Ascending.
+    years: Vec<u16>,
+    /// Spans of years with one look and one picture, in order of time.
+    generations: Vec<ShownGeneration>,
+}
+
+/// Years in which a model looks the same.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ShownGeneration {
+    /// What the makers or people call it, where that is known.
+    name: Option<String>,
+    from: u16,
+    to: u16,
+    /// The generation before it with another face.
+    facelift: bool,
 }
 
 /// Neighbouring years of a model whose pictures are equally like the real vehicle.
@@ -58,6 +89,10 @@ pub struct CatalogSearchHit {
     model_slug: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vehicle_type: Option<&'static str>,
+    /// Of a model: the permanent id of its usual body in its newest year.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::vehicle_id)]
+    vehicle_id: Option<String>,
     /// Ascending.
     years: Vec<u16>,
     /// exact, prefix, token, contains or fuzzy.
@@ -120,6 +155,10 @@ pub struct ModelYearList {
     years: Vec<u16>,
     /// How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
     likeness: Vec<LikenessSpan>,
+    /// Looks of its usual body, in order of time.
+    generations: Vec<ShownGeneration>,
+    /// Every body that it was sold with, the usual one of its newest year first.
+    bodies: Vec<OfferedBody>,
 }
 
 /// One of the six lists.
@@ -149,7 +188,10 @@ impl From<&Make> for CatalogMake {
 fn model(catalog: &Catalog, make: &Make, model: &Model, year: Option<u16>) -> CatalogModel {
     let years = likeness_by_year(catalog, make, model);
     let likeness = years.filter(|(each, _)| year.is_none_or(|year| *each == year)).map(|(_, likeness)| likeness).min();
+    let body = model.body_in(year.or(model.years().iter().last()).unwrap_or_default());
     CatalogModel {
+        vehicle_id: VehicleId::of(&make.slug, &model.slug, body).to_string(),
+        body: body.as_str(),
         name: model.name.clone(),
         slug: model.slug.clone(),
         vehicle_type: vehicle_type(model, year),
@@ -161,6 +203,40 @@ fn model(catalog: &Catalog, make: &Make, model: &Model, year: Option<u16>) -> Ca
 fn likeness_by_year(catalog: &Catalog, make: &Make, model: &Model) -> impl Iterator<Item = (u16, Likeness)> {
     let vehicles = model.years().iter().filter_map(|year| catalog.vehicle(make, model, year));
     vehicles.map(|vehicle| (vehicle.year, likeness(&vehicle)))
+}
+
+/// The body that a model usually has in its newest year.
+pub fn usual_body(model: &Model) -> BodyClass {
+    model.body_in(model.years().iter().last().unwrap_or_default())
+}
+
+fn usual_id(make: &Make, model: &Model) -> VehicleId {
+    VehicleId::of(&make.slug, &model.slug, usual_body(model))
+}
+
+pub fn generations(catalog: &Catalog, make: &Make, model: &Model, body: BodyClass) -> Vec<ShownGeneration> {
+    let shown = |Generation { name, from, to, facelift }| ShownGeneration { name, from, to, facelift };
+    catalog.generations(make, model, body).into_iter().map(shown).collect()
+}
+
+/// Every body that a model was sold with in some year.
+pub fn offered_bodies(catalog: &Catalog, make: &Make, model: &Model) -> Vec<OfferedBody> {
+    let mut years: BTreeMap<BodyClass, Vec<u16>> = BTreeMap::new();
+    for year in model.years().iter() {
+        for vehicle in catalog.bodies(make, model, year) {
+            years.entry(vehicle.body).or_default().push(year);
+        }
+    }
+    let usual = usual_body(model);
+    let mut bodies: Vec<(BodyClass, Vec<u16>)> = years.into_iter().collect();
+    bodies.sort_by_key(|(body, _)| *body != usual);
+    let shown = |(body, years): (BodyClass, Vec<u16>)| OfferedBody {
+        body: body.as_str(),
+        vehicle_id: VehicleId::of(&make.slug, &model.slug, body).to_string(),
+        years,
+        generations: generations(catalog, make, model, body),
+    };
+    bodies.into_iter().map(shown).collect()
 }
 
 fn likeness_spans(years: impl Iterator<Item = (u16, Likeness)>) -> Vec<LikenessSpan> {
@@ -188,6 +264,7 @@ impl CatalogSearchHit {
             model_name: hit.model.map(|model| model.name.clone()),
             model_slug: hit.model.map(|model| model.slug.clone()),
             vehicle_type: hit.model.map(|model| vehicle_type(model, None)),
+            vehicle_id: hit.model.map(|model| usual_id(hit.make, model).to_string()),
             years: hit.years,
             match_kind: hit.kind.as_str(),
         }
@@ -246,8 +323,10 @@ pub fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Prob
                 false => Ok(VehicleList::ModelsOfId(ModelsOfIdList { year, make_id, models })),
             }
         }
-        VehiclesQuery::Search { text, year, limit } => {
-            let results = catalog.search(&text, year, limit).into_iter().map(CatalogSearchHit::of).collect();
+        VehiclesQuery::Search { text, year, make, limit } => {
+            let make = make.map(|make| catalog.find_make(&make)).transpose().map_err(vehicle_not_found)?;
+            let hits = catalog.search_in(&text, year, make, limit);
+            let results = hits.into_iter().map(CatalogSearchHit::of).collect();
             Ok(VehicleList::Search(SearchResults { query: text, year, results }))
         }
         VehiclesQuery::Models { make, year } => {
@@ -272,6 +351,8 @@ pub fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Prob
                 model: model(catalog, make, found, None),
                 years: found.years().iter().collect(),
                 likeness: likeness_spans(likeness_by_year(catalog, make, found)),
+                generations: generations(catalog, make, found, usual_body(found)),
+                bodies: offered_bodies(catalog, make, found),
             }))
         }
     }

@@ -1,4 +1,7 @@
 //! The vehicles that can be asked for.
 
+pub mod check;
 pub mod get;
 pub mod query;
+pub mod show;
+pub mod vin;

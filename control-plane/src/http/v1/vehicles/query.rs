@@ -19,11 +19,28 @@ const LIMIT_DEFAULT: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VehiclesQuery {
     Years,
-    Makes { year: u16 },
-    ModelsOfId { make_id: u64, year: u16 },
-    Search { text: String, year: Option<u16>, limit: usize },
-    Models { make: String, year: Option<u16> },
-    ModelYears { make: String, model: String },
+    Makes {
+        year: u16,
+    },
+    ModelsOfId {
+        make_id: u64,
+        year: u16,
+    },
+    /// Of one make where it is given.
+    Search {
+        text: String,
+        year: Option<u16>,
+        make: Option<String>,
+        limit: usize,
+    },
+    Models {
+        make: String,
+        year: Option<u16>,
+    },
+    ModelYears {
+        make: String,
+        model: String,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -94,7 +111,6 @@ impl Given {
         }
         match self {
             Given { text: Some(_), make_id: Some(_), .. } => refuse("makeId", "does not go with `q`"),
-            Given { text: Some(_), make: Some(_), .. } => refuse("make", "does not go with `q`: write the make in it"),
             Given { text: Some(_), model: Some(_), .. } => {
                 refuse("model", "does not go with `q`: write the model in it")
             }
@@ -107,8 +123,8 @@ impl Given {
                 refuse("year", "does not go with `model`, which lists its years")
             }
             Given { make_id: Some(_), year: None, .. } => refuse("year", "is required with `makeId`"),
-            Given { text: Some(text), year, limit, .. } => {
-                Ok(VehiclesQuery::Search { text, year, limit: limit.unwrap_or(LIMIT_DEFAULT) })
+            Given { text: Some(text), year, make, limit, .. } => {
+                Ok(VehiclesQuery::Search { text, year, make, limit: limit.unwrap_or(LIMIT_DEFAULT) })
             }
             Given { make: Some(make), model: Some(model), .. } => Ok(VehiclesQuery::ModelYears { make, model }),
             Given { make: Some(make), year, .. } => Ok(VehiclesQuery::Models { make, year }),
@@ -159,13 +175,16 @@ mod tests {
     fn parameters_choose_the_list() {
         let read = |query: &str| VehiclesQuery::read(Some(query)).map_err(|problem| problem.detail().to_owned());
         let (make, model) = ("ford".to_owned(), "focus".to_owned());
-        let search = |year, limit| VehiclesQuery::Search { text: "focus".to_owned(), year, limit };
+        let search = |year, limit| VehiclesQuery::Search { text: "focus".to_owned(), year, make: None, limit };
+        let of_ford =
+            VehiclesQuery::Search { text: "focus".to_owned(), year: None, make: Some(make.clone()), limit: 10 };
         for (query, expected) in [
             ("", VehiclesQuery::Years),
             ("year=2024", VehiclesQuery::Makes { year: 2024 }),
             ("year=2024&makeId=460", VehiclesQuery::ModelsOfId { make_id: 460, year: 2024 }),
             ("q=focus", search(None, 10)),
             ("q=focus&year=2010&limit=25", search(Some(2010), 25)),
+            ("q=focus&make=ford", of_ford),
             ("make=ford", VehiclesQuery::Models { make: make.clone(), year: None }),
             ("make=ford&year=2010", VehiclesQuery::Models { make: make.clone(), year: Some(2010) }),
             ("make=ford&model=focus", VehiclesQuery::ModelYears { make, model }),
@@ -187,7 +206,8 @@ mod tests {
             ("make=ford&model=%20", "model"),
             ("make=ford&model=focus&year=2000", "year"),
             ("make=ford&makeId=1&year=2000", "makeId"),
-            ("q=x&make=ford", "make"),
+            ("q=x&make=", "make"),
+            ("q=x&make=ford&model=focus", "model"),
             ("q=x&limit=0", "limit"),
             ("q=x&limit=26", "limit"),
             ("limit=5", "limit"),

@@ -21,14 +21,16 @@ pub struct ShownVehicle {
 
 impl ShownVehicle {
     pub fn of(app: &App, [make, model, year]: [&str; 3], view: &str, color: &str) -> Self {
-        let found = year.parse().ok().and_then(|year| app.catalog.now().of_slugs(make, model, year));
+        let found = app.catalog.now().of_key(&format!("{make}/{model}/{year}"));
+        let (model, body) = model.split_once('.').unwrap_or((model, ""));
         let name = match found {
-            Some(found) => format!("{} {} {year}", found.make_name, found.model_name),
+            Some(found) => format!("{} {} {body} {year}", found.make_name, found.model_name).replace("  ", " "),
             // A newer catalog may lack it.
             None => format!("{make} {model} {year}"),
         };
         let query = url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs([("make", make), ("model", model), ("year", year), ("view", view), ("color", color)])
+            .extend_pairs((!body.is_empty()).then_some(("body", body)))
             .append_pair("w", &THUMBNAIL_PX.to_string())
             .append_pair("format", "webp")
             .finish();

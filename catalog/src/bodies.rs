@@ -1,0 +1,233 @@
+//! Which bodies a model had in which years: `data/bodies.tsv` from the sources, `data/bodies-known.tsv` from what we
+//! know, which counts over it,
+//! and `data/bodies.cc-by-sa.tsv` from the share-alike source.
+
+use super::resolve::BODIES;
+use super::{Catalog, Make, Model};
+use cyclorama_core::{BodyClass, Dimensions, Vehicle};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+
+static KNOWN: &str = include_str!("../data/bodies-known.tsv");
+static FROM_SOURCES: &str = include_str!("../data/bodies.tsv");
+static SHARE_ALIKE: &str = include_str!("../data/bodies.cc-by-sa.tsv");
+
+/// Columns of the tables, separated by tabs.
+const COLUMNS: usize = 10;
+
+/// A body of a model in some years.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub body: BodyClass,
+    pub years: RangeInclusive<u16>,
+    /// Length, width, height and wheelbase in millimetres, where they are known.
+    sizes_mm: [Option<u32>; 4],
+    /// Slugs of the make's rows that are this body.
+    rows: Vec<String>,
+}
+
+/// All lines by `make/model` in slugs.
+#[derive(Debug, Default)]
+struct Table(HashMap<String, Vec<Line>>);
+
+/// A line that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{line}`: {problem}")]
+struct BadLine {
+    line: String,
+    problem: &'static str,
+}
+
+impl Table {
+    /// What is known of a model stands in place of all that sources say of it; the lines of several sources are added up.
+    fn read(known: &str, sources: &[&str]) -> Result<Self, BadLine> {
+        let mut table = Self::of_text(known)?;
+        let mut of_sources = Table::default();
+        for text in sources {
+            for (model, lines) in Self::of_text(text)?.0 {
+                of_sources.0.entry(model).or_default().extend(lines);
+            }
+        }
+        for (model, lines) in of_sources.0 {
+            table.0.entry(model).or_insert(lines);
+        }
+        Ok(table)
+    }
+
+    fn of_text(text: &str) -> Result<Self, BadLine> {
+        let mut table = Table::default();
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (model, read) = Line::read(line).map_err(|problem| BadLine { line: line.to_owned(), problem })?;
+            table.0.entry(model.to_owned()).or_default().push(read);
+        }
+        Ok(table)
+    }
+}
+
+impl Line {
+    fn read(text: &str) -> Result<(&str, Self), &'static str> {
+        let cells: Vec<&str> = text.split('\t').collect();
+        let [model, body, first, last, length, width, height, wheelbase, rows, _why] = cells[..] else {
+            return Err("has not ten columns");
+        };
+        debug_assert_eq!(cells.len(), COLUMNS);
+        let body = body.parse().map_err(|_| "the second column is no body")?;
+        let year = |cell: &str| cell.parse::<u16>().map_err(|_| "the third and fourth column are years");
+        let years = year(first)?..=year(last)?;
+        let mut sizes_mm = [None; 4];
+        for (size, cell) in sizes_mm.iter_mut().zip([length, width, height, wheelbase]) {
+            if cell != "-" {
+                *size = Some(cell.parse().map_err(|_| "a size is neither a number nor `-`")?);
+            }
+        }
+        let rows = rows.split(',').filter(|row| *row != "-").map(str::to_owned).collect();
+        Ok((model, Line { body, years, sizes_mm, rows }))
+    }
+}
+
+/// The listed bodies of a model, whatever the year.
+pub(super) fn lines(make: &str, model: &str) -> &'static [Line] {
+    /// The embedded tables; a test reads them, so they are never left empty by a mistake.
+    static READ: LazyLock<Table> =
+        LazyLock::new(|| Table::read(KNOWN, &[FROM_SOURCES, SHARE_ALIKE]).unwrap_or_default());
+    READ.0.get(&format!("{make}/{model}")).map_or(&[], Vec::as_slice)
+}
+
+/// The body that a word stands for: `estate` and `wagon` are one. `None` for a word that names no body.
+pub fn body_of_word(word: &str) -> Option<BodyClass> {
+    let text = word.trim().to_lowercase();
+    text.parse().ok().or_else(|| super::resolve::body_of_phrase(&text))
+}
+
+impl Catalog {
+    /// Every body that a model is offered with in a year, with what is drawn for it; the usual one first. Empty for a year that the model
+    /// does not have.
+    pub fn bodies(&self, make: &Make, model: &Model, year: u16) -> Vec<Vehicle> {
+        let Some(usual) = self.vehicle(make, model, year) else { return Vec::new() };
+        let mut bodies = vec![usual.clone()];
+        for line in lines(&make.slug, &model.slug).iter().filter(|line| line.years.contains(&year)) {
+            if bodies.iter().all(|other| other.body != line.body) {
+                bodies.push(self.with_body(make, &usual, line));
+            }
+        }
+        bodies[1..].sort_by_key(|vehicle| vehicle.body as u8);
+        bodies
+    }
+
+    /// The vehicle of another body than the usual one: a row of its own where the release has one, else the usual one
+    /// with the sizes that are
+    /// known of the body, or that such a body usually has.
+    fn with_body(&self, make: &Make, usual: &Vehicle, line: &Line) -> Vehicle {
+        let rows = line.rows.iter().filter_map(|slug| self.row(&make.slug, slug));
+        let own = rows.filter_map(|(make, model)| self.vehicle(make, model, usual.year));
+        if let Some(own) = own.into_iter().find(|vehicle| vehicle.body == line.body) {
+            return own;
+        }
+        let typical = typical(usual, line.body);
+        let [length, width, height, wheelbase] = line.sizes_mm;
+        let dimensions = Dimensions {
+            length_mm: length.unwrap_or(typical.length_mm),
+            width_mm: width.unwrap_or(typical.width_mm),
+            height_mm: height.unwrap_or(typical.height_mm),
+            wheelbase_mm: wheelbase.unwrap_or(typical.wheelbase_mm),
+            front_track_mm: typical.front_track_mm,
+        };
+        Vehicle { body: line.body, dimensions, ..usual.clone() }
+    }
+}
+
+/// By how much bodies of one model usually differ from its hatchback, in millimetres of length and height: means of
+/// models that are sold with
+/// several bodies, rounded to a centimetre.
+const fn beyond_hatchback_mm(body: BodyClass) -> (i32, i32) {
+    match body {
+        BodyClass::Sedan => (230, -10),
+        BodyClass::Fastback => (180, -20),
+        BodyClass::Coupe => (120, -60),
+        BodyClass::Convertible => (100, -50),
+        BodyClass::Wagon => (260, 30),
+        _ => (0, 0),
+    }
+}
+
+/// The sizes of a model with another body, from those of its usual one.
+fn typical(usual: &Vehicle, body: BodyClass) -> Dimensions {
+    let ((own_length, own_height), (length, height)) = (beyond_hatchback_mm(usual.body), beyond_hatchback_mm(body));
+    let Dimensions { length_mm, height_mm, .. } = usual.dimensions;
+    Dimensions {
+        length_mm: length_mm.saturating_add_signed(length - own_length),
+        height_mm: height_mm.saturating_add_signed(height - own_height),
+        ..usual.dimensions
+    }
+}
+
+/// The one of some bodies that is meant by another: itself, else the only one that the same words are used for (`suv` for an off-roader).
+pub(super) fn meant(asked: BodyClass, offered: &[Vehicle]) -> Option<&Vehicle> {
+    let itself = offered.iter().find(|vehicle| vehicle.body == asked);
+    itself.or_else(|| {
+        let mut alike = offered.iter().filter(|vehicle| are_alike(asked, vehicle.body));
+        alike.next().filter(|_| alike.next().is_none())
+    })
+}
+
+/// Whether the same words are used for two bodies.
+pub(super) fn are_alike(one: BodyClass, other: BodyClass) -> bool {
+    one == other || BODIES.iter().any(|(_, alike)| alike.contains(&one) && alike.contains(&other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_reads_and_names_a_model_of_the_release() {
+        let catalog = Catalog::embedded().unwrap();
+        for text in [KNOWN, FROM_SOURCES, SHARE_ALIKE] {
+            let table = Table::of_text(text).unwrap_or_else(|error| panic!("{error}"));
+            for (name, lines) in table.0 {
+                let (make, model) = name.split_once('/').unwrap_or_else(|| panic!("{name}"));
+                let (make, _) = catalog.row(make, model).unwrap_or_else(|| panic!("no row {name}"));
+                for line in &lines {
+                    assert!(line.years.start() <= line.years.end(), "{name}: {line:?}");
+                    for row in &line.rows {
+                        assert!(catalog.row(&make.slug, row).is_some(), "{name}: no row {row}");
+                    }
+                }
+                for (position, line) in lines.iter().enumerate() {
+                    let overlaps = |other: &Line| {
+                        other.body == line.body
+                            && other.years.start() <= line.years.end()
+                            && line.years.start() <= other.years.end()
+                    };
+                    assert!(!lines[position + 1..].iter().any(overlaps), "{name}: {line:?} overlaps another line");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_faulty_line_says_what_is_wrong() {
+        let line = |text: &str| Table::of_text(text).unwrap_err().problem;
+        assert_eq!(line("a/b\twagon"), "has not ten columns");
+        assert_eq!(line("a/b\tboat\t2000\t2001\t-\t-\t-\t-\t-\twhy"), "the second column is no body");
+        assert_eq!(line("a/b\twagon\t2000\tnow\t-\t-\t-\t-\t-\twhy"), "the third and fourth column are years");
+        assert_eq!(line("a/b\twagon\t2000\t2001\tlong\t-\t-\t-\t-\twhy"), "a size is neither a number nor `-`");
+    }
+
+    #[test]
+    fn words_for_bodies() {
+        for (word, body) in [
+            ("estate", Some(BodyClass::Wagon)),
+            ("wagon", Some(BodyClass::Wagon)),
+            ("Saloon", Some(BodyClass::Sedan)),
+            ("cabriolet", Some(BodyClass::Convertible)),
+            ("off-roader", Some(BodyClass::OffRoader)),
+            ("minivan", Some(BodyClass::Minivan)),
+            ("golf", None),
+            ("", None),
+        ] {
+            assert_eq!(body_of_word(word), body, "{word}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Which years of a model look alike. Years with the same drawing and the same dimensions have one look, and one look is rendered once.
+
+use super::{Catalog, Make, Model};
+use cyclorama_core::{BodyClass, Dimensions, Vehicle, VehicleKey, VehicleType};
+use cyclorama_drawings::{Drawings, Look as DrawnLook};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// Hexadecimal digits of a look's id: 96 bits.
+const ID_DIGITS: usize = 24;
+
+/// What several years of a model share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// Equal for vehicles that have one picture: a digest of what is drawn.
+    pub id: String,
+    /// Every year that has the look, by the names under which its pictures may be kept; in order of year.
+    pub keys: Vec<VehicleKey>,
+}
+
+/// Years in a row in which a model has one look.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Generation {
+    /// What the makers or people call it, where the drawing says it: `Mk7`, `E46`.
+    pub name: Option<String>,
+    pub from: u16,
+    pub to: u16,
+    /// It is the generation before it with another face.
+    pub facelift: bool,
+}
+
+/// Sources differ by so much about one vehicle from year to year: length, width, height, wheelbase and front track, in millimetres. In a
+/// picture of 1024 px 45 mm of a car's length are 10 px.
+const SAME_SIZE_MM: [u32; 5] = [45, 30, 35, 20, 45];
+
+fn sizes_mm(dimensions: &Dimensions) -> [u32; 5] {
+    let Dimensions { length_mm, width_mm, height_mm, wheelbase_mm, front_track_mm } = *dimensions;
+    [length_mm, width_mm, height_mm, wheelbase_mm, front_track_mm]
+}
+
+fn has_same_size(one: &Dimensions, other: &Dimensions) -> bool {
+    let pairs = sizes_mm(one).into_iter().zip(sizes_mm(other));
+    pairs.zip(SAME_SIZE_MM).all(|((one, other), most)| one.abs_diff(other) <= most)
+}
+
+/// What a picture is made from, but for small differences of size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Manner<'a> {
+    look: DrawnLook<'a>,
+    vehicle_type: VehicleType,
+}
+
+impl Manner<'static> {
+    fn of(vehicle: &Vehicle) -> Self {
+        Manner { look: Drawings::embedded().look(vehicle), vehicle_type: vehicle.vehicle_type }
+    }
+
+    /// The digest of what is drawn, with the sizes of the first year that is drawn so.
+    fn look_id(&self, first: &Vehicle) -> String {
+        let DrawnLook { drawing, year } = self.look;
+        let [sheet, face, relative] = [drawing.sheet, drawing.face, drawing.relative].map(|name| name.unwrap_or("-"));
+        let Vehicle { make, model, vehicle_type, body, dimensions, year: _ } = first;
+        let [length, width, height, wheelbase, track] = sizes_mm(dimensions);
+        let text = format!(
+            "{make}/{model} {vehicle_type} {body} {length} {width} {height} {wheelbase} {track} {sheet} {face} {relative} {year}"
+        );
+        let mut id = hex::encode(Sha256::digest(text));
+        id.truncate(ID_DIGITS);
+        id
+    }
+}
+
+/// A look while its years are gathered.
+struct Gathered {
+    look: Look,
+    manner: Manner<'static>,
+    first: Vehicle,
+}
+
+impl Catalog {
+    /// The look of a vehicle, as [`Catalog::bodies`] or [`Catalog::vehicle`] gives it.
+    pub fn look(&self, vehicle: &Vehicle) -> Look {
+        let own = self.key_of(vehicle);
+        let looks = self.looks(&vehicle.make, &vehicle.model, vehicle.body);
+        let found = looks.into_iter().find(|look| look.keys.contains(&own));
+        found.unwrap_or_else(|| Look { id: Manner::of(vehicle).look_id(vehicle), keys: vec![own] })
+    }
+
+    /// The looks of a row's years with one body, in order of their first year. None for slugs that no row has.
+    pub fn looks(&self, make: &str, model: &str, body: BodyClass) -> Vec<Look> {
+        self.gathered(make, model, body).into_iter().map(|gathered| gathered.look).collect()
+    }
+
+    fn gathered(&self, make: &str, model: &str, body: BodyClass) -> Vec<Gathered> {
+        let mut gathered: Vec<Gathered> = Vec::new();
+        let Some((make, model)) = self.row(make, model) else { return gathered };
+        for year in model.years().iter() {
+            let drawn = self.drawn(make, model, year, body);
+            // A body that the release lists as a model of its own has its looks there.
+            let Some((key, vehicle)) = drawn.filter(|(key, _)| key.model == model.slug) else { continue };
+            let manner = Manner::of(&vehicle);
+            let is_same = |other: &&mut Gathered| {
+                other.manner == manner && has_same_size(&other.first.dimensions, &vehicle.dimensions)
+            };
+            match gathered.iter_mut().find(is_same) {
+                Some(same) => same.look.keys.push(key),
+                None => {
+                    let look = Look { id: manner.look_id(&vehicle), keys: vec![key] };
+                    gathered.push(Gathered { look, manner, first: vehicle });
+                }
+            }
+        }
+        gathered
+    }
+
+    /// A model with a body in a year, and the name under which its pictures are kept.
+    fn drawn(&self, make: &Make, model: &Model, year: u16, body: BodyClass) -> Option<(VehicleKey, Vehicle)> {
+        let offered = self.bodies(make, model, year);
+        let vehicle = offered.into_iter().find(|vehicle| vehicle.body == body)?;
+        Some((self.key_of(&vehicle), vehicle))
+    }
+
+    /// The name under which pictures of a vehicle are kept: of the row that is drawn, with its body where that is not the usual one.
+    pub fn key_of(&self, vehicle: &Vehicle) -> VehicleKey {
+        let usual = self.row(&vehicle.make, &vehicle.model).map(|(_, model)| model.body_in(vehicle.year));
+        VehicleKey {
+            make: vehicle.make.clone(),
+            model: vehicle.model.clone(),
+            body: usual.filter(|usual| *usual != vehicle.body).map(|_| vehicle.body),
+            year: vehicle.year,
+        }
+    }
+
+    /// The looks that a model had with a body, in order of time. Years that it was not sold in are no gap.
+    pub fn generations(&self, make: &Make, model: &Model, body: BodyClass) -> Vec<Generation> {
+        let gathered = self.generation_looks(make, model, body);
+        let mut generations: Vec<(usize, Generation)> = Vec::new();
+        for year in model.years().iter() {
+            let has_year = |one: &Gathered| one.look.keys.iter().any(|key| key.year == year);
+            let Some(position) = gathered.iter().position(has_year) else { continue };
+            match generations.last_mut().filter(|(last, _)| *last == position) {
+                Some((_, generation)) => generation.to = year,
+                None => {
+                    let drawn = &gathered[position];
+                    let before = generations.last().map(|(last, _)| &gathered[*last]);
+                    let facelift = before.is_some_and(|before| is_facelift(before, drawn));
+                    let sheet = drawn.manner.look.drawing.sheet.unwrap_or_default();
+                    let name = Drawings::embedded().generation(sheet).map(str::to_owned);
+                    generations.push((position, Generation { name, from: year, to: year, facelift }));
+                }
+            }
+        }
+        generations.into_iter().map(|(_, generation)| generation).collect()
+    }
+
+    /// The looks of a body: those of the row that lists it as a model of its own, where the release has one.
+    fn generation_looks(&self, make: &Make, model: &Model, body: BodyClass) -> Vec<Gathered> {
+        let own = self.gathered(&make.slug, &model.slug, body);
+        let mut rows: Vec<String> = Vec::new();
+        for year in model.years().iter() {
+            let drawn = self.drawn(make, model, year, body).map(|(key, _)| key.model);
+            rows.extend(drawn.filter(|row| *row != model.slug && !rows.contains(row)));
+        }
+        let of_rows = rows.iter().flat_map(|row| self.gathered(&make.slug, row, body));
+        own.into_iter().chain(of_rows).collect()
+    }
+}
+
+/// Whether a look is the one before it with another face or other lamps: its own sheet or one that starts from it, in about the same size.
+fn is_facelift(before: &Gathered, after: &Gathered) -> bool {
+    let sheets = [before, after].map(|one| one.manner.look.drawing.sheet.unwrap_or_default());
+    let is_related = sheets[0] == sheets[1] || Drawings::embedded().base(sheets[1]) == Some(sheets[0]);
+    is_related && has_same_size(&before.first.dimensions, &after.first.dimensions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn years_of_one_look_share_it_and_every_year_has_one() {
+        let catalog = Catalog::embedded().unwrap();
+        for (make, model) in [("volkswagen", "golf"), ("ford", "f-150"), ("bmw", "3-series"), ("honda", "pc800")] {
+            let (make, model) = catalog.row(make, model).unwrap();
+            let mut seen: HashMap<String, Vec<VehicleKey>> = HashMap::new();
+            for year in model.years().iter() {
+                for vehicle in catalog.bodies(make, model, year) {
+                    let look = catalog.look(&vehicle);
+                    assert!(look.keys.contains(&catalog.key_of(&vehicle)) || vehicle.model != model.slug, "{look:?}");
+                    let first = seen.entry(look.id.clone()).or_insert_with(|| look.keys.clone());
+                    assert_eq!(*first, look.keys, "{} {year}", model.slug);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn generations_cover_the_years_in_order_and_without_overlap() {
+        let catalog = Catalog::embedded().unwrap();
+        let (make, model) = catalog.row("volkswagen", "golf").unwrap();
+        let generations = catalog.generations(make, model, BodyClass::Hatchback);
+        assert!(generations.len() >= 5, "{generations:?}");
+        assert!(generations.iter().all(|one| one.from <= one.to));
+        assert!(generations.is_sorted_by(|one, next| one.to < next.from));
+        let of_2015 = generations.iter().find(|one| (one.from..=one.to).contains(&2015)).unwrap();
+        assert!(of_2015.from <= 2015 && of_2015.to >= 2018, "{of_2015:?}");
+    }
+}

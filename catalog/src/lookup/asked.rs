@@ -1,0 +1,185 @@
+//! What a caller says of a vehicle, and the vehicle that it is.
+
+use super::{Catalog, Found, Make, Matched, Missing, Model, NotFound, Suggestion, VehicleId, bodies, make_key, names};
+use cyclorama_core::{BodyClass, Vehicle};
+
+/// A vehicle as a caller names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedVehicle {
+    pub name: AskedName,
+    pub year: AskedYear,
+    /// `None`: the one that the model usually has, or that the id is of.
+    pub body: Option<BodyClass>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskedName {
+    /// Names, slugs or other words for make and model.
+    Names {
+        make: String,
+        model: String,
+    },
+    Id(VehicleId),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedYear {
+    Year(u16),
+    /// The newest that there is.
+    Latest,
+}
+
+impl AskedVehicle {
+    /// With the body that the model usually has.
+    pub fn named(make: &str, model: &str, year: u16) -> Self {
+        AskedVehicle {
+            name: AskedName::Names { make: make.to_owned(), model: model.to_owned() },
+            year: AskedYear::Year(year),
+            body: None,
+        }
+    }
+}
+
+impl Catalog {
+    /// Finds the vehicle that is meant. Names are compared whatever their case, accents and punctuation; a model may
+    /// be given by a beginning
+    /// that only one model of the make has in that year, and by other words where they are certain ([`Matched`]).
+    pub fn find_asked(&self, asked: &AskedVehicle) -> Result<Found, NotFound> {
+        match &asked.name {
+            AskedName::Id(id) => self.find_id(*id, asked.year, asked.body),
+            AskedName::Names { make, model } => match asked.year {
+                AskedYear::Year(year) => self.find_named(make, model, year, asked.body),
+                AskedYear::Latest => self.find_latest(make, model, asked.body),
+            },
+        }
+    }
+
+    /// The row and the body that an id of this release stands for.
+    pub fn of_id(&self, id: VehicleId) -> Option<(&Make, &Model, BodyClass)> {
+        let place = self.id_index().get(&id)?;
+        let make = &self.makes()[place.make as usize];
+        Some((make, &make.models[place.model as usize], place.body))
+    }
+
+    fn find_id(&self, id: VehicleId, year: AskedYear, body: Option<BodyClass>) -> Result<Found, NotFound> {
+        let Some((make, model, body_of_id)) = self.of_id(id) else {
+            let detail = format!("the catalog has no vehicle `{id}`");
+            return Err(NotFound { missing: Missing::Id, detail, suggestions: Vec::new(), bodies: Vec::new() });
+        };
+        if body.is_some_and(|body| !bodies::are_alike(body, body_of_id)) {
+            let detail = format!(
+                "`body` is not the body of `{id}`, which is {body_of_id}: leave it out, or send the id of the other body"
+            );
+            return Err(NotFound { missing: Missing::BodyOfId, detail, suggestions: Vec::new(), bodies: Vec::new() });
+        }
+        let body = body_of_id;
+        let years = self.years_of_body(make, model, body);
+        let year = match year {
+            AskedYear::Year(year) => year,
+            AskedYear::Latest => years.last().copied().unwrap_or_default(),
+        };
+        let found = self.found(make, model, year, Matched::Exact);
+        let found = found.ok_or_else(|| self.not_in_year(make, model, &model.slug, year))?;
+        self.with_chosen_body(make, model, found, Some(body))
+    }
+
+    /// Years in which a model is offered with a body, ascending.
+    pub fn years_of_body(&self, make: &Make, model: &Model, body: BodyClass) -> Vec<u16> {
+        let has = |year: &u16| self.bodies(make, model, *year).iter().any(|vehicle| vehicle.body == body);
+        model.years().iter().filter(has).collect()
+    }
+
+    fn find_latest(&self, make: &str, model: &str, body: Option<BodyClass>) -> Result<Found, NotFound> {
+        let years: Vec<u16> = self.years().iter().collect();
+        let mut refused = None;
+        for year in years.into_iter().rev() {
+            match self.find_named(make, model, year, body) {
+                Ok(found) => return Ok(found),
+                // Another year mends neither an unknown make nor, unless names of models begin alike, an unknown model.
+                Err(other) if other.missing == Missing::Make => return Err(other),
+                Err(other) => {
+                    refused.get_or_insert(other);
+                }
+            }
+        }
+        Err(refused.unwrap_or_else(|| self.unknown_make(make)))
+    }
+
+    fn find_named(&self, make: &str, model: &str, year: u16, body: Option<BodyClass>) -> Result<Found, NotFound> {
+        let mut makes = self.makes_named(make);
+        if makes.is_empty() {
+            return Err(self.unknown_make(make));
+        }
+        let key = names::key(model);
+        // Of two makes with one name (`SUR-RON`, `SURRON`) the one that has exactly this model in that year is meant.
+        makes.sort_by_key(|position| {
+            let exact = self.models_starting(*position as usize, &key).first().filter(|(other, _)| *other == key);
+            !exact
+                .is_some_and(|(_, model)| self.makes[*position as usize].models[*model as usize].years().contains(year))
+        });
+        let mut refusal = None;
+        for position in &makes {
+            let named = &self.makes[*position as usize];
+            let found = match self.find_in_year(*position as usize, &key, model, year) {
+                Ok(found) => self.with_chosen_body_of(found, body),
+                Err(other) => self.certain(named, model, year, body).ok_or(other),
+            };
+            match found {
+                Ok(found) => return Ok(Found { matched: self.matched_make(named, make, found.matched), ..found }),
+                // With two makes of one name, a model that one of them has says more than one that neither has.
+                Err(other) if refusal.as_ref().is_none_or(|first: &NotFound| first.missing == Missing::Model) => {
+                    refusal = Some(other)
+                }
+                Err(_) => {}
+            }
+        }
+        Err(refusal.unwrap_or_else(|| self.unknown_make(make)))
+    }
+
+    /// A make by another of its names makes an exact match an alias.
+    fn matched_make(&self, make: &Make, asked: &str, matched: Matched) -> Matched {
+        let asked = make_key(asked);
+        let is_own = asked == make_key(&make.name) || asked == make_key(&make.slug);
+        if matched == Matched::Exact && !is_own { Matched::Alias } else { matched }
+    }
+
+    fn with_chosen_body_of(&self, found: Found, body: Option<BodyClass>) -> Result<Found, NotFound> {
+        match self.row(&found.make, &found.model) {
+            Some((make, model)) => self.with_chosen_body(make, model, found, body),
+            None => Ok(found),
+        }
+    }
+
+    /// The same model and year with another body, if it was sold with it.
+    pub(super) fn with_chosen_body(
+        &self,
+        make: &Make,
+        model: &Model,
+        found: Found,
+        body: Option<BodyClass>,
+    ) -> Result<Found, NotFound> {
+        let Some(body) = body.filter(|body| *body != found.vehicle.body) else { return Ok(found) };
+        let offered = self.bodies(make, model, found.year);
+        match bodies::meant(body, &offered) {
+            Some(vehicle) if vehicle.body == found.vehicle.body => Ok(found),
+            Some(vehicle) => Ok(Found { chosen_body: Some(vehicle.body), vehicle: vehicle.clone(), ..found }),
+            None => Err(no_such_body(make, model, found.year, body, &offered)),
+        }
+    }
+}
+
+fn no_such_body(make: &Make, model: &Model, year: u16, body: BodyClass, offered: &[Vehicle]) -> NotFound {
+    let bodies: Vec<BodyClass> = offered.iter().map(|vehicle| vehicle.body).collect();
+    let names: Vec<&str> = bodies.iter().map(|body| body.as_str()).collect();
+    NotFound {
+        missing: Missing::Body,
+        detail: format!(
+            "the catalog has no {} {} of {year} with the body `{body}`; it has {}",
+            make.name,
+            model.name,
+            names.join(", ")
+        ),
+        suggestions: vec![Suggestion::model(make, model, Some(year))],
+        bodies,
+    }
+}

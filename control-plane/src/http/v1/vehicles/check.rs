@@ -1,0 +1,315 @@
+//! `POST /api/v1/vehicles/check`: whether the vehicles of a list are in the catalog. Free, and never a stand-in.
+
+use super::show::{StoredView, stored_views};
+use super::vin::Decoders;
+use crate::accounts::Scope;
+use crate::app::App;
+use crate::catalog::resolve::{self, Confidence};
+use crate::catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Found, Missing, NotFound};
+use crate::delivery::request::{NAME_CHARS_MAX, body, vehicle_id, year};
+use crate::http::error::Problem;
+use crate::http::extract::{Caller, RequestId, read_any_body};
+use crate::http::json;
+use crate::http::openapi::requests;
+use crate::http::rate_limit::counted;
+use crate::http::v1::images::resolve::QUERY_CHARS_MAX;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::CACHE_CONTROL;
+use axum::response::{IntoResponse, Response};
+use cyclorama_core::named_enum;
+use cyclorama_drawings::likeness;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Rows of one request.
+pub const ROWS_MAX: usize = 100;
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    vehicles: Vec<Value>,
+}
+
+/// A row: names with a year, an id with a year, an identification number, or free text.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckRow {
+    /// Name or slug.
+    #[schema(max_length = 120)]
+    make: Option<String>,
+    #[schema(max_length = 120)]
+    model: Option<String>,
+    /// A model year, or `latest`.
+    #[schema(value_type = Option<Value>)]
+    year: Option<Value>,
+    #[schema(max_length = 30)]
+    body: Option<String>,
+    /// A vehicle identification number, whole or its beginning. It is neither logged nor kept.
+    #[schema(max_length = 40)]
+    vin: Option<String>,
+    /// A permanent id.
+    #[schema(max_length = 40)]
+    vehicle: Option<String>,
+    /// The vehicle in any words.
+    #[schema(max_length = 200)]
+    query: Option<String>,
+}
+
+named_enum! {
+    /// What the catalog says of a row.
+    pub enum CheckStatus {
+        /// This very vehicle can be asked for.
+        Match = "match",
+        /// Not this one; the one beside it is the nearest, for the given reason.
+        Suggestion = "suggestion",
+        /// The catalog has nothing near.
+        Miss = "miss",
+        /// The row does not say enough, or contradicts itself.
+        Invalid = "invalid",
+    }
+}
+
+/// What a row came to.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct CheckedVehicle {
+    /// The row's place in the request, from 0.
+    index: usize,
+    #[schema(pattern = "^(match|suggestion|miss|invalid)$")]
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::vehicle_id)]
+    vehicle_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    make: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    year: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::body)]
+    body: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::likeness)]
+    likeness: Option<&'static str>,
+    /// Why it is no match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// Views and presets that exist: asked for, they are delivered at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<Vec<StoredView>>,
+}
+
+/// The rows, in their order.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CheckedVehicles {
+    vehicles: Vec<CheckedVehicle>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CheckResponse {
+    data: CheckedVehicles,
+    request_id: String,
+}
+
+/// Check a list of vehicles
+///
+/// One to a hundred rows: make, model and year (and `body`), a permanent id and a year, an identification number, or free text. Each is a
+/// `match`, a `suggestion` with its id and the reason, a `miss`, or `invalid`; nothing stands in for what is not there. Free.
+#[utoipa::path(
+    post, path = "/api/v1/vehicles/check", tag = "Catalog", operation_id = "checkVehicles",
+    security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
+    request_body(content = requests::CheckRequest, content_type = "application/json", description = "At most 64 KiB."),
+    responses(
+        (status = 200, description = "What each row came to.", body = CheckResponse),
+        (status = 400), (status = 401), (status = 403), (status = 413), (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
+    counted(&app, &caller, async {
+        caller.require(Scope::AccountRead)?;
+        let rows = read_rows(&read_any_body(request, &app).await?)?;
+        let latest = app.clock.now().utc_year().saturating_add(1);
+        let outcomes: Vec<Outcome> = {
+            let catalog = app.catalog.now();
+            let checker = Checker { catalog: &catalog, decoders: &app.vins, latest };
+            rows.iter().map(|row| checker.check(row)).collect()
+        };
+        let mut vehicles = Vec::with_capacity(outcomes.len());
+        for (index, outcome) in outcomes.into_iter().enumerate() {
+            vehicles.push(shown(&app, index, outcome).await?);
+        }
+        let answer = CheckResponse { data: CheckedVehicles { vehicles }, request_id: request_id.0 };
+        Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
+    })
+    .await
+}
+
+fn read_rows(bytes: &[u8]) -> Result<Vec<CheckRow>, Problem> {
+    let body: Body = json::fit(json::members(bytes, &[])?, "")?;
+    let count = body.vehicles.len();
+    if count == 0 || count > ROWS_MAX {
+        let detail = format!("`vehicles` has 1 to {ROWS_MAX} rows, not {count}.");
+        return Err(Problem::bad_parameter("vehicles", detail));
+    }
+    // A row that cannot be read is that row's affair.
+    Ok(body.vehicles.into_iter().map(|row| serde_json::from_value(row).unwrap_or_default()).collect())
+}
+
+/// What a row came to, before what is stored of it is looked up.
+enum Outcome {
+    Match(Found),
+    Suggestion(Found, String),
+    Miss(String),
+    Invalid(String),
+}
+
+struct Checker<'a> {
+    catalog: &'a Catalog,
+    decoders: &'a Decoders,
+    /// The last model year that can be.
+    latest: u16,
+}
+
+impl Checker<'_> {
+    fn check(&self, row: &CheckRow) -> Outcome {
+        self.read(row).unwrap_or_else(Outcome::Invalid)
+    }
+
+    /// `Err`: why the row says too little.
+    fn read(&self, row: &CheckRow) -> Result<Outcome, String> {
+        let year = row.year.as_ref().filter(|year| !year.is_null()).map(year_of).transpose()?;
+        let body = row.body.as_deref().map(body).transpose().map_err(|wrong| wrong.detail)?;
+        if let Some(id) = &row.vehicle {
+            if row.make.is_some() || row.model.is_some() {
+                return Err("`vehicle` does not go with `make` or `model`".to_owned());
+            }
+            let name = AskedName::Id(vehicle_id(id).map_err(|wrong| wrong.detail)?);
+            let year = year.ok_or("`year` is required with `vehicle`: a model year, or `latest`")?;
+            return Ok(self.outcome(&AskedVehicle { name, year, body }));
+        }
+        if let (Some(make), Some(model)) = (&row.make, &row.model) {
+            for (key, name) in [("make", make), ("model", model)] {
+                if name.trim().is_empty() || name.chars().count() > NAME_CHARS_MAX {
+                    return Err(format!("`{key}` has 1 to {NAME_CHARS_MAX} characters"));
+                }
+            }
+            let name = AskedName::Names { make: make.clone(), model: model.clone() };
+            let year = year.ok_or("`year` is required with `make` and `model`: a model year, or `latest`")?;
+            return Ok(self.outcome(&AskedVehicle { name, year, body }));
+        }
+        if let Some(vin) = &row.vin {
+            let hint = match year {
+                Some(AskedYear::Year(year)) => Some(year),
+                Some(AskedYear::Latest) | None => None,
+            };
+            return self.of_vin(vin, hint, body);
+        }
+        match &row.query {
+            Some(text) if !text.trim().is_empty() && text.chars().count() <= QUERY_CHARS_MAX => {
+                Ok(self.of_text(text, year, row.make.as_deref()))
+            }
+            Some(_) => Err(format!("`query` has 1 to {QUERY_CHARS_MAX} characters")),
+            None => Err("send `make`, `model` and `year`, or `vehicle` and `year`, `vin`, or `query`".to_owned()),
+        }
+    }
+
+    fn outcome(&self, asked: &AskedVehicle) -> Outcome {
+        match self.catalog.find_asked(asked) {
+            Ok(found) => Outcome::Match(found),
+            Err(missing) if missing.missing == Missing::BodyOfId => Outcome::Invalid(missing.detail),
+            Err(missing) => self.nearest(asked, missing),
+        }
+    }
+
+    /// The nearest vehicle to one that is missing: its usual body, its nearest year, or the first of the names that are like it.
+    fn nearest(&self, asked: &AskedVehicle, missing: NotFound) -> Outcome {
+        if missing.missing == Missing::Body {
+            let usual = AskedVehicle { body: None, ..asked.clone() };
+            if let Ok(found) = self.catalog.find_asked(&usual) {
+                return Outcome::Suggestion(found, missing.detail);
+            }
+        }
+        let near = missing.suggestions.iter().find_map(|one| {
+            let model = one.model_slug.as_deref()?;
+            let wanted = match asked.year {
+                AskedYear::Year(year) => year,
+                AskedYear::Latest => *one.years.last()?,
+            };
+            let year = *one.years.iter().min_by_key(|year| (year.abs_diff(wanted), std::cmp::Reverse(**year)))?;
+            self.catalog.of_slugs(&one.make_slug, model, year)
+        });
+        match near {
+            Some(found) => Outcome::Suggestion(found, missing.detail),
+            None => Outcome::Miss(missing.detail),
+        }
+    }
+
+    fn of_text(&self, text: &str, year: Option<AskedYear>, make: Option<&str>) -> Outcome {
+        let year = match year {
+            Some(AskedYear::Year(year)) => Some(year),
+            Some(AskedYear::Latest) | None => None,
+        };
+        let request = resolve::Request { query: text, year, make, model: None };
+        let Ok(resolved) = resolve::resolve(self.catalog, &request) else {
+            return Outcome::Miss("no vehicle of the catalog was recognised in `query`".to_owned());
+        };
+        let found = self.catalog.of_slugs(&resolved.make.slug, &resolved.model.slug, resolved.year);
+        let Some(found) = found else { return Outcome::Miss("the catalog has no such vehicle".to_owned()) };
+        match resolved.confidence {
+            Confidence::High if year.or(resolved.extracted.year).is_some() => Outcome::Match(found),
+            Confidence::High => Outcome::Suggestion(found, "`query` names no year: this is the newest".to_owned()),
+            confidence => Outcome::Suggestion(found, format!("`query` was understood with {confidence} confidence")),
+        }
+    }
+
+    fn of_vin(&self, vin: &str, hint: Option<u16>, body: Option<cyclorama_core::BodyClass>) -> Result<Outcome, String> {
+        let decoded = self.decoders.decode(vin, hint, self.latest).map_err(|error| error.to_string())?;
+        let Some((model, year)) = decoded.model.as_ref().zip(decoded.year) else {
+            return Ok(Outcome::Miss(format!("the number tells {} and no model or year", decoded.make)));
+        };
+        let said = decoded.body.and_then(|body| body.parse().ok());
+        let asked = AskedVehicle { body, ..AskedVehicle::named(&decoded.make, model, year) };
+        // What the number says of the body is taken where the catalog has that body.
+        let with_body = AskedVehicle { body: body.or(said), ..asked.clone() };
+        Ok(match self.catalog.find_asked(&with_body) {
+            Ok(found) => Outcome::Match(found),
+            Err(_) => self.outcome(&asked),
+        })
+    }
+}
+
+fn year_of(value: &Value) -> Result<AskedYear, String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(_) => {
+            crate::delivery::request::whole(value).map_or_else(|| value.to_string(), |year| year.to_string())
+        }
+        _ => return Err("`year` is a whole number or `latest`".to_owned()),
+    };
+    year(&text).map_err(|wrong| wrong.detail)
+}
+
+async fn shown(app: &App, index: usize, outcome: Outcome) -> Result<CheckedVehicle, Problem> {
+    let (status, found, reason) = match outcome {
+        Outcome::Match(found) => (CheckStatus::Match, Some(found), None),
+        Outcome::Suggestion(found, reason) => (CheckStatus::Suggestion, Some(found), Some(reason)),
+        Outcome::Miss(reason) => (CheckStatus::Miss, None, Some(reason)),
+        Outcome::Invalid(reason) => (CheckStatus::Invalid, None, Some(reason)),
+    };
+    let row = CheckedVehicle { index, status: status.as_str(), reason, ..CheckedVehicle::default() };
+    let Some(found) = found else { return Ok(row) };
+    let stored = stored_views(app, &found.vehicle).await?;
+    Ok(CheckedVehicle {
+        vehicle_id: Some(found.id().to_string()),
+        year: Some(found.year),
+        body: Some(found.vehicle.body.as_str()),
+        likeness: Some(likeness(&found.vehicle).as_str()),
+        stored: Some(stored),
+        make: Some(found.make),
+        model: Some(found.model),
+        ..row
+    })
+}

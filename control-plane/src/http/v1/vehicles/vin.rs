@@ -1,0 +1,195 @@
+//! `GET /api/v1/vehicles/vin/{vin}`: what an identification number says. Public, free, limited by address. A number is neither logged nor
+//! kept.
+
+use crate::app::App;
+use crate::catalog::{AskedVehicle, Found};
+use crate::delivery::request::YEARS;
+use crate::http::error::Problem;
+use crate::http::extract::RequestId;
+use crate::http::openapi::requests;
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::StatusCode;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::{IntoResponse, Response};
+use cyclorama_vin::{Confidence, Coverage, Decoded, Decoder, VinError, YearLimits};
+use serde::Serialize;
+use std::sync::OnceLock;
+use url::form_urlencoded;
+use utoipa::ToSchema;
+
+/// The tables of identification numbers, unpacked when the first one is asked for.
+#[derive(Default)]
+pub struct Decoders(OnceLock<Result<Decoder, VinError>>);
+
+impl std::fmt::Debug for Decoders {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Decoders")
+    }
+}
+
+impl Decoders {
+    /// `latest`: the last model year that can be.
+    pub fn decode(&self, vin: &str, hint: Option<u16>, latest: u16) -> Result<Decoded, VinError> {
+        let decoder = self.0.get_or_init(Decoder::embedded).as_ref().map_err(Clone::clone)?;
+        decoder.decode(vin, YearLimits { hint, latest })
+    }
+}
+
+/// What was read beside make, model, year and body.
+#[derive(Debug, Serialize, ToSchema)]
+struct DecodedParts {
+    /// Names of the parts that were read: make, model, year, body, series, trim, plant_country.
+    parts: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    series: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trim: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plant_country: Option<String>,
+    /// The other year that the number may mean, thirty away, where nothing tells which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_year: Option<u16>,
+}
+
+/// What a number says, and the vehicle of the catalog that it is.
+#[derive(Debug, Serialize, ToSchema)]
+struct DecodedVin {
+    /// The slug of the catalog where the vehicle was found there, else as the tables write it.
+    make: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    make_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    year: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::body)]
+    body: Option<&'static str>,
+    /// Absent where the catalog does not have the vehicle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::vehicle_id)]
+    vehicle_id: Option<String>,
+    #[schema(pattern = "^(high|medium|low)$")]
+    confidence: &'static str,
+    /// `full`, or `make-and-year` where the tables have no more of this maker.
+    #[schema(pattern = "^(full|make-and-year)$")]
+    coverage: &'static str,
+    decoded: DecodedParts,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VinResponse {
+    data: DecodedVin,
+    request_id: String,
+}
+
+/// Decode an identification number
+///
+/// Make, model, year and body of a vehicle identification number, and the catalog's id of the vehicle. The beginning
+/// of a number will do: at
+/// least 11 characters, or 8 with `year`. Outside the United States' tables the make and year only, and `coverage` says so. A number whose
+/// check digit is wrong is 422, with `suggestion` where one repair is likely. Public and free; the number is neither logged nor kept.
+#[utoipa::path(
+    get, path = "/api/v1/vehicles/vin/{vin}", tag = "Catalog", operation_id = "decodeVin",
+    security(()),
+    params(
+        ("vin" = String, Path, description = "The number, whole or its beginning."),
+        ("year" = Option<u16>, Query, minimum = 1981, maximum = 2027, description = "The model year, where it is known."),
+    ),
+    responses(
+        (status = 200, description = "What it says.", body = VinResponse),
+        (status = 400, description = "It is no such number."),
+        (status = 404, description = "No maker is known by its first characters."),
+        (status = 422, description = "A character is wrong; `suggestion` has the likely number where there is one."),
+        (status = 429), (status = 500), (status = 503),
+    )
+)]
+pub async fn get(
+    State(app): State<App>,
+    request_id: RequestId,
+    Path(vin): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let hint = year_hint(query.as_deref().unwrap_or_default())?;
+    let latest = app.clock.now().utc_year().saturating_add(1);
+    let decoded = app.vins.decode(&vin, hint, latest).map_err(refusal)?;
+    let found = in_catalog(&app, &decoded);
+    let data = shown(decoded, found);
+    Ok(([(CACHE_CONTROL, "private, no-store")], Json(VinResponse { data, request_id: request_id.0 })).into_response())
+}
+
+fn year_hint(query: &str) -> Result<Option<u16>, Problem> {
+    let mut hint = None;
+    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+        if key != "year" {
+            let shown: String = key.chars().take(40).collect();
+            return Err(Problem::bad_parameter(
+                &shown,
+                format!("`{shown}` is not a parameter of this endpoint; it takes year."),
+            ));
+        }
+        let year = value.parse::<u16>().ok().filter(|year| (1981..=*YEARS.end()).contains(year));
+        let wrong =
+            || Problem::bad_parameter("year", format!("`year` is a whole number from 1981 to {}.", YEARS.end()));
+        if hint.replace(year.ok_or_else(wrong)?).is_some() {
+            return Err(Problem::bad_parameter("year", "`year` is given more than once."));
+        }
+    }
+    Ok(hint)
+}
+
+/// The catalog's vehicle of what was decoded: with the body that the number says where the catalog has that.
+fn in_catalog(app: &App, decoded: &Decoded) -> Option<Found> {
+    let (model, year) = decoded.model.as_ref().zip(decoded.year)?;
+    let catalog = app.catalog.now();
+    let named = AskedVehicle::named(&decoded.make, model, year);
+    let body = decoded.body.and_then(|body| body.parse().ok());
+    catalog.find_asked(&AskedVehicle { body, ..named.clone() }).or_else(|_| catalog.find_asked(&named)).ok()
+}
+
+fn shown(decoded: Decoded, found: Option<Found>) -> DecodedVin {
+    let parts = decoded.parts();
+    let confidence = match decoded.confidence {
+        Confidence::High => "high",
+        Confidence::Medium => "medium",
+        Confidence::Low => "low",
+    };
+    let coverage = match decoded.coverage {
+        Coverage::Scheme => "full",
+        Coverage::MakeAndYear => "make-and-year",
+    };
+    let Decoded { make, model, year, body, other_year, series, trim, plant_country, .. } = decoded;
+    let id = found.as_ref().map(|found| found.id().to_string());
+    DecodedVin {
+        body: found.as_ref().map(|found| found.vehicle.body.as_str()).or(body),
+        make_name: found.as_ref().map_or_else(|| make.clone(), |found| found.make_name.clone()),
+        model_name: found.as_ref().map(|found| found.model_name.clone()).or_else(|| model.clone()),
+        make: found.as_ref().map_or(make, |found| found.make.clone()),
+        model: found.map(|found| found.model).or(model),
+        year,
+        vehicle_id: id,
+        confidence,
+        coverage,
+        decoded: DecodedParts { parts, series, trim, plant_country, other_year },
+    }
+}
+
+fn refusal(error: VinError) -> Problem {
+    let detail = format!("{error}.");
+    match error {
+        VinError::CheckDigit { suggestion } | VinError::Letter { suggestion, .. } => {
+            let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_vin", detail);
+            match suggestion {
+                Some(suggestion) => problem.with("suggestion", suggestion.as_str()),
+                None => problem,
+            }
+        }
+        VinError::UnknownMaker { .. } | VinError::SeveralMakes { .. } => Problem::not_found("unknown_vin", detail),
+        VinError::TooShort { .. } | VinError::TooLong { .. } | VinError::Character { .. } => {
+            Problem::bad_parameter("vin", detail)
+        }
+        VinError::Data { .. } => Problem::internal(),
+    }
+}
