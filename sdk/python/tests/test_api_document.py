@@ -10,7 +10,7 @@ import urllib.request
 from typing import Any, Dict, Literal, Set, Tuple, Union, get_args, get_origin, get_type_hints
 
 from cyclorama import Cyclorama, types
-from cyclorama.types import Event, ImageRequest
+from cyclorama.types import CheckRow, Event, ImageRequest
 
 # What is for render nodes, not for this client.
 LEFT_OUT = ("/node/",)
@@ -111,7 +111,8 @@ class ApiDocument(unittest.TestCase):
     def test_what_is_asked_has_the_members(self) -> None:
         schemas = self.document["components"]["schemas"]
         event = schemas["EventsRequest"]["properties"]["events"]["items"]
-        for kind, schema in ((ImageRequest, schemas["ImageRequest"]), (Event, event)):
+        row = schemas["CheckRequest"]["properties"]["vehicles"]["items"]
+        for kind, schema in ((ImageRequest, schemas["ImageRequest"]), (Event, event), (CheckRow, row)):
             properties, required = self.members(schema)
             hints = get_type_hints(kind)
             self.assertEqual(hints.keys(), properties.keys())
@@ -124,6 +125,11 @@ class ApiDocument(unittest.TestCase):
         given = [item for item in alternatives if item.get("type") != "null"]
         if get_origin(hint) is Union and type(None) in get_args(hint):
             hint = Union[tuple(item for item in get_args(hint) if item is not type(None))]
+        if len(given) > 1:
+            self.assertEqual(len(get_args(hint)), len(given), place)
+            for part, item in zip(get_args(hint), given):
+                self.assert_fits(part, item, place)
+            return
         if "$ref" in given[0]:
             self.assertEqual(hint.__name__, given[0]["$ref"].rsplit("/", 1)[1], place)
             return

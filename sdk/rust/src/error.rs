@@ -75,7 +75,7 @@ impl Error {
         self.told.request_id.as_deref()
     }
 
-    /// The whole problem document: `suggestions`, `links` and whatever else it says. Empty when the service sent none.
+    /// The whole problem document: `suggestions`, `bodies`, `links` and whatever else it says. Empty when the service sent none.
     pub fn document(&self) -> &Map<String, Value> {
         &self.told.document
     }

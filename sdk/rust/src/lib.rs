@@ -13,6 +13,6 @@ pub use html::{alt_text, car_image_attributes, car_image_html};
 pub use partner_urls::{Verdict, sign_partner_url, verify_partner_url};
 pub use transport::{Pause, Retries};
 pub use types::{
-    Background, CarImage, Color, Finish, Fit, Format, Grant, ImageInfo, ImageRequest, ImageUrlsRequest, Picture, Scale,
-    Shadow, SizePreset, View,
+    AskedYear, Background, Body, CarImage, CheckRow, Color, Finish, Fit, Format, Grant, ImageInfo, ImageRequest,
+    ImageUrlsRequest, Picture, Scale, Shadow, SizePreset, View,
 };

@@ -5,7 +5,11 @@ import type { Looks } from "./looks.js";
 import { type Request, type Retries, Transport, documentOf, expectMediaType, textOf } from "./transport.js";
 import type {
   AccountResponse,
+  AskedBody,
+  AskedYear,
   BatchImageUrlRequest,
+  CheckRequest,
+  CheckResponse,
   CheckoutRequest,
   CheckoutResponse,
   DeviceCodeRequest,
@@ -31,7 +35,9 @@ import type {
   StatementLine,
   StatementResponse,
   VehicleList,
+  VehicleResponse,
   VehiclesResponse,
+  VinResponse,
   YearList,
 } from "./types.js";
 
@@ -46,11 +52,15 @@ export interface ClientOptions {
   readonly sleep?: (seconds: number) => Promise<void>;
 }
 
-/** A vehicle and how its picture should look. */
+/** A vehicle, by `make` and `model` or by `vehicle`, and how its picture should look. */
 export interface Picture extends Looks {
-  readonly make: string;
-  readonly model: string;
-  readonly year: number;
+  readonly make?: string;
+  readonly model?: string;
+  /** A permanent id of make, model and body, in the place of make and model. */
+  readonly vehicle?: string;
+  readonly year: AskedYear;
+  /** The model's usual one when not given. */
+  readonly body?: AskedBody;
   readonly w?: number;
   readonly h?: number;
 }
@@ -113,6 +123,8 @@ export interface ImageInfo {
   readonly source: string | undefined;
   /** How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first. */
   readonly likeness: string | undefined;
+  /** How make and model were read: `exact`, `alias` (another name), `trim` (a version was left out) or `prefix`. */
+  readonly vehicle_match: string | undefined;
   /** Only of requests with a key. */
   readonly credits_charged: number | undefined;
   readonly credits_remaining: number | undefined;
@@ -204,12 +216,29 @@ export class Cyclorama {
   async getVehicles(asked?: Record<string, never>): Promise<VehiclesResponse<YearList>>;
   async getVehicles(asked: { readonly year: number }): Promise<VehiclesResponse<MakeList>>;
   async getVehicles(asked: { readonly year: number; readonly make_id: number }): Promise<VehiclesResponse<ModelsOfIdList>>;
-  async getVehicles(asked: { readonly q: string; readonly year?: number; readonly limit?: number }): Promise<VehiclesResponse<SearchResults>>;
+  async getVehicles(
+    asked: { readonly q: string; readonly make?: string; readonly year?: number; readonly limit?: number },
+  ): Promise<VehiclesResponse<SearchResults>>;
   async getVehicles(asked: { readonly make: string; readonly year?: number }): Promise<VehiclesResponse<ModelList>>;
   async getVehicles(asked: { readonly make: string; readonly model: string }): Promise<VehiclesResponse<ModelYearList>>;
   async getVehicles(asked: CatalogQuery = {}): Promise<VehiclesResponse<VehicleList>> {
     const { make_id, ...rest } = asked;
     return this.#json(get("/api/v1/vehicles", { ...rest, makeId: make_id }));
+  }
+
+  /** A vehicle by its permanent id, free: names, years, bodies, generations, and which pictures exist. */
+  async getVehicle(asked: { readonly id: string }): Promise<VehicleResponse> {
+    return this.#json(get(`/api/v1/vehicles/${encodeURIComponent(asked.id)}`));
+  }
+
+  /** Which of 1 to 100 vehicles there are, and the nearest where there is none. Free, and never a stand-in. */
+  async checkVehicles(asked: CheckRequest): Promise<CheckResponse> {
+    return this.#json({ ...post("/api/v1/vehicles/check", asked), repeatable: true });
+  }
+
+  /** The vehicle of an identification number, free. `year` helps where the number leaves it open. */
+  async decodeVin(asked: { readonly vin: string; readonly year?: number }): Promise<VinResponse> {
+    return this.#json(get(`/api/v1/vehicles/vin/${encodeURIComponent(asked.vin)}`, { year: asked.year }));
   }
 
   /** Views, colors, sizes, formats, prices and limits. Free. */
@@ -368,6 +397,7 @@ async function imageInfo(answer: Response): Promise<ImageInfo> {
     etag: text("etag"),
     source: text("x-image-source"),
     likeness: text("x-vehicle-likeness"),
+    vehicle_match: text("x-vehicle-match"),
     credits_charged: number("x-credits-charged"),
     credits_remaining: number("x-credits-remaining"),
     content_location: text("content-location"),

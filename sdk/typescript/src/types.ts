@@ -26,14 +26,25 @@ export type Scale = "fill" | "true";
 /** Of a color that is no preset. */
 export type Finish = "solid" | "metallic" | "pearl" | "matt";
 export type AskedFinish = Finish | "matte";
+export type Body =
+  | "sedan" | "hatchback" | "coupe" | "fastback" | "convertible" | "wagon" | "suv" | "off-roader" | "pickup"
+  | "van" | "minivan" | "truck" | "bus" | "motorcycle" | "scooter" | "trailer" | "rickshaw" | "other";
+/** Also what bodies are called elsewhere. */
+export type AskedBody = Body | "estate" | "saloon" | (string & {});
+/** `latest` is the newest year of the model. */
+export type AskedYear = number | "latest";
 export type SizePreset = "thumb" | "small" | "medium" | "large";
 
-/** One picture of `createImageUrls`: `make` (or `brand`), `model` and `year`, and how it should look. */
+/** One picture of `createImageUrls`: `make` (or `brand`) and `model`, or `vehicle`; `year`, and how it should look. */
 export interface ImageRequest extends Looks {
   readonly make?: string;
   readonly brand?: string;
-  readonly model: string;
-  readonly year: number;
+  readonly model?: string;
+  /** A permanent id of make, model and body, in the place of make and model. */
+  readonly vehicle?: string;
+  readonly year: AskedYear;
+  /** The model's usual one when not given. */
+  readonly body?: AskedBody;
   readonly width?: number;
   readonly height?: number;
 }
@@ -54,11 +65,31 @@ export interface ResolveRequest {
   readonly model?: string;
 }
 
-/** The picture is the one of `request_id`, or of `make`, `model` and `year`; `rating` (1 to 5) or `verdict` is needed. */
+/** One row of `checkVehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with what else is known. */
+export interface CheckRow {
+  readonly make?: string;
+  readonly model?: string;
+  readonly year?: AskedYear;
+  readonly body?: AskedBody;
+  readonly vin?: string;
+  /** A permanent id of make, model and body. */
+  readonly vehicle?: string;
+  /** Free text, such as `golf estate 2015`. */
+  readonly query?: string;
+}
+
+export interface CheckRequest {
+  /** 1 to 100. */
+  readonly vehicles: readonly CheckRow[];
+}
+
+/** The picture is the one of `request_id`, or of `make` and `model` (or `vehicle`) and `year`; `rating` (1 to 5) or `verdict` is needed. */
 export interface FeedbackRequest {
   readonly request_id?: string;
   readonly make?: string;
   readonly model?: string;
+  readonly vehicle?: string;
+  readonly body?: AskedBody;
   readonly year?: number;
   readonly view?: AskedView;
   readonly color?: AskedColor;
@@ -180,6 +211,8 @@ export interface CatalogMake {
 }
 
 export interface CatalogModel {
+  /** The usual body, in the year that was asked for or else the newest. */
+  readonly body: Body;
   /**
    * How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for the
    * model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was asked for,
@@ -188,6 +221,8 @@ export interface CatalogModel {
   readonly likeness: string;
   readonly name: string;
   readonly slug: string;
+  /** The permanent id of make, model and `body`. */
+  readonly vehicle_id: string;
   /** motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other. */
   readonly vehicle_type: string;
 }
@@ -239,6 +274,8 @@ export interface CatalogSearchHit {
   readonly years: readonly number[];
   readonly model_name?: string | null;
   readonly model_slug?: string | null;
+  /** Of a model: the permanent id of its usual body in its newest year. */
+  readonly vehicle_id?: string;
   readonly vehicle_type?: string | null;
 }
 
@@ -270,10 +307,15 @@ export interface DeliveryTtl {
 
 /** One picture in slugs, as the catalog and the enumerations spell it. */
 export interface VehicleParams {
+  readonly body: Body;
   readonly color: Color;
   readonly format: NamedFormat;
+  /** How like the real vehicle the picture is. */
+  readonly likeness: string;
   readonly make: string;
   readonly model: string;
+  /** The permanent id of make, model and body: `vehicle` of another request. */
+  readonly vehicle_id: string;
   readonly view: View;
   readonly year: number;
   readonly height?: number | null;
@@ -523,8 +565,123 @@ export interface LikenessSpan {
   readonly year_to: number;
 }
 
+/** Years in which a model looks the same. */
+export interface ShownGeneration {
+  /** The one before it with another face. */
+  readonly facelift: boolean;
+  readonly from: number;
+  readonly to: number;
+  /** What the makers or people call it, where that is known. */
+  readonly name?: string | null;
+}
+
+/** A body that a model was sold with. */
+export interface OfferedBody {
+  readonly body: Body;
+  /** Spans of years with one look and one picture, in order of time. */
+  readonly generations: readonly ShownGeneration[];
+  readonly vehicle_id: string;
+  /** Ascending. */
+  readonly years: readonly number[];
+}
+
+/** Pictures of a view that exist: asked for, they are delivered at once. */
+export interface StoredView {
+  /** Presets, in the order of their names. */
+  readonly colors: readonly string[];
+  readonly view: View;
+}
+
+/** A vehicle: a body of a model, in all its years. */
+export interface VehicleOfId {
+  /** Every body that the model was sold with, this one among them. */
+  readonly bodies: readonly OfferedBody[];
+  readonly body: Body;
+  /** Spans of years with one look and one picture, in order of time. */
+  readonly generations: readonly ShownGeneration[];
+  /** Of the best of its years. */
+  readonly likeness: string;
+  readonly make: string;
+  readonly make_name: string;
+  readonly model: string;
+  readonly model_name: string;
+  /** Views that exist in the newest year. */
+  readonly stored: readonly StoredView[];
+  readonly vehicle_id: string;
+  /** Ascending. */
+  readonly years: readonly number[];
+}
+
+export interface VehicleResponse {
+  readonly data: VehicleOfId;
+  readonly request_id: string;
+}
+
+/** What a row of `checkVehicles` is. */
+export interface CheckedVehicle {
+  /** Of the row, from 0. */
+  readonly index: number;
+  /** `match`; `suggestion`: the nearest vehicle, `reason` says how it differs; `miss`; `invalid`: too little, or wrong. */
+  readonly status: string;
+  readonly body?: Body;
+  readonly likeness?: string;
+  readonly make?: string | null;
+  readonly model?: string | null;
+  readonly reason?: string | null;
+  /** Views that exist. */
+  readonly stored?: readonly StoredView[] | null;
+  readonly vehicle_id?: string;
+  readonly year?: number | null;
+}
+
+export interface CheckedVehicles {
+  /** One for each row, in their order. */
+  readonly vehicles: readonly CheckedVehicle[];
+}
+
+export interface CheckResponse {
+  readonly data: CheckedVehicles;
+  readonly request_id: string;
+}
+
+/** What an identification number says beside the vehicle. */
+export interface DecodedParts {
+  /** Names of the parts that were read: make, model, year, body, series, trim, plant_country. */
+  readonly parts: readonly string[];
+  /** The other year that the number may mean, thirty away, where nothing tells which. */
+  readonly other_year?: number | null;
+  readonly plant_country?: string | null;
+  readonly series?: string | null;
+  readonly trim?: string | null;
+}
+
+/** The vehicle of an identification number, as far as it says it. */
+export interface DecodedVin {
+  /** high, medium or low. */
+  readonly confidence: string;
+  /** `full`, or `make-and-year` where the tables have no more of this maker. */
+  readonly coverage: string;
+  readonly decoded: DecodedParts;
+  readonly make: string;
+  readonly make_name: string;
+  readonly body?: Body;
+  readonly model?: string | null;
+  readonly model_name?: string | null;
+  readonly vehicle_id?: string;
+  readonly year?: number | null;
+}
+
+export interface VinResponse {
+  readonly data: DecodedVin;
+  readonly request_id: string;
+}
+
 /** Years of a model. */
 export interface ModelYearList {
+  /** Every body that it was sold with, the usual one of its newest year first. */
+  readonly bodies: readonly OfferedBody[];
+  /** Looks of its usual body, in order of time. */
+  readonly generations: readonly ShownGeneration[];
   /** How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span. */
   readonly likeness: readonly LikenessSpan[];
   readonly make: CatalogMake;

@@ -13,10 +13,11 @@ from .errors import (
 from .html import alt_text, car_image_attributes, car_image_html
 from .partner_urls import sign_partner_url, verify_partner_url
 from .transport import Retries
-from .types import CarImage, Event, ImageInfo, ImageRequest
+from .types import CarImage, CheckRow, Event, ImageInfo, ImageRequest
 
 __all__ = [
     "CarImage",
+    "CheckRow",
     "Cyclorama",
     "CycloramaError",
     "Event",

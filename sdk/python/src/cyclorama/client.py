@@ -14,13 +14,17 @@ from .json_decoding import decode
 from .transport import Answer, Request, Retries, Transport
 from .types import (
     AccountResponse,
+    AskedBody,
     AskedColor,
     AskedFinish,
     AskedFormat,
     AskedView,
+    AskedYear,
     Background,
     CarImage,
     CheckoutResponse,
+    CheckResponse,
+    CheckRow,
     DeviceCodeResponse,
     DeviceTokenResponse,
     Event,
@@ -45,7 +49,9 @@ from .types import (
     SizePreset,
     StatementLine,
     StatementResponse,
+    VehicleResponse,
     VehiclesResponse,
+    VinResponse,
     YearList,
 )
 
@@ -85,9 +91,11 @@ class Cyclorama:
     def get_car_image(
         self,
         *,
-        make: str,
-        model: str,
-        year: int,
+        year: AskedYear,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
+        vehicle: Optional[str] = None,
+        body: Optional[AskedBody] = None,
         view: Optional[AskedView] = None,
         color: Optional[AskedColor] = None,
         w: Optional[int] = None,
@@ -105,8 +113,10 @@ class Cyclorama:
         request_id: Optional[str] = None,
         accept: Optional[str] = None,
     ) -> CarImage:
-        """A picture, for one credit; free when it is the one that `if_none_match` names."""
-        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        """A picture, for one credit; free when it is the one that `if_none_match` names. The vehicle is `make` and `model`, or `vehicle`:
+        its permanent id."""
+        query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
+        query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         return self._transport.send(_picture("GET", query, if_none_match, request_id, accept=accept), _car_image)
 
@@ -114,9 +124,11 @@ class Cyclorama:
         self,
         path: "str | os.PathLike[str]",
         *,
-        make: str,
-        model: str,
-        year: int,
+        year: AskedYear,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
+        vehicle: Optional[str] = None,
+        body: Optional[AskedBody] = None,
         view: Optional[AskedView] = None,
         color: Optional[AskedColor] = None,
         w: Optional[int] = None,
@@ -135,16 +147,19 @@ class Cyclorama:
         accept: Optional[str] = None,
     ) -> ImageInfo:
         """As `get_car_image`, into a file that is there whole or not at all. The format is not taken from the file's name."""
-        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
+        query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         return self._transport.send(_picture("GET", query, if_none_match, request_id, accept=accept), lambda answer: _save(answer, path))
 
     def head_car_image(
         self,
         *,
-        make: str,
-        model: str,
-        year: int,
+        year: AskedYear,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
+        vehicle: Optional[str] = None,
+        body: Optional[AskedBody] = None,
         view: Optional[AskedView] = None,
         color: Optional[AskedColor] = None,
         w: Optional[int] = None,
@@ -162,16 +177,19 @@ class Cyclorama:
         accept: Optional[str] = None,
     ) -> ImageInfo:
         """What `get_car_image` would say, for nothing. Never renders."""
-        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
+        query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         return self._transport.send(_picture("HEAD", query, if_none_match, None, accept=accept), _image_info)
 
     def get_car_image_url(
         self,
         *,
-        make: str,
-        model: str,
-        year: int,
+        year: AskedYear,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
+        vehicle: Optional[str] = None,
+        body: Optional[AskedBody] = None,
         view: Optional[AskedView] = None,
         color: Optional[AskedColor] = None,
         w: Optional[int] = None,
@@ -188,7 +206,8 @@ class Cyclorama:
         request_id: Optional[str] = None,
     ) -> ImageUrlResponse:
         """A signed address of the picture, for one credit, without a key in it."""
-        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
+        query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         query.update(response="url")
         return self._json(ImageUrlResponse, _picture("GET", query, None, request_id))
@@ -235,9 +254,11 @@ class Cyclorama:
     def embed_car_image(
         self,
         *,
-        make: str,
-        model: str,
-        year: int,
+        year: AskedYear,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
+        vehicle: Optional[str] = None,
+        body: Optional[AskedBody] = None,
         view: Optional[AskedView] = None,
         color: Optional[AskedColor] = None,
         w: Optional[int] = None,
@@ -258,7 +279,8 @@ class Cyclorama:
         accept: Optional[str] = None,
     ) -> CarImage:
         """A picture of the legacy endpoint. With `exp` and `sig`, or `mode="cached"`, it is free; else one credit."""
-        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
+        query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         query.update(mode=mode, exp=exp, sig=sig)
         return self._transport.send(_picture("GET", query, if_none_match, None, "/images/car.png", accept), _car_image)
@@ -266,9 +288,11 @@ class Cyclorama:
     def head_embed_car_image(
         self,
         *,
-        make: str,
-        model: str,
-        year: int,
+        year: AskedYear,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
+        vehicle: Optional[str] = None,
+        body: Optional[AskedBody] = None,
         view: Optional[AskedView] = None,
         color: Optional[AskedColor] = None,
         w: Optional[int] = None,
@@ -288,7 +312,8 @@ class Cyclorama:
         accept: Optional[str] = None,
     ) -> ImageInfo:
         """What `embed_car_image` would say, for nothing. Never renders."""
-        query = dict(make=make, model=model, year=year, view=view, color=color, w=w, h=h, size=size, format=format)
+        query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
+        query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         query.update(mode=mode, exp=exp, sig=sig)
         return self._transport.send(_picture("HEAD", query, None, None, "/images/car.png", accept), _image_info)
@@ -310,7 +335,7 @@ class Cyclorama:
     def get_vehicles(self, *, year: int, make_id: int) -> VehiclesResponse[ModelsOfIdList]: ...
     @overload
     def get_vehicles(
-        self, *, q: str, year: Optional[int] = None, limit: Optional[int] = None
+        self, *, q: str, make: Optional[str] = None, year: Optional[int] = None, limit: Optional[int] = None
     ) -> VehiclesResponse[SearchResults]: ...
     @overload
     def get_vehicles(self, *, make: str, year: Optional[int] = None) -> VehiclesResponse[ModelList]: ...
@@ -327,7 +352,8 @@ class Cyclorama:
         make: Optional[str] = None,
         model: Optional[str] = None,
     ) -> Any:
-        """The catalog, free: years, makes of a year, models of a make, years of a model, or what a search finds."""
+        """The catalog, free: years, makes of a year, models of a make, years of a model, or what a search finds (of one make
+        where it is given)."""
         variant: Type[Any] = YearList
         if q is not None:
             variant = SearchResults
@@ -341,6 +367,20 @@ class Cyclorama:
             return VehiclesResponse(decode(variant, document["data"]), document["request_id"])
         except (KeyError, TypeError, ValueError) as cause:
             raise _unexpected(cause) from cause
+
+    def get_vehicle(self, id: str) -> VehicleResponse:
+        """A vehicle by its permanent id, free: names, years, bodies, generations, and which pictures exist."""
+        return self._json(VehicleResponse, Request("GET", "/api/v1/vehicles/" + urllib.parse.quote(id, safe="")))
+
+    def check_vehicles(self, vehicles: Sequence[CheckRow]) -> CheckResponse:
+        """Which of 1 to 100 vehicles there are, and the nearest where there is none. Free, and never a stand-in."""
+        body = {"vehicles": list(vehicles)}
+        return self._json(CheckResponse, Request("POST", "/api/v1/vehicles/check", body=body))
+
+    def decode_vin(self, vin: str, *, year: Optional[int] = None) -> VinResponse:
+        """The vehicle of an identification number, free. `year` helps where the number leaves it open."""
+        path = "/api/v1/vehicles/vin/" + urllib.parse.quote(vin, safe="")
+        return self._json(VinResponse, Request("GET", path, query=dict(year=year)))
 
     def get_image_options(self) -> ImageOptionsResponse:
         """Views, colors, sizes, formats, prices and limits. Free."""
@@ -383,7 +423,9 @@ class Cyclorama:
         request_id: Optional[str] = None,
         make: Optional[str] = None,
         model: Optional[str] = None,
+        vehicle: Optional[str] = None,
         year: Optional[int] = None,
+        body: Optional[AskedBody] = None,
         view: Optional[AskedView] = None,
         color: Optional[AskedColor] = None,
         finish: Optional[AskedFinish] = None,
@@ -392,10 +434,10 @@ class Cyclorama:
         verdict: Optional[Literal["good", "bad"]] = None,
         reason: Optional[str] = None,
     ) -> FeedbackResponse:
-        """Says how good a picture is: the one of `request_id`, or of `make`, `model` and `year`."""
-        body = _given(request_id=request_id, make=make, model=model, year=year, view=view, color=color)
-        body.update(_given(finish=finish, shadow=shadow, rating=rating, verdict=verdict, reason=reason))
-        return self._json(FeedbackResponse, Request("POST", "/api/v1/feedback", body=body, repeatable=False))
+        """Says how good a picture is: the one of `request_id`, or of `make` and `model` (or `vehicle`) and `year`."""
+        document = _given(request_id=request_id, make=make, model=model, vehicle=vehicle, year=year, body=body)
+        document.update(_given(view=view, color=color, finish=finish, shadow=shadow, rating=rating, verdict=verdict, reason=reason))
+        return self._json(FeedbackResponse, Request("POST", "/api/v1/feedback", body=document, repeatable=False))
 
     def create_checkout(self, credits: int, *, idempotency_key: Optional[str] = None) -> CheckoutResponse:
         """A page on which a person can buy credits. Making it charges nothing."""
@@ -507,6 +549,7 @@ def _info(answer: Answer) -> Dict[str, Any]:
         etag=answer.headers.get("etag"),
         source=answer.headers.get("x-image-source"),
         likeness=answer.headers.get("x-vehicle-likeness"),
+        vehicle_match=answer.headers.get("x-vehicle-match"),
         credits_charged=number("x-credits-charged"),
         credits_remaining=number("x-credits-remaining"),
         content_location=answer.headers.get("content-location"),

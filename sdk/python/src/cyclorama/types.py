@@ -31,18 +31,30 @@ Scale = Literal["fill", "true"]
 # Of a color that is no preset.
 Finish = Literal["solid", "metallic", "pearl", "matt"]
 AskedFinish = Union[Finish, Literal["matte"]]
+Body = Literal[
+    "sedan", "hatchback", "coupe", "fastback", "convertible", "wagon", "suv", "off-roader", "pickup", "van", "minivan", "truck", "bus",
+    "motorcycle", "scooter", "trailer", "rickshaw", "other"
+]
+# Also what bodies are called elsewhere.
+AskedBody = Union[Body, Literal["estate", "saloon"], str]
+# `latest` is the newest year of the model.
+AskedYear = Union[int, Literal["latest"]]
 
 
-class _NamedModel(TypedDict):
-    model: str
-    year: int
+class _OfYear(TypedDict):
+    year: AskedYear
 
 
-class ImageRequest(_NamedModel, total=False):
-    """One picture of `create_image_urls`: `make` (or `brand`), `model` and `year`, and how it should look."""
+class ImageRequest(_OfYear, total=False):
+    """One picture of `create_image_urls`: `make` (or `brand`) and `model`, or `vehicle`; `year`, and how it should look."""
 
     make: str
     brand: str
+    model: str
+    # A permanent id of make, model and body, in the place of make and model.
+    vehicle: str
+    # The model's usual one when not given.
+    body: AskedBody
     view: AskedView
     color: AskedColor
     width: int
@@ -57,6 +69,20 @@ class ImageRequest(_NamedModel, total=False):
     shadow: Shadow
     scale: Scale
     finish: AskedFinish
+
+
+class CheckRow(TypedDict, total=False):
+    """One row of `check_vehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with what else is known."""
+
+    make: str
+    model: str
+    year: AskedYear
+    body: AskedBody
+    vin: str
+    # A permanent id of make, model and body.
+    vehicle: str
+    # Free text, such as `golf estate 2015`.
+    query: str
 
 
 class _NamedEvent(TypedDict):
@@ -92,6 +118,9 @@ class ImageInfo:
     source: Optional[str]
     # How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first.
     likeness: Optional[str]
+    # How make and model were read: `exact`, `alias` (another name), `trim` (a version was left out)
+    # or `prefix` (the beginning of one name).
+    vehicle_match: Optional[str]
     # Only of requests with a key.
     credits_charged: Optional[int]
     credits_remaining: Optional[int]
@@ -204,12 +233,16 @@ class CatalogMake:
 
 @dataclass(frozen=True)
 class CatalogModel:
+    # The usual body, in the year that was asked for or else the newest.
+    body: Body
     # How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for
     # the model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was
     # asked for, else the best of its years.
     likeness: str
     name: str
     slug: str
+    # The permanent id of make, model and `body`.
+    vehicle_id: str
     # motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
     vehicle_type: str
 
@@ -269,6 +302,8 @@ class CatalogSearchHit:
     years: List[int]
     model_name: Optional[str] = None
     model_slug: Optional[str] = None
+    # Of a model: the permanent id of its usual body in its newest year.
+    vehicle_id: Optional[str] = None
     vehicle_type: Optional[str] = None
 
 
@@ -308,10 +343,15 @@ class DeliveryTtl:
 class VehicleParams:
     """One picture in slugs, as the catalog and the enumerations spell it."""
 
+    body: Body
     color: Color
     format: NamedFormat
+    # How like the real vehicle the picture is.
+    likeness: str
     make: str
     model: str
+    # The permanent id of make, model and body: `vehicle` of another request.
+    vehicle_id: str
     view: View
     year: int
     height: Optional[int] = None
@@ -609,9 +649,142 @@ class LikenessSpan:
 
 
 @dataclass(frozen=True)
+class ShownGeneration:
+    """Years in which a model looks the same."""
+
+    # The one before it with another face.
+    facelift: bool
+    from_: int
+    to: int
+    # What the makers or people call it, where that is known.
+    name: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class OfferedBody:
+    """A body that a model was sold with."""
+
+    body: Body
+    # Spans of years with one look and one picture, in order of time.
+    generations: List[ShownGeneration]
+    vehicle_id: str
+    # Ascending.
+    years: List[int]
+
+
+@dataclass(frozen=True)
+class StoredView:
+    """Pictures of a view that exist: asked for, they are delivered at once."""
+
+    # Presets, in the order of their names.
+    colors: List[str]
+    view: View
+
+
+@dataclass(frozen=True)
+class VehicleOfId:
+    """A vehicle: a body of a model, in all its years."""
+
+    # Every body that the model was sold with, this one among them.
+    bodies: List[OfferedBody]
+    body: Body
+    # Spans of years with one look and one picture, in order of time.
+    generations: List[ShownGeneration]
+    # Of the best of its years.
+    likeness: str
+    make: str
+    make_name: str
+    model: str
+    model_name: str
+    # Views that exist in the newest year.
+    stored: List[StoredView]
+    vehicle_id: str
+    # Ascending.
+    years: List[int]
+
+
+@dataclass(frozen=True)
+class VehicleResponse:
+    data: VehicleOfId
+    request_id: str
+
+
+@dataclass(frozen=True)
+class CheckedVehicle:
+    """What a row of `check_vehicles` is."""
+
+    # Of the row, from 0.
+    index: int
+    # `match`; `suggestion`: the nearest vehicle, `reason` says how it differs; `miss`; `invalid`: too little, or wrong.
+    status: str
+    body: Optional[Body] = None
+    likeness: Optional[str] = None
+    make: Optional[str] = None
+    model: Optional[str] = None
+    reason: Optional[str] = None
+    # Views that exist.
+    stored: Optional[List[StoredView]] = None
+    vehicle_id: Optional[str] = None
+    year: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class CheckedVehicles:
+    # One for each row, in their order.
+    vehicles: List[CheckedVehicle]
+
+
+@dataclass(frozen=True)
+class CheckResponse:
+    data: CheckedVehicles
+    request_id: str
+
+
+@dataclass(frozen=True)
+class DecodedParts:
+    """What an identification number says beside the vehicle."""
+
+    # Names of the parts that were read: make, model, year, body, series, trim, plant_country.
+    parts: List[str]
+    # The other year that the number may mean, thirty away, where nothing tells which.
+    other_year: Optional[int] = None
+    plant_country: Optional[str] = None
+    series: Optional[str] = None
+    trim: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class DecodedVin:
+    """The vehicle of an identification number, as far as it says it."""
+
+    # high, medium or low.
+    confidence: str
+    # `full`, or `make-and-year` where the tables have no more of this maker.
+    coverage: str
+    decoded: DecodedParts
+    make: str
+    make_name: str
+    body: Optional[Body] = None
+    model: Optional[str] = None
+    model_name: Optional[str] = None
+    vehicle_id: Optional[str] = None
+    year: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class VinResponse:
+    data: DecodedVin
+    request_id: str
+
+
+@dataclass(frozen=True)
 class ModelYearList:
     """Years of a model."""
 
+    # Every body that it was sold with, the usual one of its newest year first.
+    bodies: List[OfferedBody]
+    # Looks of its usual body, in order of time.
+    generations: List[ShownGeneration]
     # How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
     likeness: List[LikenessSpan]
     make: CatalogMake

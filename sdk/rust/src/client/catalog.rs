@@ -1,13 +1,16 @@
 //! Finding vehicles, and what can be asked for. Free.
 
+use super::pictures::encoded;
 use super::{Client, decode};
 use crate::error::Error;
 use crate::transport::{Answer, Request};
 use crate::types::{
-    ImageOptionsResponse, ResolveRequest, ResolveResponse, VehicleList, VehiclesQuery, VehiclesResponse,
+    CheckResponse, CheckRow, ImageOptionsResponse, ResolveRequest, ResolveResponse, VehicleList, VehicleResponse,
+    VehiclesQuery, VehiclesResponse, VinResponse,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
 impl Client {
     /// What a few words mean. Ask a person when `confidence` is not `high`.
@@ -26,6 +29,23 @@ impl Client {
             VehiclesQuery { year: Some(_), .. } => part(&answer, VehicleList::ModelsOfId),
             _ => part(&answer, VehicleList::Years),
         }
+    }
+
+    /// A vehicle by its permanent id: names, years, bodies, generations, and which pictures exist.
+    pub async fn get_vehicle(&self, id: &str) -> Result<VehicleResponse, Error> {
+        self.json(&Request::get(format!("/api/v1/vehicles/{}", encoded(id)))).await
+    }
+
+    /// Which of 1 to 100 vehicles there are, and the nearest where there is none. Never a stand-in.
+    pub async fn check_vehicles(&self, vehicles: &[CheckRow]) -> Result<CheckResponse, Error> {
+        let request = Request::post("/api/v1/vehicles/check").body(&json!({ "vehicles": vehicles }))?;
+        self.json(&request.repeatable(true)).await
+    }
+
+    /// The vehicle of an identification number. `year` helps where the number leaves it open.
+    pub async fn decode_vin(&self, vin: &str, year: Option<i64>) -> Result<VinResponse, Error> {
+        let request = Request::get(format!("/api/v1/vehicles/vin/{}", encoded(vin)));
+        self.json(&request.query(&json!({ "year": year }))?).await
     }
 
     /// Views, colors, sizes, formats, prices and limits.

@@ -119,11 +119,15 @@ fn load(url: &str, if_none_match: Option<&str>) -> Result<Request, Error> {
 fn delivery(url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let token = path.rsplit('/').next().unwrap_or_default();
-    // Tokens have no other characters; whatever else was given must not change which address is asked.
+    format!("/api/v1/delivery/{}", encoded(token))
+}
+
+/// A part of a path. Tokens and ids have letters, digits and these alone; whatever else was given must not change which address is asked.
+pub(super) fn encoded(part: &str) -> String {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~%".contains(&byte);
-    let encoded = token.bytes().map(|byte| match is_part(byte) {
+    let encoded = part.bytes().map(|byte| match is_part(byte) {
         true => char::from(byte).to_string(),
         false => format!("%{byte:02X}"),
     });
-    format!("/api/v1/delivery/{}", encoded.collect::<String>())
+    encoded.collect()
 }

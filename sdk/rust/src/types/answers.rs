@@ -1,6 +1,6 @@
 //! What the service answers, member for member as in its API document.
 
-use super::words::{Background, Color, Finish, Fit, Format, Scale, Shadow, View};
+use super::words::{Background, Body, Color, Finish, Fit, Format, Scale, Shadow, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -107,6 +107,10 @@ pub struct CatalogModel {
     /// the model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was
     /// asked for, else the best of its years.
     pub likeness: String,
+    /// The permanent id of make, model and `body`.
+    pub vehicle_id: String,
+    /// The usual body, in the year that was asked for or else the newest.
+    pub body: Body,
 }
 
 /// The release that answers.
@@ -163,6 +167,9 @@ pub struct CatalogSearchHit {
     pub model_slug: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vehicle_type: Option<String>,
+    /// Of a model: the permanent id of its usual body in its newest year.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vehicle_id: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -204,6 +211,11 @@ pub struct VehicleParams {
     pub model: String,
     pub view: View,
     pub year: i64,
+    /// The permanent id of make, model and body: `vehicle` of another request.
+    pub vehicle_id: String,
+    pub body: Body,
+    /// How like the real vehicle the picture is.
+    pub likeness: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -495,11 +507,156 @@ pub struct LikenessSpan {
     pub year_to: i64,
 }
 
+/// Years in which a model looks the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShownGeneration {
+    /// What the makers or people call it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub from: i64,
+    pub to: i64,
+    /// The one before it with another face.
+    pub facelift: bool,
+}
+
+/// A body that a model was sold with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfferedBody {
+    pub body: Body,
+    pub vehicle_id: String,
+    /// Ascending.
+    pub years: Vec<i64>,
+    /// Spans of years with one look and one picture, in order of time.
+    pub generations: Vec<ShownGeneration>,
+}
+
+/// Pictures of a view that exist: asked for, they are delivered at once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredView {
+    pub view: View,
+    /// Presets, in the order of their names.
+    pub colors: Vec<Color>,
+}
+
+/// A vehicle: a body of a model, in all its years.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VehicleOfId {
+    pub vehicle_id: String,
+    pub make: String,
+    pub make_name: String,
+    pub model: String,
+    pub model_name: String,
+    pub body: Body,
+    /// Ascending.
+    pub years: Vec<i64>,
+    /// Spans of years with one look and one picture, in order of time.
+    pub generations: Vec<ShownGeneration>,
+    /// Every body that the model was sold with, this one among them.
+    pub bodies: Vec<OfferedBody>,
+    /// Of the best of its years.
+    pub likeness: String,
+    /// Views that exist in the newest year.
+    pub stored: Vec<StoredView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VehicleResponse {
+    pub data: VehicleOfId,
+    pub request_id: String,
+}
+
+/// What a row of `check_vehicles` is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckedVehicle {
+    /// Of the row, from 0.
+    pub index: i64,
+    /// `match`; `suggestion`: the nearest vehicle, `reason` says how it differs; `miss`; `invalid`: too little, or wrong.
+    pub status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vehicle_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub make: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likeness: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Views that exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored: Option<Vec<StoredView>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckedVehicles {
+    /// One for each row, in their order.
+    pub vehicles: Vec<CheckedVehicle>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckResponse {
+    pub data: CheckedVehicles,
+    pub request_id: String,
+}
+
+/// What an identification number says beside the vehicle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecodedParts {
+    /// Names of the parts that were read: make, model, year, body, series, trim, plant_country.
+    pub parts: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plant_country: Option<String>,
+    /// The other year that the number may mean, thirty away, where nothing tells which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_year: Option<i64>,
+}
+
+/// The vehicle of an identification number, as far as it says it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecodedVin {
+    pub make: String,
+    pub make_name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+    /// Absent where the catalog does not have the vehicle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vehicle_id: Option<String>,
+    /// high, medium or low.
+    pub confidence: String,
+    /// `full`, or `make-and-year` where the tables have no more of this maker.
+    pub coverage: String,
+    pub decoded: DecodedParts,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VinResponse {
+    pub data: DecodedVin,
+    pub request_id: String,
+}
+
 /// Years of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelYearList {
     /// How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
     pub likeness: Vec<LikenessSpan>,
+    /// Looks of its usual body, in order of time.
+    pub generations: Vec<ShownGeneration>,
+    /// Every body that it was sold with, the usual one of its newest year first.
+    pub bodies: Vec<OfferedBody>,
     pub make: CatalogMake,
     pub model: CatalogModel,
     /// Ascending.

@@ -8,4 +8,4 @@ mod words;
 pub use answers::*;
 pub use picture::{CarImage, ImageInfo};
 pub use requests::*;
-pub use words::{Background, Color, Finish, Fit, Format, Scale, Shadow, SizePreset, View};
+pub use words::{Background, Body, Color, Finish, Fit, Format, Scale, Shadow, SizePreset, View};

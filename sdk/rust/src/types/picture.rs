@@ -21,6 +21,9 @@ pub struct ImageInfo {
     pub source: Option<String>,
     /// How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first.
     pub likeness: Option<String>,
+    /// How make and model were read: `exact`, `alias` (another name), `trim` (a version was left out) or `prefix` (the beginning of one
+    /// name).
+    pub vehicle_match: Option<String>,
     /// Only of requests with a key.
     pub credits_charged: Option<i64>,
     pub credits_remaining: Option<i64>,
@@ -41,6 +44,7 @@ impl ImageInfo {
             etag: text("etag"),
             source: text("x-image-source"),
             likeness: text("x-vehicle-likeness"),
+            vehicle_match: text("x-vehicle-match"),
             credits_charged: number("x-credits-charged"),
             credits_remaining: number("x-credits-remaining"),
             content_location: text("content-location"),

@@ -1,18 +1,109 @@
 //! What the service is asked. `new` takes what is required; the rest is set where it is wanted.
 
-use super::words::{Background, Color, Finish, Fit, Format, Scale, Shadow, SizePreset, View};
+use super::words::{Background, Body, Color, Finish, Fit, Format, Scale, Shadow, SizePreset, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// The text that stands for a model's newest year.
+const LATEST: &str = "latest";
+
+/// A text that is no [`AskedYear`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a year is a whole number or `{LATEST}`")]
+pub struct NoYear;
+
+/// A model year, or the newest that the model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub enum AskedYear {
+    Year(i64),
+    Latest,
+}
+
+impl Default for AskedYear {
+    /// No year at all, which the service refuses: a year is always to be given.
+    fn default() -> Self {
+        AskedYear::Year(0)
+    }
+}
+
+impl From<i64> for AskedYear {
+    fn from(year: i64) -> Self {
+        AskedYear::Year(year)
+    }
+}
+
+impl fmt::Display for AskedYear {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AskedYear::Year(year) => write!(formatter, "{year}"),
+            AskedYear::Latest => formatter.write_str(LATEST),
+        }
+    }
+}
+
+impl FromStr for AskedYear {
+    type Err = NoYear;
+
+    fn from_str(text: &str) -> Result<Self, NoYear> {
+        match text {
+            LATEST => Ok(AskedYear::Latest),
+            digits => digits.parse().map(AskedYear::Year).map_err(|_| NoYear),
+        }
+    }
+}
+
+/// A year as documents and addresses have it.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Year(i64),
+    Word(Word),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Latest,
+}
+
+impl From<Written> for AskedYear {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Year(year) => AskedYear::Year(year),
+            Written::Word(Word::Latest) => AskedYear::Latest,
+        }
+    }
+}
+
+impl From<AskedYear> for Written {
+    fn from(year: AskedYear) -> Self {
+        match year {
+            AskedYear::Year(year) => Written::Year(year),
+            AskedYear::Latest => Written::Word(Word::Latest),
+        }
+    }
+}
 
 /// A picture of `get_car_image` and its kin.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Picture {
     /// Name or slug, as `model`.
-    pub make: String,
-    pub model: String,
-    pub year: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub make: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// A permanent id of make, model and body, in the place of make and model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vehicle: Option<String>,
+    pub year: AskedYear,
+    /// The model's usual one when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view: Option<View>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,8 +146,14 @@ pub struct Picture {
 }
 
 impl Picture {
-    pub fn new(make: impl Into<String>, model: impl Into<String>, year: i64) -> Self {
-        Picture { make: make.into(), model: model.into(), year, ..Picture::default() }
+    pub fn new(make: impl Into<String>, model: impl Into<String>, year: impl Into<AskedYear>) -> Self {
+        let (make, model) = (Some(make.into()), Some(model.into()));
+        Picture { make, model, year: year.into(), ..Picture::default() }
+    }
+
+    /// By a permanent id, such as `cyv_0k3jq8z5m2v9t`.
+    pub fn of_vehicle(id: impl Into<String>, year: impl Into<AskedYear>) -> Self {
+        Picture { vehicle: Some(id.into()), year: year.into(), ..Picture::default() }
     }
 }
 
@@ -83,8 +180,15 @@ pub struct ImageRequest {
     /// Another name of `make`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brand: Option<String>,
-    pub model: String,
-    pub year: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// A permanent id of make, model and body, in the place of make and model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vehicle: Option<String>,
+    pub year: AskedYear,
+    /// The model's usual one when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view: Option<View>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,8 +221,14 @@ pub struct ImageRequest {
 }
 
 impl ImageRequest {
-    pub fn new(make: impl Into<String>, model: impl Into<String>, year: i64) -> Self {
-        ImageRequest { make: Some(make.into()), model: model.into(), year, ..ImageRequest::default() }
+    pub fn new(make: impl Into<String>, model: impl Into<String>, year: impl Into<AskedYear>) -> Self {
+        let (make, model) = (Some(make.into()), Some(model.into()));
+        ImageRequest { make, model, year: year.into(), ..ImageRequest::default() }
+    }
+
+    /// By a permanent id, such as `cyv_0k3jq8z5m2v9t`.
+    pub fn of_vehicle(id: impl Into<String>, year: impl Into<AskedYear>) -> Self {
+        ImageRequest { vehicle: Some(id.into()), year: year.into(), ..ImageRequest::default() }
     }
 }
 
@@ -126,9 +236,11 @@ impl ImageRequest {
 impl From<ImageRequest> for Picture {
     fn from(image: ImageRequest) -> Self {
         Picture {
-            make: image.make.or(image.brand).unwrap_or_default(),
+            make: image.make.or(image.brand),
             model: image.model,
+            vehicle: image.vehicle,
             year: image.year,
+            body: image.body,
             view: image.view,
             color: image.color,
             w: image.width,
@@ -188,8 +300,30 @@ impl ResolveRequest {
     }
 }
 
+/// One row of `check_vehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with what else is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CheckRow {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub make: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub year: Option<AskedYear>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vin: Option<String>,
+    /// A permanent id of make, model and body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vehicle: Option<String>,
+    /// Free text, such as `golf estate 2015`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+}
+
 /// Which part of the catalog `get_vehicles` gives: years (nothing set), makes of a year, models of a make, years of a model, or what a
-/// search (`q`) finds.
+/// search (`q`, of one `make` where it is given) finds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VehiclesQuery {
@@ -218,7 +352,7 @@ pub struct StatementQuery {
     pub limit: Option<i64>,
 }
 
-/// How good a picture is: the one of `request_id`, or of `make`, `model` and `year`.
+/// How good a picture is: the one of `request_id`, or of `make` and `model` (or `vehicle`) and `year`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeedbackRequest {
@@ -229,7 +363,11 @@ pub struct FeedbackRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub vehicle: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub year: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view: Option<View>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -147,6 +147,29 @@ words!(
 );
 
 words!(
+    /// A body. Asked for, `estate` and `saloon` are taken as well: `Body::from("estate")`.
+    Body {
+        Sedan = "sedan",
+        Hatchback = "hatchback",
+        Coupe = "coupe",
+        Fastback = "fastback",
+        Convertible = "convertible",
+        Wagon = "wagon",
+        Suv = "suv",
+        OffRoader = "off-roader",
+        Pickup = "pickup",
+        Van = "van",
+        Minivan = "minivan",
+        Truck = "truck",
+        Bus = "bus",
+        Motorcycle = "motorcycle",
+        Scooter = "scooter",
+        Trailer = "trailer",
+        Rickshaw = "rickshaw",
+    }
+);
+
+words!(
     /// 256, 512, 768 or 1024 pixels.
     SizePreset {
         Thumb = "thumb",
