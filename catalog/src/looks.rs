@@ -1,4 +1,5 @@
-//! Which years of a model look alike. Years with the same drawing and the same dimensions have one look, and one look is rendered once.
+//! Which years of a model look alike: those with the same drawing and about the same dimensions, and all years of a generation that was
+//! drawn by itself. One look is rendered once, in one size.
 
 use super::{Catalog, Make, Model};
 use cyclorama_core::{BodyClass, Dimensions, Vehicle, VehicleKey, VehicleType};
@@ -16,6 +17,8 @@ pub struct Look {
     pub id: String,
     /// Every year that has the look, by the names under which its pictures may be kept; in order of year.
     pub keys: Vec<VehicleKey>,
+    /// The size that it is drawn in: of the year in the middle.
+    pub dimensions: Dimensions,
 }
 
 /// Years in a row in which a model has one look.
@@ -55,11 +58,11 @@ impl Manner<'static> {
         Manner { look: Drawings::embedded().look(vehicle), vehicle_type: vehicle.vehicle_type }
     }
 
-    /// The digest of what is drawn, with the sizes of the first year that is drawn so.
-    fn look_id(&self, first: &Vehicle) -> String {
-        let DrawnLook { drawing, year } = self.look;
+    /// The digest of what is drawn, in the size of that vehicle.
+    fn look_id(&self, drawn: &Vehicle) -> String {
+        let DrawnLook { drawing, year, is_generation: _ } = self.look;
         let [sheet, face, relative] = [drawing.sheet, drawing.face, drawing.relative].map(|name| name.unwrap_or("-"));
-        let Vehicle { make, model, vehicle_type, body, dimensions, year: _ } = first;
+        let Vehicle { make, model, vehicle_type, body, dimensions, year: _ } = drawn;
         let [length, width, height, wheelbase, track] = sizes_mm(dimensions);
         let text = format!(
             "{make}/{model} {vehicle_type} {body} {length} {width} {height} {wheelbase} {track} {sheet} {face} {relative} {year}"
@@ -70,11 +73,29 @@ impl Manner<'static> {
     }
 }
 
-/// A look while its years are gathered.
+/// The years that have a look, in order; at least one.
 struct Gathered {
-    look: Look,
     manner: Manner<'static>,
     first: Vehicle,
+    years: Vec<(VehicleKey, Vehicle)>,
+}
+
+impl Gathered {
+    fn has(&self, manner: Manner, vehicle: &Vehicle) -> bool {
+        let has_same_size = || has_same_size(&self.first.dimensions, &vehicle.dimensions);
+        self.manner == manner && (manner.look.is_generation || has_same_size())
+    }
+
+    fn look(&self) -> Look {
+        let middle = self.manner.look.year;
+        let drawn = self.years.iter().map(|(_, vehicle)| vehicle).min_by_key(|vehicle| vehicle.year.abs_diff(middle));
+        let drawn = drawn.unwrap_or(&self.first);
+        Look {
+            id: self.manner.look_id(drawn),
+            keys: self.years.iter().map(|(key, _)| key.clone()).collect(),
+            dimensions: drawn.dimensions,
+        }
+    }
 }
 
 impl Catalog {
@@ -83,12 +104,16 @@ impl Catalog {
         let own = self.key_of(vehicle);
         let looks = self.looks(&vehicle.make, &vehicle.model, vehicle.body);
         let found = looks.into_iter().find(|look| look.keys.contains(&own));
-        found.unwrap_or_else(|| Look { id: Manner::of(vehicle).look_id(vehicle), keys: vec![own] })
+        found.unwrap_or_else(|| Look {
+            id: Manner::of(vehicle).look_id(vehicle),
+            keys: vec![own],
+            dimensions: vehicle.dimensions,
+        })
     }
 
     /// The looks of a row's years with one body, in order of their first year. None for slugs that no row has.
     pub fn looks(&self, make: &str, model: &str, body: BodyClass) -> Vec<Look> {
-        self.gathered(make, model, body).into_iter().map(|gathered| gathered.look).collect()
+        self.gathered(make, model, body).iter().map(Gathered::look).collect()
     }
 
     fn gathered(&self, make: &str, model: &str, body: BodyClass) -> Vec<Gathered> {
@@ -99,15 +124,9 @@ impl Catalog {
             // A body that the release lists as a model of its own has its looks there.
             let Some((key, vehicle)) = drawn.filter(|(key, _)| key.model == model.slug) else { continue };
             let manner = Manner::of(&vehicle);
-            let is_same = |other: &&mut Gathered| {
-                other.manner == manner && has_same_size(&other.first.dimensions, &vehicle.dimensions)
-            };
-            match gathered.iter_mut().find(is_same) {
-                Some(same) => same.look.keys.push(key),
-                None => {
-                    let look = Look { id: manner.look_id(&vehicle), keys: vec![key] };
-                    gathered.push(Gathered { look, manner, first: vehicle });
-                }
+            match gathered.iter_mut().find(|other| other.has(manner, &vehicle)) {
+                Some(same) => same.years.push((key, vehicle)),
+                None => gathered.push(Gathered { manner, first: vehicle.clone(), years: vec![(key, vehicle)] }),
             }
         }
         gathered
@@ -136,7 +155,7 @@ impl Catalog {
         let gathered = self.generation_looks(make, model, body);
         let mut generations: Vec<(usize, Generation)> = Vec::new();
         for year in model.years().iter() {
-            let has_year = |one: &Gathered| one.look.keys.iter().any(|key| key.year == year);
+            let has_year = |one: &Gathered| one.years.iter().any(|(key, _)| key.year == year);
             let Some(position) = gathered.iter().position(has_year) else { continue };
             match generations.last_mut().filter(|(last, _)| *last == position) {
                 Some((_, generation)) => generation.to = year,
@@ -195,12 +214,25 @@ mod tests {
         }
     }
 
+    /// The sources give the fourth Golf two lengths.
+    #[test]
+    fn a_generation_that_was_drawn_has_one_size() {
+        let catalog = Catalog::embedded().unwrap();
+        let of_year = |year| catalog.of_parts("volkswagen", "golf", None, year).unwrap().vehicle;
+        let (first, last) = (of_year(1998), of_year(2003));
+        assert_ne!(first.dimensions, last.dimensions);
+        assert_eq!(catalog.look(&first), catalog.look(&last));
+        assert_eq!(catalog.look(&first).dimensions, of_year(2000).dimensions);
+    }
+
     #[test]
     fn generations_cover_the_years_in_order_and_without_overlap() {
         let catalog = Catalog::embedded().unwrap();
         let (make, model) = catalog.row("volkswagen", "golf").unwrap();
         let generations = catalog.generations(make, model, BodyClass::Hatchback);
-        assert!(generations.len() >= 5, "{generations:?}");
+        let names: Vec<&str> = generations.iter().filter_map(|one| one.name.as_deref()).collect();
+        assert_eq!(names, ["Mk2", "Mk3", "Mk4", "Mk5", "Mk6", "Mk7", "Mk8"]);
+        assert_eq!(generations.len(), names.len());
         assert!(generations.iter().all(|one| one.from <= one.to));
         assert!(generations.is_sorted_by(|one, next| one.to < next.from));
         let of_2015 = generations.iter().find(|one| (one.from..=one.to).contains(&2015)).unwrap();

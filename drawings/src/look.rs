@@ -70,6 +70,9 @@ pub struct Look<'a> {
     pub drawing: Drawing<'a>,
     /// The model year whose lamps, wheels and trim stand for the look.
     pub year: u16,
+    /// Whether the drawing is of one generation of this very model: then all its years have one size, however the catalog's
+    /// sources differ about them.
+    pub is_generation: bool,
 }
 
 impl Drawings {
@@ -161,14 +164,16 @@ impl Drawings {
         let before = (*YEARS.start()..vehicle.year).rev().take_while(&mut is_drawn_alike).count() as u16;
         let after = (vehicle.year + 1..=*YEARS.end()).take_while(&mut is_drawn_alike).count() as u16;
         let (mut first, mut last) = (vehicle.year - before, vehicle.year + after);
-        if (first..=last).len() > GENERATION_YEARS_MAX {
+        let is_short = (first..=last).len() <= GENERATION_YEARS_MAX;
+        if !is_short {
             let era = vehicle.year.saturating_sub(*YEARS.start()) / ERA_YEARS;
             let from = YEARS.start() + era * ERA_YEARS;
             (first, last) = (first.max(from), last.min(from + ERA_YEARS - 1));
         }
         // The run of a year before the first era may not reach into it.
         let year = if first <= last { first + (last - first) / 2 } else { vehicle.year };
-        Look { drawing, year }
+        let is_generation = is_short && self.sheet(vehicle).is_some_and(|(closeness, _)| closeness.names_the_model());
+        Look { drawing, year, is_generation }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Clients that ask for a new picture and leave before they pay. It costs them nothing, and the picture stays: so there are only so many a day.
 
-use super::looks::{Unseen, kept};
+use super::looks::kept_variant;
 use super::{DeliveryError, Order};
 use crate::app::App;
 use crate::http::extract::Caller;
@@ -26,8 +26,8 @@ pub(super) async fn refuse_too_many(app: &App, caller: &Caller, order: &Order) -
     if has_room(abandoned, allowed, spent.0) {
         return Ok(());
     }
-    if let Some(kept) = kept(app, order, Unseen::Leave).await?
-        && app.renders.is_in_the_making(&kept.variant).await?
+    if let Some(kept) = kept_variant(app, order).await?
+        && app.renders.is_in_the_making(&kept).await?
     {
         return Ok(());
     }
@@ -37,8 +37,8 @@ pub(super) async fn refuse_too_many(app: &App, caller: &Caller, order: &Order) -
 /// Notes that the client of a new picture has left. Done before its credits are given back, so that they are not used to ask again meanwhile.
 pub(super) async fn note(app: &App, account_id: &str, order: &Order) {
     let noted = async {
-        match kept(app, order, Unseen::Leave).await? {
-            Some(kept) => app.renders.abandon(&kept.variant, account_id).await,
+        match kept_variant(app, order).await? {
+            Some(kept) => app.renders.abandon(&kept, account_id).await,
             None => Ok(()),
         }
     };

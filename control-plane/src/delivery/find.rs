@@ -5,7 +5,7 @@
 
 use super::credentials::Credentials;
 use super::encoders::{Busy, Encoders, Work};
-use super::looks::{Unseen, kept};
+use super::looks::{kept_variant, settled};
 use super::sizes::{self, Kept, Sizes, is_preset};
 use super::{DeliveryError, Order, etag, new_paints};
 use crate::app::App;
@@ -203,8 +203,8 @@ impl Pictures {
         if let Some(picture) = self.known.get(&order.variant) {
             return Ok(Some(picture));
         }
-        let Some(kept) = kept(app, order, Unseen::Leave).await? else { return Ok(None) };
-        let picture = app.renders.find(&kept.variant).await?.map(Arc::new);
+        let Some(kept) = kept_variant(app, order).await? else { return Ok(None) };
+        let picture = app.renders.find(&kept).await?.map(Arc::new);
         if let Some(picture) = &picture {
             self.known.insert(order.variant.clone(), picture.clone());
         }
@@ -558,10 +558,9 @@ async fn rendered_for(app: &App, order: &Order, asker: &Asker) -> Result<Arc<Pic
     if let Some(picture) = app.pictures.rendered(app, order).await? {
         return Ok(picture);
     }
-    // A look is settled only once, so there is always one.
-    let Some(kept) = kept(app, order, Unseen::Settle).await? else { return Err(sqlx::Error::RowNotFound.into()) };
-    new_paints::count(app, &kept.variant, asker).await?;
-    let rendering = app.renders.picture(&kept.vehicle, &kept.variant, asker);
+    let (vehicle, variant) = settled(app, order).await?;
+    new_paints::count(app, &variant, asker).await?;
+    let rendering = app.renders.picture(&vehicle, &variant, asker);
     let picture = Arc::new(waiting::for_render(rendering).await??);
     app.pictures.known.insert(order.variant.clone(), picture.clone());
     Ok(picture)

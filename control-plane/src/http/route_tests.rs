@@ -182,15 +182,13 @@ const OPERATOR: &[(&str, &str, Access)] = &[
     ("POST", "/admin/renders/{render_id}/candidates/{revision}/reject", Operator),
 ];
 
-/// Method and path of every route that a function of the router's source adds.
+/// Method and path of every route that a function of the router's source adds, itself or by another one that it merges.
 fn routes_of(function: &str) -> BTreeSet<(String, String)> {
     let source = include_str!("router.rs");
-    let body = source
-        .split_once(&format!("pub fn {function}("))
-        .and_then(|(_, rest)| rest.split_once("\n}"))
-        .expect(function)
-        .0;
-    let mut routes = BTreeSet::new();
+    let body =
+        source.split_once(&format!("fn {function}(")).and_then(|(_, rest)| rest.split_once("\n}")).expect(function).0;
+    let merged = body.split(".merge(").skip(1).filter_map(|merge| merge.split_once("()"));
+    let mut routes: BTreeSet<_> = merged.flat_map(|(function, _)| routes_of(function)).collect();
     for route in body.split(".route(").skip(1) {
         let (path, methods) = route.split_once("\", ").expect(route);
         let path = path.trim().trim_start_matches('"');
