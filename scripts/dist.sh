@@ -29,5 +29,7 @@ for licence in "$(dirname "$library")"/{LICENSE,ThirdPartyNotices.txt}; do
     # A library of your own may lie in a folder without them.
     [ ! -f "$licence" ] || install -m 644 -D -t "$folder/licences/onnxruntime" "$licence"
 done
-install -m 644 -D -t "$folder/licences/cyclorama" catalog/data/NOTICE.md
+# Both tables are linked into the control plane; each has a notice of the same name.
+install -m 644 -D -t "$folder/licences/cyclorama/catalog" catalog/data/NOTICE.md
+install -m 644 -D -t "$folder/licences/cyclorama/vin" vin/data/NOTICE.md
 echo "dist: $folder is complete; docs/operations/one-machine.md says how to install it"

@@ -10,6 +10,7 @@
 mod body;
 mod makers;
 mod number;
+mod score;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ use tables::Maker;
 use vpic::{Reading, Vpic};
 use year::Years;
 
-/// The tables, ready to be asked. Some 20 MB of memory: whoever holds one makes it at the first use, and once.
+/// The tables, ready to be asked. Some 15 MB of memory: whoever holds one makes it at the first use, and once.
 pub struct Decoder {
     vpic: Vpic,
     elsewhere: Vec<Elsewhere>,
@@ -40,7 +41,7 @@ pub struct Decoded {
     pub make: String,
     pub model: Option<String>,
     pub year: Option<u16>,
-    /// The other year that position 10 may mean, thirty away, where nothing tells which.
+    /// The other year that position 10 may mean, thirty away, where no rule tells which: `year` is the one that fits better.
     pub other_year: Option<u16>,
     /// In the words of the catalog's body classes.
     pub body: Option<&'static str>,
@@ -251,7 +252,7 @@ impl Decoder {
         let likely = self.vpic.read(number, maker, years.likely);
         let Some(other_year) = years.other else { return (likely, None) };
         let other = self.vpic.read(number, maker, Some(other_year));
-        if other.score > likely.score {
+        if self.vpic.score(number, maker, &other) > self.vpic.score(number, maker, &likely) {
             return (other, likely.model.is_some().then_some(likely.year).flatten());
         }
         let is_open = other.model.is_some() || likely.model.is_none();

@@ -137,6 +137,15 @@ impl Number {
         found
     }
 
+    /// Whether the check digit would be right with another character at a place.
+    pub fn is_right_with(&self, place: usize, character: u8) -> bool {
+        let mut other = *self;
+        if let Some(byte) = other.characters.get_mut(place) {
+            *byte = character;
+        }
+        other.check_digit_is_right() == Some(true)
+    }
+
     /// For a suggestion, which the one who asked gets back.
     pub fn text(&self) -> String {
         self.characters[..self.length].iter().map(|&byte| char::from(byte)).collect()

@@ -14,6 +14,88 @@ pub mod element {
     pub const TRIM: u8 = 38;
     pub const PLANT_COUNTRY: u8 = 75;
     pub const TOLD: [u8; 5] = [BODY, MODEL, SERIES, TRIM, PLANT_COUNTRY];
+    /// Not told, but weighed: vPIC finds it by the model, or by the maker where that has one make only.
+    pub const MAKE: u8 = 26;
+    /// Of these a vehicle may have several, which vPIC counts one by one: axles, wheels, notes and their like.
+    pub const SEVERAL: [u8; 8] = [114, 121, 129, 150, 154, 155, 169, 186];
+}
+
+/// A set of elements, bit by number.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Elements([u64; 4]);
+
+impl Elements {
+    pub fn of(elements: impl IntoIterator<Item = u8>) -> Self {
+        let mut set = Self::default();
+        for element in elements {
+            set.0[usize::from(element / 64)] |= 1 << (element % 64);
+        }
+        set
+    }
+
+    pub fn with(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
+
+    pub fn shared(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] & other.0[at]))
+    }
+
+    pub fn has(self, element: u8) -> bool {
+        self.0[usize::from(element / 64)] & 1 << (element % 64) != 0
+    }
+
+    pub fn count(self) -> u32 {
+        self.0.iter().map(|bits| bits.count_ones()).sum()
+    }
+
+    pub fn numbers(self) -> impl Iterator<Item = u8> {
+        (0..=u8::MAX).filter(move |&element| self.has(element))
+    }
+}
+
+/// Texts of one line each, in one piece of memory: a hundred thousand strings of their own would take three times as much.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Texts {
+    lines: String,
+    /// Where each line begins, and after all of them the end.
+    begins: Vec<u32>,
+}
+
+impl Texts {
+    pub fn get(&self, place: u32) -> Option<&str> {
+        let place = place as usize;
+        let (begin, next) = (*self.begins.get(place)?, *self.begins.get(place + 1)?);
+        self.lines.get(begin as usize..next as usize)?.strip_suffix('\n')
+    }
+
+    pub fn len(&self) -> usize {
+        self.begins.len().saturating_sub(1)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.lines.lines()
+    }
+
+    /// Bytes of memory.
+    pub fn size(&self) -> usize {
+        self.lines.len() + self.begins.len() * size_of::<u32>()
+    }
+}
+
+impl From<String> for Texts {
+    fn from(lines: String) -> Self {
+        let ends = lines.bytes().zip(1..).filter_map(|(byte, next)| (byte == b'\n').then_some(next));
+        let begins = std::iter::once(0).chain(ends).collect();
+        Self { lines, begins }
+    }
+}
+
+impl From<Texts> for String {
+    fn from(texts: Texts) -> Self {
+        texts.lines
+    }
 }
 
 /// Everything of one month of vPIC.
@@ -22,12 +104,13 @@ pub struct Tables {
     /// Year and month of vPIC's publication, `2026_10`.
     pub month: String,
     /// Every name, once: makes, models, series, trims, countries.
-    pub names: Vec<String>,
+    pub names: Texts,
     /// Models: the place of the name, and of their make's name.
     pub model_names: Vec<u32>,
     pub model_makes: Vec<u32>,
-    /// Keys of patterns: what characters 4 to 8 and, after a `|`, 10 to 17 have to be. `*` stands for any, `[A-C1]` for one of several.
-    pub keys: Vec<String>,
+    /// Keys of patterns: what characters 4 to 8 and, after a `|`, 10 to 17 have to be. `*` stands for any, `#` for a digit,
+    /// `[A-C1]` for one of several.
+    pub keys: Texts,
     pub makers: Vec<Maker>,
     pub schemas: Vec<Schema>,
     /// Patterns, schema after schema: places in `keys`, elements, values (a model's place, vPIC's number of the body, a name's place), and
@@ -36,6 +119,24 @@ pub struct Tables {
     pub pattern_elements: Vec<u8>,
     pub pattern_values: Vec<u32>,
     pub pattern_changed: Vec<u32>,
+    pub weighed: Weighed,
+}
+
+/// What vPIC weighs beside the elements that we tell, to choose between the two years of a letter. Only schemas have it whose makers have
+/// schemas for both years of a letter, and no rule that tells the cycle.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Weighed {
+    /// Weights by the number of the element. Most have none.
+    pub weights: Vec<u16>,
+    /// By the number of the vehicle type: elements that each vehicle of it has, because vPIC fills them in.
+    pub filled_in: Vec<Elements>,
+    /// Elements that vPIC computes where a pattern tells another: that one first. Displacement has three units.
+    pub computed: Vec<(u8, u8)>,
+    /// Sets of elements, each once.
+    pub sets: Vec<Elements>,
+    /// Keys with what their patterns tell, schema after schema: places in `keys` and in `sets`.
+    pub group_keys: Vec<u32>,
+    pub group_sets: Vec<u16>,
 }
 
 /// A maker as its world manufacturer identifier tells it.
@@ -65,10 +166,14 @@ pub struct Use {
 pub struct Schema {
     /// How many patterns it has.
     pub patterns: u32,
+    /// How many groups of `Weighed` it has.
+    pub groups: u32,
     /// For positions 4 to 8 and 11 to 14: the characters that any pattern of the schema allows there, bits as in `alphabet`; 0 for "says
     /// nothing".
     pub allowed: [u64; 9],
 }
+
+const DIGITS: u64 = (1 << 10) - 1;
 
 /// Bits of characters in a set: digits, capital letters, the bar between both halves of a key.
 pub fn bit(character: u8) -> u64 {
@@ -89,6 +194,7 @@ pub fn sets_of_key(key: &str) -> Option<Vec<u64>> {
         rest = after;
         sets.push(match first {
             b'*' | b'_' => u64::MAX,
+            b'#' => DIGITS,
             b'[' => {
                 let end = rest.iter().position(|&character| character == b']')?;
                 let set = set_of_class(&rest[..end]);

@@ -175,6 +175,24 @@ fn position_seven_tells_the_cycle_of_american_cars() {
     }
 }
 
+/// Trucks, buses, trailers and motorcycles, whose position 7 says nothing: what of vPIC fits better decides.
+#[test]
+fn what_fits_better_decides_between_the_years_of_a_letter() {
+    for (number, make, model, year) in [
+        ("1XKWED7X7TC822677", "Kenworth", "W900", 1996),
+        ("1BDDMCKH1RW857073", "Blue Bird", "Shell All American", 1994),
+        ("JSAAD41A5FC407353", "Suzuki", "QuadSport Z90", 1985),
+        ("1DW3B3538KS854036", "Stoughton Trailers", "Stoughton trailers", 1989),
+        ("JKBKXTFC0GB980132", "Kawasaki", "KX100", 2016),
+        ("1C9RP16G8SW535066", "Chance Coach", "Rubber Tired Tram", 2025),
+    ] {
+        let decoded = decode(number).unwrap();
+        assert_eq!(decoded.make.to_lowercase(), make.to_lowercase(), "{model}");
+        assert_eq!((decoded.model.as_deref(), decoded.year), (Some(model), Some(year)));
+        assert_ne!(decoded.confidence, Confidence::High, "{model}: the other year is not ruled out");
+    }
+}
+
 #[test]
 fn nothing_prints_a_number() {
     let errors = ["1HGMC82693A000001", "IHGCM82693A000001", "1HGCM82793A000001"].map(|text| decode(text).unwrap_err());

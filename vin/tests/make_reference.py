@@ -1,12 +1,14 @@
-"""Writes reference.tsv: 1,000 made-up VINs over makes, years and vehicle types, and what the reference implementation reads in them.
+"""Writes reference.tsv, or another set of its kind: 1,000 made-up VINs over makes, years and vehicle types, and what the reference
+implementation reads in them.
 
-usage: pip install ultravin==3.0.2; python3 make_reference.py > reference.tsv
+usage: pip install ultravin==3.0.2; python3 make_reference.py 45 > reference.tsv; python3 make_reference.py 2026 > reference_2026.tsv
 
 The numbers are put together from the makers, the patterns of vPIC's tables, a right check digit and random serial numbers: they name no
 vehicle. Each pair of make and year comes once.
 """
 
 import random
+import sys
 from datetime import datetime
 
 import ultravin
@@ -18,10 +20,10 @@ LATEST_YEAR = 2027
 SHARES = [(2, 270), (7, 230), (3, 200), (1, 150), (5, 50), (10, 50), (6, 50)]
 
 
-def rows(vehicle_type, count, chance):
+def rows(vehicle_type, count, seed, chance):
     """That many numbers of one vehicle type, a pair of make and year at a time, years evenly."""
     per_year = {}
-    for number in ultravin.generate(count * 40, seed=45, invalid_rate=0, vehicle_type=vehicle_type, max_year=LATEST_YEAR, now=NOW):
+    for number in ultravin.generate(count * 40, seed=seed, invalid_rate=0, vehicle_type=vehicle_type, max_year=LATEST_YEAR, now=NOW):
         read = ultravin.decode(number, now=NOW)
         make, model = (read["attributes"].get(name) for name in ("Make", "Model"))
         year = read["model_year"]
@@ -39,11 +41,12 @@ def rows(vehicle_type, count, chance):
 
 
 def main():
-    chance = random.Random(45)
+    seed = int(sys.argv[1])
+    chance = random.Random(seed)
     provenance = ultravin.provenance()
     print(f"# ultravin {provenance['decoder_version']}, vPIC {provenance['data_month']}: number, make, model, model year")
     for vehicle_type, count in SHARES:
-        for row in sorted(rows(vehicle_type, count, chance), key=lambda row: (row[3], row[1])):
+        for row in sorted(rows(vehicle_type, count, seed, chance), key=lambda row: (row[3], row[1])):
             print("\t".join(map(str, row)))
 
 

@@ -1,13 +1,18 @@
 //! `cyclorama-vin-maker LIBRARY MANIFEST OUT`: takes vPIC's tables out of the library of the `ultravin` wheel, whose manifest says how many
 //! bytes they are, keeps what tells make, model, year, body, series, trim and plant, and writes `vpic.bin`.
 
+#[allow(dead_code, reason = "some of it is for the reader alone")]
 #[path = "../../src/tables.rs"]
 mod tables;
+mod weighing;
 
 use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
 use tables::{Maker, NONE, Schema, Tables, Use, element};
-use ultravin::tables::{ArchivedPattern, ArchivedVpicData, HEADER_LEN, MAGIC, NULL_I32, NULL_I64, check_header, validate_body};
+use ultravin::tables::{
+    ArchivedPattern, ArchivedVpicData, ArchivedWmi, HEADER_LEN, MAGIC, NULL_I32, NULL_I64, check_header, validate_body,
+};
+use weighing::Weighing;
 
 /// As the reference has it for spans of years without an end.
 const FOR_EVER: i32 = 2999;
@@ -38,11 +43,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let encoded = postcard::to_stdvec(&tables)?;
     let packed = zstd::encode_all(encoded.as_slice(), LEVEL)?;
     println!(
-        "{}: {} makers, {} schemas, {} patterns, {} keys, {} models, {} names; {} bytes, {} packed",
+        "{}: {} makers, {} schemas, {} patterns, {} groups of {} sets, {} keys, {} models, {} names; {} bytes, {} packed",
         tables.month,
         tables.makers.len(),
         tables.schemas.len(),
         tables.pattern_keys.len(),
+        tables.weighed.group_keys.len(),
+        tables.weighed.sets.len(),
         tables.keys.len(),
         tables.model_names.len(),
         tables.names.len(),
@@ -56,22 +63,28 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// A member of the manifest, which is JSON with a line for each.
 fn member(manifest: &str, name: &str) -> Result<String, String> {
     let quoted = format!("\"{name}\":");
-    let line = manifest.lines().find_map(|line| line.trim().strip_prefix(&quoted)).ok_or(format!("no {name} in the manifest"))?;
+    let line = manifest
+        .lines()
+        .find_map(|line| line.trim().strip_prefix(&quoted))
+        .ok_or(format!("no {name} in the manifest"))?;
     Ok(line.trim().trim_end_matches(',').trim_matches('"').to_owned())
 }
 
 /// Names and keys, each once, in the order in which they come.
 #[derive(Default)]
 struct Interned {
-    texts: Vec<String>,
+    /// Each ends with a line feed, which none holds.
+    lines: String,
     places: HashMap<String, u32>,
 }
 
 impl Interned {
     fn place(&mut self, text: &str) -> u32 {
-        *self.places.entry(text.to_owned()).or_insert_with(|| {
-            self.texts.push(text.to_owned());
-            self.texts.len() as u32 - 1
+        let next = self.places.len() as u32;
+        *self.places.entry(text.replace('\n', " ")).or_insert_with_key(|text| {
+            self.lines.push_str(text);
+            self.lines.push('\n');
+            next
         })
     }
 }
@@ -102,10 +115,12 @@ impl<'a> Making<'a> {
         let mut tables = Tables { month, ..Tables::default() };
         let models = self.models(&mut tables);
         let ranks = self.ranks();
-        let schemas = self.schemas(&mut tables, &models, &ranks);
+        let mut weighing = Weighing::new(self.data);
+        let schemas = self.schemas(&mut tables, &models, &ranks, &mut weighing);
         self.makers(&mut tables, &schemas);
-        tables.names = self.names.texts;
-        tables.keys = self.keys.texts;
+        tables.names = self.names.lines.into();
+        tables.keys = self.keys.lines.into();
+        tables.weighed = weighing.weighed;
         tables
     }
 
@@ -132,7 +147,13 @@ impl<'a> Making<'a> {
     }
 
     /// Writes schemas with their patterns, and gives their places by their number. Those that vPIC has not checked are left out, as there.
-    fn schemas(&mut self, tables: &mut Tables, models: &HashMap<i32, u32>, ranks: &HashMap<i64, u32>) -> HashMap<i32, u32> {
+    fn schemas(
+        &mut self,
+        tables: &mut Tables,
+        models: &HashMap<i32, u32>,
+        ranks: &HashMap<i64, u32>,
+        weighing: &mut Weighing<'_>,
+    ) -> HashMap<i32, u32> {
         let data = self.data;
         let mut places = HashMap::new();
         for schema in data.vinschema.iter().filter(|schema| !schema.tobeqced) {
@@ -149,12 +170,20 @@ impl<'a> Making<'a> {
                 self.pattern(tables, row, models, ranks);
             }
             places.insert(id, tables.schemas.len() as u32);
-            tables.schemas.push(Schema { patterns: (tables.pattern_keys.len() - before) as u32, allowed });
+            let patterns = (tables.pattern_keys.len() - before) as u32;
+            let groups = if weighing.concerns(id) { weighing.groups(rows, |key| self.keys.place(key)) } else { 0 };
+            tables.schemas.push(Schema { patterns, groups, allowed });
         }
         places
     }
 
-    fn pattern(&mut self, tables: &mut Tables, row: &ArchivedPattern, models: &HashMap<i32, u32>, ranks: &HashMap<i64, u32>) {
+    fn pattern(
+        &mut self,
+        tables: &mut Tables,
+        row: &ArchivedPattern,
+        models: &HashMap<i32, u32>,
+        ranks: &HashMap<i64, u32>,
+    ) {
         let told = row.elementid.to_native();
         let Some(told) = element::TOLD.into_iter().find(|element| i32::from(*element) == told) else { return };
         let attribute = text(self.data, row.attributeid.to_native());
@@ -167,6 +196,10 @@ impl<'a> Making<'a> {
             _ => None,
         };
         let key = text(self.data, row.keys.to_native()).to_ascii_uppercase();
+        if key.contains('#') {
+            // What it tells is digits of the number.
+            return;
+        }
         tables.pattern_keys.push(self.keys.place(&key));
         tables.pattern_elements.push(told);
         tables.pattern_values.push(value.unwrap_or(NONE));
@@ -181,9 +214,13 @@ impl<'a> Making<'a> {
                 continue;
             }
             let vehicle_type = row.vehicletypeid.to_native();
-            let light = matches!(vehicle_type, 2 | 7) || (vehicle_type == 3 && row.trucktypeid.to_native() == 1);
-            let makes: BTreeSet<i32> =
-                data.wmi_make.iter().filter(|link| link.wmiid.to_native() == id).map(|link| link.makeid.to_native()).collect();
+            let light = is_light(row);
+            let makes: BTreeSet<i32> = data
+                .wmi_make
+                .iter()
+                .filter(|link| link.wmiid.to_native() == id)
+                .map(|link| link.makeid.to_native())
+                .collect();
             let from = data.wmi_vinschema.partition_point(|link| link.wmiid.to_native() < id);
             let to = data.wmi_vinschema.partition_point(|link| link.wmiid.to_native() <= id);
             let uses = data.wmi_vinschema[from..to].iter().filter_map(|link| {
@@ -202,6 +239,12 @@ impl<'a> Making<'a> {
         }
         tables.makers.sort_by(|a, b| a.code.cmp(&b.code));
     }
+}
+
+/// Passenger cars, MPVs and light trucks, by vPIC's numbers of vehicle and truck types.
+fn is_light(row: &ArchivedWmi) -> bool {
+    let vehicle_type = row.vehicletypeid.to_native();
+    matches!(vehicle_type, 2 | 7) || (vehicle_type == 3 && row.trucktypeid.to_native() == 1)
 }
 
 fn text(data: &ArchivedVpicData, id: u32) -> &str {
