@@ -2,7 +2,7 @@
 //! know, which counts over it,
 //! and `data/bodies.cc-by-sa.tsv` from the share-alike source.
 
-use super::resolve::BODIES;
+use super::styles::{are_alike, body_of_phrase};
 use super::{Catalog, Make, Model};
 use cyclorama_core::{BodyClass, Dimensions, Vehicle};
 use std::collections::HashMap;
@@ -97,7 +97,7 @@ pub(super) fn lines(make: &str, model: &str) -> &'static [Line] {
 /// The body that a word stands for: `estate` and `wagon` are one. `None` for a word that names no body.
 pub fn body_of_word(word: &str) -> Option<BodyClass> {
     let text = word.trim().to_lowercase();
-    text.parse().ok().or_else(|| super::resolve::body_of_phrase(&text))
+    text.parse().ok().or_else(|| body_of_phrase(&text))
 }
 
 impl Catalog {
@@ -137,6 +137,32 @@ impl Catalog {
     }
 }
 
+/// A row of the same car that is offered with a body.
+pub(super) struct RowWithBody<'a> {
+    pub make: &'a Make,
+    pub model: &'a Model,
+    pub vehicle: Vehicle,
+}
+
+impl Catalog {
+    /// The row itself, another of the same car or its family where that is offered with a body in a year: `328i
+    /// Convertible` is a 3 Series where the register has a saloon of that name only.
+    pub(super) fn row_with_body<'a>(
+        &'a self,
+        make: &'a Make,
+        model: &'a Model,
+        year: u16,
+        body: BodyClass,
+    ) -> Option<RowWithBody<'a>> {
+        let rows = std::iter::once((make, model)).chain(self.twins(make, model)).chain(self.family(make, model));
+        let offered = |(make, model): (&'a Make, &'a Model)| {
+            let vehicle = meant(body, &self.bodies(make, model, year))?.clone();
+            Some(RowWithBody { make, model, vehicle })
+        };
+        rows.into_iter().find_map(offered)
+    }
+}
+
 /// By how much bodies of one model usually differ from its hatchback, in millimetres of length and height: means of
 /// models that are sold with
 /// several bodies, rounded to a centimetre.
@@ -169,11 +195,6 @@ pub(super) fn meant(asked: BodyClass, offered: &[Vehicle]) -> Option<&Vehicle> {
         let mut alike = offered.iter().filter(|vehicle| are_alike(asked, vehicle.body));
         alike.next().filter(|_| alike.next().is_none())
     })
-}
-
-/// Whether the same words are used for two bodies.
-pub(super) fn are_alike(one: BodyClass, other: BodyClass) -> bool {
-    one == other || BODIES.iter().any(|(_, alike)| alike.contains(&one) && alike.contains(&other))
 }
 
 #[cfg(test)]

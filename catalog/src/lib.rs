@@ -18,6 +18,7 @@ mod names;
 pub mod release;
 pub mod resolve;
 pub mod search;
+mod styles;
 mod twins;
 
 pub use bodies::body_of_word;

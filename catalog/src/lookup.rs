@@ -263,6 +263,20 @@ impl Catalog {
         })
     }
 
+    /// A make that is not known, with a model that tells which one may have been meant.
+    fn unknown_make_of(&self, asked: &str, model: &str, year: u16, body: Option<BodyClass>) -> NotFound {
+        let mut refused = self.unknown_make(asked);
+        let of_make = |one: &Suggestion| {
+            let found = self.find_named(&one.make_slug, model, year, body).ok()?;
+            let (make, model) = self.row(&found.make, &found.model)?;
+            Some(Suggestion::model(make, model, Some(year)))
+        };
+        let models: Vec<Suggestion> = refused.suggestions.iter().filter_map(of_make).collect();
+        refused.suggestions.splice(0..0, models);
+        refused.suggestions.truncate(SUGGESTIONS_MAX);
+        refused
+    }
+
     fn unknown_make(&self, asked: &str) -> NotFound {
         let key = make_key(asked);
         let mut alike: Vec<(f64, &Make)> =
@@ -314,14 +328,29 @@ impl Catalog {
             make.models.iter().map(|model| (likeness(key, &model.slug.replace('-', "")), model)).collect();
         alike.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
         alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(rank(a.1).cmp(&rank(b.1))));
+        let begun = year.map_or(Vec::new(), |year| self.by_beginning(make, &Words::of(asked), year));
         let meant = year.map_or(Vec::new(), |year| self.meant(make, asked, year, |_| true));
+        let meant = begun.into_iter().chain(self.of_other_makes(make, key)).chain(meant);
         let alike = alike.into_iter().map(|(_, model)| (make, model));
         NotFound {
             missing: Missing::Model,
             detail: format!("{} has no model `{}` in the catalog", make.name, shortened(asked)),
-            suggestions: suggestions(meant.into_iter().chain(alike), year),
+            suggestions: suggestions(meant.chain(alike), year),
             bodies: Vec::new(),
         }
+    }
+
+    /// Well-known models of other makes that have exactly this key, the commonest first: the Golf of an Audi.
+    fn of_other_makes<'a>(&'a self, make: &Make, key: &str) -> Vec<(&'a Make, &'a Model)> {
+        let of = |(position, other): (usize, &'a Make)| {
+            let (found, model) = self.models_starting(position, key).first()?;
+            let model = other.models.get(*model as usize)?;
+            (found == key && other.id != make.id && model.popularity > 0).then_some((other, model))
+        };
+        let mut models: Vec<(&Make, &Model)> = self.makes.iter().enumerate().filter_map(of).collect();
+        models.sort_by_key(|(_, model)| rank(model));
+        models.truncate(SUGGESTIONS_MAX);
+        models
     }
 
     /// The models that a name may stand for when the release has no such model in that year. The surest come first: the longest beginning
@@ -376,13 +405,21 @@ impl Catalog {
             // One letter is a model only where it is the whole name: `C 300` is no `C`.
             let is_name = key.len() > 1 || to == words.len();
             let called: Vec<&Model> = make.models.iter().filter(|model| is_name && is_called(model)).collect();
+            let called_count = called.len();
             let models = called.into_iter().chain(make.models.iter().filter(of_family));
             let in_year: Vec<_> = models.filter_map(|model| self.same_car_in(make, model, year)).collect();
             if let Some((_, first)) = in_year.first() {
                 let own = first.slug.replace('-', "");
                 let is_longer = key.len() > own.len() && key.starts_with(&own);
-                let is_version = is_longer || family.is_some_and(|family| family == own && family != key);
-                return Beginning { models: in_year, to, is_version };
+                let of_trim = family.as_ref().is_some_and(|family| *family == own && family != key);
+                // `MX-5 Miata` is no version: another row of the same car is called so.
+                let is_twin = self.twins(make, first).any(|(_, twin)| twin.slug.replace('-', "") == key);
+                // A rule for a family takes any rest: what stands behind `320d` is to be understood by itself.
+                let is_whole_word = |short: &usize| !words.is_glued(*short);
+                let of_same_family = |short: &usize| import::family(&make_key, words.join(from, *short)) == family;
+                let shortest = || (from + 1..to).filter(is_whole_word).find(of_same_family);
+                let to = if called_count == 0 && of_trim { shortest().unwrap_or(to) } else { to };
+                return Beginning { models: in_year, to, is_version: (is_longer || of_trim) && !is_twin };
             }
         }
         Beginning { models: Vec::new(), to: from, is_version: false }
@@ -437,3 +474,6 @@ pub fn ranges(years: &[u16]) -> String {
 fn shortened(asked: &str) -> String {
     asked.chars().take(60).collect()
 }
+
+#[cfg(test)]
+mod tests;

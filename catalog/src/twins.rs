@@ -59,10 +59,15 @@ impl Catalog {
 
     /// The family of a trim where the release has it in that year: the 3 Series of `328xi`.
     pub fn family_in<'a>(&'a self, make: &'a Make, model: &Model, year: u16) -> Option<(&'a Make, &'a Model)> {
+        let (make, family) = self.family(make, model)?;
+        self.same_car_in(make, family, year)
+    }
+
+    /// The family of a trim, whatever the year.
+    pub(super) fn family<'a>(&'a self, make: &'a Make, model: &Model) -> Option<(&'a Make, &'a Model)> {
         let key = |slug: &str| slug.replace('-', "");
         let family = import::family(&names::key(&make.name), &key(&model.slug))?;
-        let family = make.models.iter().find(|other| key(&other.slug) == family)?;
-        self.same_car_in(make, family, year)
+        Some((make, make.models.iter().find(|other| key(&other.slug) == family)?))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a caller says of a vehicle, and the vehicle that it is.
 
 use super::{Catalog, Found, Make, Matched, Missing, Model, NotFound, Suggestion, VehicleId, bodies, make_key, names};
+use crate::styles;
 use cyclorama_core::{BodyClass, Vehicle};
 
 /// A vehicle as a caller names it.
@@ -66,7 +67,7 @@ impl Catalog {
             let detail = format!("the catalog has no vehicle `{id}`");
             return Err(NotFound { missing: Missing::Id, detail, suggestions: Vec::new(), bodies: Vec::new() });
         };
-        if body.is_some_and(|body| !bodies::are_alike(body, body_of_id)) {
+        if body.is_some_and(|body| !styles::are_alike(body, body_of_id)) {
             let detail = format!(
                 "`body` is not the body of `{id}`, which is {body_of_id}: leave it out, or send the id of the other body"
             );
@@ -105,10 +106,16 @@ impl Catalog {
         Err(refused.unwrap_or_else(|| self.unknown_make(make)))
     }
 
-    fn find_named(&self, make: &str, model: &str, year: u16, body: Option<BodyClass>) -> Result<Found, NotFound> {
+    pub(super) fn find_named(
+        &self,
+        make: &str,
+        model: &str,
+        year: u16,
+        body: Option<BodyClass>,
+    ) -> Result<Found, NotFound> {
         let mut makes = self.makes_named(make);
         if makes.is_empty() {
-            return Err(self.unknown_make(make));
+            return Err(self.unknown_make_of(make, model, year, body));
         }
         let key = names::key(model);
         // Of two makes with one name (`SUR-RON`, `SURRON`) the one that has exactly this model in that year is meant.

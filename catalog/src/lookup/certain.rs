@@ -4,42 +4,22 @@
 use super::{Catalog, Found, Make, Matched, Model, Words};
 use crate::resolve::{self, Confidence};
 use crate::search::is_trim;
+use crate::styles::{self, STYLE_ATOMS_MAX};
 use crate::{bodies, names};
 use cyclorama_core::BodyClass;
-use serde::Deserialize;
-use std::sync::LazyLock;
-
-/// Atoms of the longest word for a body (`sport wagon`, `t modell`).
-const BODY_ATOMS_MAX: usize = 3;
-
-static BODY_TRIMS: &str = include_str!("../../data/body-trims.toml");
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    body: Vec<BodyTrim>,
-}
-
-/// Makers' words for a body.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BodyTrim {
-    body: BodyClass,
-    /// Slugs; empty for words that every make uses alike.
-    #[serde(default)]
-    makes: Vec<String>,
-    words: Vec<String>,
-}
-
-fn body_trims() -> &'static [BodyTrim] {
-    /// The embedded list; a test reads it, so it is never left empty by a mistake.
-    static READ: LazyLock<File> = LazyLock::new(|| toml::from_str(BODY_TRIMS).unwrap_or_default());
-    &READ.body
-}
 
 /// What stands behind the name of a model, as far as it is understood.
 struct Behind {
     body: Option<BodyClass>,
+    doors: Option<u16>,
+}
+
+impl Behind {
+    /// The body that is said, or the one that has as many doors where the usual one does not.
+    fn body(&self, usual: BodyClass) -> Option<BodyClass> {
+        let of_doors = self.doors.filter(|doors| !styles::doors_fit(*doors, usual)).map(styles::body_of_doors);
+        self.body.or(of_doors)
+    }
 }
 
 impl Catalog {
@@ -56,15 +36,18 @@ impl Catalog {
             // no Corvette.
             let is_whole = beginning.to == words.len();
             let of_row = |row: &Model| {
+                // `golf-gti` is a Golf in a year in which the register has no row of its own for it.
+                let is_version = beginning.is_version && row.slug.starts_with(&format!("{}-", model.slug));
                 let same = self.same_car_in(make, row, year).or_else(|| self.family_in(make, row, year));
-                same.is_some_and(|(_, other)| other.slug == model.slug)
+                is_version || same.is_some_and(|(_, other)| other.slug == model.slug)
             };
             if is_whole && !row.is_none_or(of_row) {
                 return None;
             }
             let behind = behind(make, &words, beginning.to)?;
             let matched = if is_whole && !beginning.is_version { Matched::Alias } else { Matched::Trim };
-            return self.in_body(make, model, year, body, behind.body, matched);
+            let said = behind.body(model.body_in(year));
+            return self.in_body(make, model, year, body, said, matched);
         }
         if row.is_some() {
             return None;
@@ -78,7 +61,7 @@ impl Catalog {
         }
         let is_name = key == resolved.model.slug.replace('-', "");
         let matched = if is_name { Matched::Alias } else { Matched::Trim };
-        self.in_body(resolved.make, resolved.model, year, body, None, matched)
+        self.in_body(resolved.make, resolved.model, year, body, resolved.extracted.body, matched)
     }
 
     /// With the body that was asked for beside the name, or that the name says; none if those contradict each other
@@ -92,6 +75,8 @@ impl Catalog {
         said: Option<BodyClass>,
         matched: Matched,
     ) -> Option<Found> {
+        let row = said.and_then(|said| self.row_with_body(make, model, year, said));
+        let (make, model) = row.map_or((make, model), |row| (row.make, row.model));
         let found = self.found(make, model, year, matched)?;
         let found = self.with_chosen_body(make, model, found, asked.or(said)).ok()?;
         let agrees = |said: BodyClass| bodies::meant(said, std::slice::from_ref(&found.vehicle)).is_some();
@@ -99,20 +84,24 @@ impl Catalog {
     }
 }
 
-/// What the atoms from one on say, if all of them are words for a version or a body.
+/// What the atoms from one on say, if all of them are words for a version, a body or its doors.
 fn behind(make: &Make, words: &Words, from: usize) -> Option<Behind> {
-    let mut behind = Behind { body: None };
+    let mut behind = Behind { body: None, doors: None };
     let mut at = from;
     while at < words.len() {
-        let longest_first = || (at + 1..=(at + BODY_ATOMS_MAX).min(words.len())).rev();
+        let longest_first = || (at + 1..=(at + STYLE_ATOMS_MAX).min(words.len())).rev();
         let body = longest_first().find_map(|to| Some((to, body_at(make, words, at, to)?)));
         let trim = longest_first().find(|to| is_trim(words, at, *to));
-        at = match (body, trim) {
-            (Some((to, body)), _) if behind.body.is_none_or(|other| other == body) => {
+        at = match (body, styles::doors_at(words, at), trim) {
+            (Some((to, body)), ..) if behind.body.is_none_or(|other| other == body) => {
                 behind.body = Some(body);
                 to
             }
-            (None, Some(to)) => to,
+            (None, Some((to, doors)), _) if behind.doors.is_none_or(|other| other == doors) => {
+                behind.doors = Some(doors);
+                to
+            }
+            (None, None, Some(to)) => to,
             _ => return None,
         };
     }
@@ -120,23 +109,8 @@ fn behind(make: &Make, words: &Words, from: usize) -> Option<Behind> {
 }
 
 fn body_at(make: &Make, words: &Words, from: usize, to: usize) -> Option<BodyClass> {
-    let joined = words.join(from, to);
-    let of_make = body_trims().iter().filter(|trim| trim.makes.is_empty() || trim.makes.contains(&make.slug));
-    let named = of_make.filter(|trim| trim.words.iter().any(|word| names::key(word) == joined)).map(|trim| trim.body);
-    named.into_iter().next().or_else(|| resolve::body_of_phrase(joined))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_words_for_bodies_read() {
-        let file: File = toml::from_str(BODY_TRIMS).unwrap();
-        assert!(file.body.iter().all(|trim| !trim.words.is_empty()));
-        let catalog = Catalog::embedded().unwrap();
-        for slug in file.body.iter().flat_map(|trim| &trim.makes) {
-            assert!(catalog.makes().iter().any(|make| make.slug == *slug), "no make {slug}");
-        }
-    }
+    let mut styles = styles::at(words, from, to).iter().filter(|style| style.is_of(&make.slug));
+    // A maker's own word for a body counts before what others mean by it.
+    let own = styles.clone().find(|style| !style.makes.is_empty());
+    own.or_else(|| styles.next()).map(|style| style.body)
 }

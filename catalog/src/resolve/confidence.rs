@@ -2,12 +2,10 @@
 //!
 //! `high`: every word is accounted for, the names are written out without mistakes, and no other vehicle fits as well.
 //! `medium`: a typing mistake, a beginning of a name, a word for a trim, a year the model was not built in, a
-//! row that names no vehicle, a word for a kind of vehicle without a make, or another vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
+//! body that it did not have, a row that names no vehicle, a word for a kind of vehicle without a make, or another vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
 
-use super::recognise::BODY_SLOT;
-use super::vocabulary::BODIES;
 use crate::search::{Aside, Fit, Match, MatchKind, Words, YEAR_SLOT};
-use cyclorama_core::{BodyClass, named_enum};
+use cyclorama_core::named_enum;
 
 /// Another vehicle fits as well within so many points of its reading...
 const RIVAL_POINTS: i32 = 2;
@@ -21,10 +19,12 @@ named_enum! {
 }
 
 /// What is doubtful beside the names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Doubts {
     pub unclear_view: bool,
     pub wrong_year: bool,
+    /// The model was not sold with the body or the doors that the words say.
+    pub other_body: bool,
     /// The row names no vehicle.
     pub nameless: bool,
     /// What is read as the name are words for a kind of thing, and the make is not written: `tractor`, `fast car`.
@@ -37,7 +37,6 @@ pub fn judge<'a>(
     mut found: impl Iterator<Item = &'a Match>,
     asides: &[Aside],
     words: &Words,
-    body: Option<BodyClass>,
     doubts: &Doubts,
 ) -> Confidence {
     let reading = &best.reading;
@@ -58,18 +57,11 @@ pub fn judge<'a>(
         && asides.iter().any(|aside| aside.slot == YEAR_SLOT && !aside.guessed)
         && best.aside(asides, YEAR_SLOT).is_none();
     let guessed = best.asides(asides).any(|aside| aside.guessed);
-    let other_body = best
-        .aside(asides, BODY_SLOT)
-        .and_then(|number| BODIES.get(usize::from(number)))
-        .is_some_and(|(_, bodies)| body.is_none_or(|body| !bodies.contains(&body)));
     let named = reading.edits == 0
         && reading.missing == 0
         && !reading.inside
         && reading.make.is_none_or(|fit| fit == Fit::Exact);
-    let doubtful = doubts.unclear_view || doubts.wrong_year || doubts.nameless || doubts.kind_without_make;
-    if named && !rival && !guessed && !year_or_name && !other_body && !doubtful {
-        Confidence::High
-    } else {
-        Confidence::Medium
-    }
+    let doubtful =
+        doubts.unclear_view || doubts.wrong_year || doubts.other_body || doubts.nameless || doubts.kind_without_make;
+    if named && !rival && !guessed && !year_or_name && !doubtful { Confidence::High } else { Confidence::Medium }
 }

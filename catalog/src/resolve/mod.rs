@@ -4,18 +4,20 @@
 //! A word can be a name and something else (Gold Wing, Peugeot 2008): [`recognise`] lists what it can be beside a name,
 //! the catalog's search weighs that against every name, and what fits best as a whole is what was meant.
 
+mod body;
 mod confidence;
 mod recognise;
 mod views;
 mod vocabulary;
 
 pub use confidence::Confidence;
-pub(crate) use vocabulary::{BODIES, body_of_phrase};
 
 use crate::nameless::{is_known_without_make, is_nameless, is_nameless_make, is_word_for_a_kind, is_written_out};
-use crate::search::{ASIDES_MAX, Aside, Effort, Fit, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits};
+use crate::search::{
+    ASIDES_MAX, Aside, BODY_SLOT, DOORS_SLOT, Effort, Fit, Match, MatchKind, Query, Words, YEAR_SLOT, atom_bits,
+};
 use crate::{Catalog, Make, Model};
-use cyclorama_core::{Colour, Format, SizePreset, View};
+use cyclorama_core::{BodyClass, Colour, Format, SizePreset, Vehicle, View};
 use std::cmp::Reverse;
 
 /// How many vehicles are offered to choose from.
@@ -43,6 +45,8 @@ pub struct Request<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extracted {
     pub year: Option<u16>,
+    /// The body that the words name or that has the doors they name: the catalog's word for it where the model has it.
+    pub body: Option<BodyClass>,
     pub colour: Option<Colour>,
     pub view: Option<View>,
     pub size: Option<SizePreset>,
@@ -67,6 +71,10 @@ pub struct Resolved<'a> {
     pub model: &'a Model,
     /// One of the model's: the one asked for, else the nearest; the newest if none was.
     pub year: u16,
+    /// What is drawn for it, with the body that is meant.
+    pub vehicle: Vehicle,
+    /// A body that the words choose; `None` for the one that the model usually has in that year.
+    pub chosen_body: Option<BodyClass>,
     pub extracted: Extracted,
     /// The best first, the resolved one at the front.
     pub candidates: Vec<Candidate<'a>>,
@@ -109,17 +117,24 @@ pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolv
     // Only what no name explains is looked at as a colour with a mistake in it.
     let left = found.first().map_or(u32::MAX, |best| best.reading.left);
     let is_left = |(from, to): &(usize, usize)| (*from..*to).all(|atom| left >> atom & 1 == 1) && *to <= atoms;
+    // `Mini` is a make, and no mint with a mistake in it.
+    let is_make = |(from, to): &(usize, usize)| catalog.make_position(words.join(*from, *to)).is_some();
     let colours: Vec<Aside> = words
         .written()
         .into_iter()
-        .filter(is_left)
+        .filter(|word| is_left(word) && !is_make(word))
         .filter_map(|(from, to)| recognise::mistyped_colour(&words, from, to))
         .collect();
     if !colours.is_empty() && asides.len() + colours.len() <= ASIDES_MAX {
         asides.extend(colours);
         found = find(&asides);
     }
-    decide(catalog, request, &words, &asides, &found).map_err(|mut unresolved| {
+    let mut decided = decide(catalog, request, &words, &asides, &found);
+    let fewer = decided.as_ref().ok().and_then(|decided| body::without_misread(catalog, &asides, decided));
+    if let Some(fewer) = fewer {
+        decided = decide(catalog, request, &words, &fewer, &find(&fewer));
+    }
+    decided.map_err(|mut unresolved| {
         // The make may be known though the words do not name it.
         let given = make.and_then(|position| catalog.makes().get(position as usize));
         if unresolved.makes.is_empty() {
@@ -173,21 +188,21 @@ fn decide<'a>(
         let makes = alike.filter_map(|found| make_of(catalog, found)).take(MAKES_MAX).collect();
         return Err(Unresolved { makes, extracted });
     };
-    let (extracted, doubts) = extracted(words, asides, best);
+    let (mut extracted, said, doubts) = extracted(words, asides, best);
     let asked = request.year.or(extracted.year);
     let same_car = asked.and_then(|year| catalog.same_car_in(make, model, year));
     let family = asked.filter(|_| same_car.is_none()).and_then(|year| catalog.family_in(make, model, year));
-    let (make, model) = same_car.or(family).unwrap_or((make, model));
-    let years = model.years();
-    let year = match asked {
-        Some(asked) => years.iter().min_by_key(|year| (year.abs_diff(asked), Reverse(*year))),
-        None => years.iter().last(),
-    };
+    let row = same_car.or(family).unwrap_or((make, model));
     // A model of the catalog has a year.
-    let year = year.ok_or_else(|| Unresolved { makes: vec![make], extracted: extracted.clone() })?;
-    let body = catalog.vehicle(make, model, year).map(|vehicle| vehicle.body);
+    let bodied = body::choose(catalog, row, asked, said)
+        .ok_or_else(|| Unresolved { makes: vec![make], extracted: extracted.clone() })?;
+    let (make, model, year) = (bodied.make, bodied.model, bodied.vehicle.year);
+    if bodied.is_said {
+        extracted.body = Some(bodied.vehicle.body);
+    }
     let doubts = confidence::Doubts {
         wrong_year: asked.is_some_and(|asked| asked != year) || family.is_some(),
+        other_body: bodied.is_missing,
         nameless: is_nameless(make, model),
         kind_without_make: request.make.is_none()
             && best.reading.make.is_none()
@@ -200,8 +215,7 @@ fn decide<'a>(
     let is_twin = |other: &Match| {
         model_of(catalog, other).is_some_and(|(_, other)| twins.iter().any(|twin| std::ptr::eq(*twin, other)))
     };
-    let confidence =
-        confidence::judge(best, found.iter().filter(|other| !is_twin(other)), asides, words, body, &doubts);
+    let confidence = confidence::judge(best, found.iter().filter(|other| !is_twin(other)), asides, words, &doubts);
     let near = |other: &&Match| {
         other.is_model && other.subject != best.subject && other.score >= best.score - CANDIDATE_POINTS_BEHIND_MAX
     };
@@ -211,7 +225,8 @@ fn decide<'a>(
     });
     let mut candidates = vec![Candidate { make, model, kind: best.kind }];
     candidates.extend(others.filter(|other| !std::ptr::eq(other.model, model)).take(CANDIDATES_MAX - 1));
-    Ok(Resolved { make, model, year, extracted, candidates, confidence })
+    let chosen_body = bodied.chosen();
+    Ok(Resolved { make, model, year, vehicle: bodied.vehicle, chosen_body, extracted, candidates, confidence })
 }
 
 /// A make and one of its models, both written out as whole words: they are meant, whatever else there is that is not
@@ -292,7 +307,7 @@ fn model_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<(&'a Make, &'a Mo
 }
 
 /// What a reading takes for no name.
-fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, confidence::Doubts) {
+fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, body::Said, confidence::Doubts) {
     let value = |slot: u8| found.aside(asides, slot);
     let sides: Vec<u16> =
         found.asides(asides).filter(|aside| aside.slot == recognise::VIEW).map(|aside| aside.value).collect();
@@ -300,8 +315,11 @@ fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, conf
     let (size, width_px) = value(recognise::SIZE_SLOT).map_or((None, None), recognise::size);
     let left = |(from, to): &(usize, usize)| (*from..*to).any(|atom| found.reading.left >> atom & 1 == 1);
     let unread = words.written().into_iter().filter(left).map(|(from, to)| words.join(from, to).to_owned()).collect();
+    let body = value(BODY_SLOT).and_then(|number| BodyClass::ALL.get(usize::from(number)).copied());
+    let said = body::Said { body, doors: value(DOORS_SLOT) };
     let extracted = Extracted {
         year: value(YEAR_SLOT),
+        body,
         colour: value(recognise::COLOUR_SLOT).and_then(|number| Colour::ALL.get(usize::from(number)).copied()),
         view,
         size,
@@ -309,10 +327,7 @@ fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, conf
         format: value(recognise::FORMAT_SLOT).and_then(|number| Format::ALL.get(usize::from(number)).copied()),
         unread,
     };
-    (
-        extracted,
-        confidence::Doubts { unclear_view: !clear, wrong_year: false, nameless: false, kind_without_make: false },
-    )
+    (extracted, said, confidence::Doubts { unclear_view: !clear, ..Default::default() })
 }
 
 #[cfg(test)]

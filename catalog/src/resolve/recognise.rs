@@ -2,14 +2,13 @@
 //! they are is decided together with the names, by points: a letter of a name has ten.
 
 use super::vocabulary::{Meaning, Vocabulary};
-use crate::search::{ASIDES_MAX, Aside, TRIM, Words, YEAR_SLOT, is_trim, short_year};
+use crate::search::{ASIDES_MAX, Aside, TRIM, Words, YEAR_SLOT, bodies_at, is_trim, short_year, trim_points};
 use cyclorama_core::{Colour, Format, MASTER_SIDE_PX, SizePreset};
 
 /// Slots of the readings; a request has one value of each. Views are put together afterwards.
 pub const COLOUR_SLOT: u8 = 1;
 pub const SIZE_SLOT: u8 = 2;
 pub const FORMAT_SLOT: u8 = 3;
-pub const BODY_SLOT: u8 = 4;
 /// Readings outside of the slots: as many as there are, side by side.
 pub const VIEW: u8 = 16;
 pub const FILLER: u8 = 17;
@@ -30,15 +29,17 @@ const PRESETS_FROM: u16 = 10_000;
 pub fn asides(words: &Words, atoms: usize) -> Vec<Aside> {
     let mut asides: Vec<Aside> = Vec::new();
     for from in 0..atoms {
+        asides.extend(bodies_at(words, from).into_iter().filter(|aside| usize::from(aside.to) <= atoms));
         let mut add = |to: usize, slot: u8, value: u16, points: i32| {
             if to <= atoms && asides.len() < ASIDES_MAX {
                 // A year of two digits without an apostrophe, and what stands for a trim, leave a doubt.
                 let guessed = slot == TRIM || slot == YEAR_SLOT && points <= GUESSED_YEAR;
-                asides.push(Aside { from: from as u8, to: to as u8, slot, value, points, guessed });
+                asides.push(Aside { from: from as u8, to: to as u8, slot, value, points, guessed, makes: &[] });
             }
         };
         years(words, from, &mut add);
         widths(words, from, &mut add);
+        distances(words, from, &mut add);
         for to in from + 1..=(from + PHRASE_ATOMS_MAX).min(atoms) {
             let joined = words.join(from, to);
             let letters = joined.len() as i32;
@@ -51,17 +52,17 @@ pub fn asides(words: &Words, atoms: usize) -> Vec<Aside> {
                         add(to, SIZE_SLOT, PRESETS_FROM + number(SizePreset::ALL, size), 8 * letters)
                     }
                     Meaning::Format(format) => add(to, FORMAT_SLOT, number(Format::ALL, format), 9 * letters),
-                    Meaning::Body(body) => add(to, BODY_SLOT, *body, 5 * letters),
                     // A phrase is meant as one: `white background` is no white car.
                     Meaning::Filler if several => add(to, FILLER, 0, 8 * letters),
                     Meaning::Filler => add(to, FILLER, 0, letters),
                 }
             }
             if is_trim(words, from, to) {
-                add(to, TRIM, 0, 5 * letters);
+                add(to, TRIM, 0, trim_points(words, from, to));
             }
         }
     }
+    asides.truncate(ASIDES_MAX);
     asides
 }
 
@@ -77,6 +78,7 @@ pub fn mistyped_colour(words: &Words, from: usize, to: usize) -> Option<Aside> {
         value,
         points: 9 * text.len() as i32 - 13,
         guessed: true,
+        makes: &[],
     })
 }
 
@@ -106,6 +108,20 @@ fn years(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32)) 
             add(from + 2, YEAR_SLOT, year, 56);
         }
     }
+    // `03/2017`, `2019/03`: the month of a first registration.
+    let month = |at: usize| digits(at, 2).is_some_and(|month| (1..=12).contains(&month)) && !words.is_glued(at);
+    let year = |at: usize| digits(at, 4).filter(|year| YEARS.contains(year)).filter(|_| !words.is_glued(at));
+    if let Some(year) = year(from + 1).filter(|_| month(from)) {
+        add(from + 2, YEAR_SLOT, year, 44);
+    }
+    if let Some(year) = year(from).filter(|_| month(from + 1) && !words.is_glued(from + 2)) {
+        add(from + 2, YEAR_SLOT, year, 44);
+    }
+    // `15.03.2017`
+    let day = digits(from, 2).is_some_and(|day| (1..=31).contains(&day)) && !words.is_glued(from);
+    if let Some(year) = year(from + 2).filter(|_| day && month(from + 1)) {
+        add(from + 3, YEAR_SLOT, year, 54);
+    }
     if let Some(year) = short(from) {
         // By itself, only where nothing else can be meant.
         add(from + 1, YEAR_SLOT, year, if words.has_apostrophe(from) { 26 } else { GUESSED_YEAR });
@@ -126,6 +142,26 @@ fn years(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32)) 
         && let Some(year) = model_year()
     {
         add(from + 2, YEAR_SLOT, year, 40);
+    }
+}
+
+/// How far it was driven: `180.000 km`, `48k miles`. It says nothing of what it looks like.
+fn distances(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32)) {
+    let atom = |at: usize| if at < words.len() { words.join(at, at + 1) } else { "" };
+    let is_number = |at: usize| at < words.len() && words.is_number(at);
+    if !is_number(from) || words.is_glued(from) {
+        return;
+    }
+    // `180.000`; of `2010, 180.000 km` the year is no part.
+    let is_group = |at: &usize| is_number(*at) && atom(*at).len() == 3 && !words.is_glued(*at);
+    let groups = if atom(from).len() <= 3 { 2 } else { 0 };
+    let thousands = (from + 1..=from + groups).take_while(is_group).count();
+    let mut end = from + 1 + thousands;
+    if atom(end) == "k" {
+        end += 1;
+    }
+    if ["km", "kms", "miles", "mls", "kilometer", "kilometers", "kilometre", "kilometres"].contains(&atom(end)) {
+        add(end + 1, FILLER, 0, 9 * (words.start(end + 1) - words.start(from)) as i32);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The words that are no names, and what each may mean: `vocabulary.toml`, read once.
 
-use cyclorama_core::{BodyClass, Colour, Format, SizePreset};
+use cyclorama_core::{Colour, Format, SizePreset};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -49,32 +49,7 @@ pub enum Meaning {
     View(ViewPart),
     Size(SizePreset),
     Format(Format),
-    /// The vehicle has one of these bodies; one of [`BODIES`].
-    Body(u16),
     Filler,
-}
-
-/// Bodies that a word for a body fits, by the names of `vocabulary.toml`.
-pub const BODIES: [(&str, &[BodyClass]); 10] = [
-    ("sedan", &[BodyClass::Sedan, BodyClass::Fastback]),
-    ("hatchback", &[BodyClass::Hatchback, BodyClass::Fastback]),
-    ("coupe", &[BodyClass::Coupe, BodyClass::Fastback]),
-    ("convertible", &[BodyClass::Convertible]),
-    ("wagon", &[BodyClass::Wagon]),
-    ("suv", &[BodyClass::Suv, BodyClass::OffRoader]),
-    ("pickup", &[BodyClass::Pickup, BodyClass::Truck]),
-    ("van", &[BodyClass::Van, BodyClass::Minivan]),
-    ("bus", &[BodyClass::Bus]),
-    ("motorcycle", &[BodyClass::Motorcycle, BodyClass::Scooter]),
-];
-
-/// The body that a word or phrase stands for, where it stands for one.
-pub fn body_of_phrase(phrase: &str) -> Option<BodyClass> {
-    let meanings = Vocabulary::embedded().meanings(Words::of(phrase).key());
-    meanings.iter().find_map(|meaning| match meaning {
-        Meaning::Body(number) => BODIES.get(usize::from(*number)).and_then(|(_, bodies)| bodies.first().copied()),
-        _ => None,
-    })
 }
 
 #[derive(Debug, Deserialize)]
@@ -84,7 +59,6 @@ struct File {
     views: HashMap<String, Vec<String>>,
     sizes: HashMap<String, Vec<String>>,
     formats: HashMap<String, Vec<String>>,
-    bodies: HashMap<String, Vec<String>>,
     fillers: Plain,
 }
 
@@ -134,10 +108,6 @@ impl Vocabulary {
         }
         for (name, phrases) in &file.formats {
             add(phrases, Meaning::Format(named(name)?));
-        }
-        for (name, phrases) in &file.bodies {
-            let body = BODIES.iter().position(|(other, _)| other == name);
-            add(phrases, Meaning::Body(body.ok_or_else(|| format!("`{name}` is no body"))? as u16));
         }
         add(&file.fillers.words, Meaning::Filler);
         let colour = |(phrase, meanings): (&String, &Vec<Meaning>)| match meanings.first() {

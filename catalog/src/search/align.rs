@@ -35,6 +35,15 @@ pub struct Aside {
     pub points: i32,
     /// It leaves a doubt.
     pub guessed: bool,
+    /// Slugs of the makes whose vehicles it is said of; empty for all.
+    pub makes: &'static [String],
+}
+
+impl Aside {
+    /// Whether it can be said of a vehicle of this make.
+    pub fn is_of(&self, make: &str) -> bool {
+        self.makes.is_empty() || self.makes.iter().any(|other| other == make)
+    }
 }
 
 /// How atoms of a query fit a part of a name.
@@ -115,8 +124,14 @@ struct State {
 pub trait Measure: Fn(usize, usize) -> usize {}
 impl<F: Fn(usize, usize) -> usize> Measure for F {}
 
-/// Finds the best reading. `atoms` of the name are measured by `bytes`.
-pub fn align(words: &Words, atoms: usize, bytes: impl Measure, edges: &[Edge], asides: &[Aside]) -> Option<Reading> {
+/// Finds the best reading of a name of this make. `atoms` of the name are measured by `bytes`.
+pub fn align(
+    words: &Words,
+    (make, atoms): (&str, usize),
+    bytes: impl Measure,
+    edges: &[Edge],
+    asides: &[Aside],
+) -> Option<Reading> {
     let none = Reading {
         points: 0,
         covered: 0,
@@ -141,7 +156,8 @@ pub fn align(words: &Words, atoms: usize, bytes: impl Measure, edges: &[Edge], a
                     keep(&mut states[usize::from(edge.to)], next);
                 }
             }
-            for (number, aside) in asides.iter().enumerate().filter(|(_, aside)| usize::from(aside.from) == at) {
+            let here_said = |(_, aside): &(usize, &Aside)| usize::from(aside.from) == at && aside.is_of(make);
+            for (number, aside) in asides.iter().enumerate().filter(here_said) {
                 if let Some(next) = put_aside(state, words, number, aside) {
                     keep(&mut states[usize::from(aside.to)], next);
                 }

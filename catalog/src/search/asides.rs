@@ -2,6 +2,8 @@
 
 use super::align::Aside;
 use super::words::Words;
+use crate::styles::{self, STYLE_ATOMS_MAX};
+use cyclorama_core::BodyClass;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -11,6 +13,10 @@ use std::sync::LazyLock;
 const YEARS: RangeInclusive<u16> = 1990..=2027;
 /// The [`Aside`] slot of a model year; its value is the year.
 pub const YEAR_SLOT: u8 = 0;
+/// The [`Aside`] slot of a word for a body; its value is a position in [`BodyClass::ALL`].
+pub const BODY_SLOT: u8 = 4;
+/// The [`Aside`] slot of a number of doors.
+pub const DOORS_SLOT: u8 = 5;
 /// A trim, outside of the slots: there may be several.
 pub const TRIM: u8 = 18;
 
@@ -27,11 +33,12 @@ struct File {
     words: Vec<String>,
 }
 
-/// Every reading of atoms as a model year or a trim.
+/// Every reading of atoms as a model year, a body or a trim.
 pub fn of(words: &Words) -> Vec<Aside> {
     let mut asides: Vec<Aside> = Vec::new();
     for from in 0..words.len() {
         asides.extend(year_at(words, from));
+        asides.extend(bodies_at(words, from));
         for to in from + 1..=(from + TRIM_ATOMS_MAX).min(words.len()) {
             asides.extend(trim_at(words, from, to));
         }
@@ -50,8 +57,34 @@ fn year_at(words: &Words, atom: usize) -> Option<Aside> {
         _ => return None,
     };
     let (from, to) = (atom as u8, atom as u8 + 1);
-    let aside = Aside { from, to, slot: YEAR_SLOT, value: year, points: 34, guessed: false };
+    let aside = Aside { from, to, slot: YEAR_SLOT, value: year, points: 34, guessed: false, makes: &[] };
     YEARS.contains(&year).then_some(aside)
+}
+
+/// Every reading of atoms from one on as a word for a body or as a number of doors.
+pub fn bodies_at(words: &Words, from: usize) -> Vec<Aside> {
+    let mut asides = Vec::new();
+    let letters = |to: usize| (words.start(to) - words.start(from)) as i32;
+    for to in from + 1..=(from + STYLE_ATOMS_MAX).min(words.len()) {
+        let several = (from + 1..to).any(|atom| !words.is_glued(atom));
+        for style in styles::at(words, from, to) {
+            // What one maker calls a body is hardly anything else behind its model's name; a phrase is meant as one.
+            let points = match (style.makes.is_empty(), several) {
+                (true, false) => 5 * letters(to) + 1,
+                (true, true) => 8 * letters(to) + 1,
+                (false, _) => 9 * letters(to) + 2,
+            };
+            let value = BodyClass::ALL.iter().position(|body| *body == style.body).unwrap_or(0) as u16;
+            let (from, to) = (from as u8, to as u8);
+            asides.push(Aside { from, to, slot: BODY_SLOT, value, points, guessed: false, makes: &style.makes });
+        }
+    }
+    if let Some((to, doors)) = styles::doors_at(words, from) {
+        let points = 8 * letters(to);
+        let (from, to) = (from as u8, to as u8);
+        asides.push(Aside { from, to, slot: DOORS_SLOT, value: doors, points, guessed: false, makes: &[] });
+    }
+    asides
 }
 
 /// The model year that two digits stand for.
@@ -59,10 +92,17 @@ pub fn short_year(digits: u16) -> Option<u16> {
     [2000 + digits, 1900 + digits].into_iter().find(|year| YEARS.contains(year))
 }
 
-/// Half of what the same letters would say as part of a name.
+/// Half of what the same letters would say as part of a name; more for a phrase, which is meant as one (`Blue dCi` is no colour).
+pub fn trim_points(words: &Words, from: usize, to: usize) -> i32 {
+    let joined = words.join(from, to);
+    let several =
+        (from + 1..to).any(|atom| !words.is_glued(atom)) && joined.bytes().any(|byte| byte.is_ascii_alphabetic());
+    if several { 8 * joined.len() as i32 } else { 5 * joined.len() as i32 }
+}
+
 fn trim_at(words: &Words, from: usize, to: usize) -> Option<Aside> {
-    let points = 5 * words.join(from, to).len() as i32;
-    let aside = Aside { from: from as u8, to: to as u8, slot: TRIM, value: 0, points, guessed: true };
+    let points = trim_points(words, from, to);
+    let aside = Aside { from: from as u8, to: to as u8, slot: TRIM, value: 0, points, guessed: true, makes: &[] };
     is_trim(words, from, to).then_some(aside)
 }
 
@@ -74,7 +114,27 @@ pub fn is_trim(words: &Words, from: usize, to: usize) -> bool {
     let is_number = joined.bytes().all(|byte| byte.is_ascii_digit());
     // `2.0` is an engine and `20` anything; `LE` in `LE2` is a piece of a name.
     let stands_alone = if is_number { to - from > 1 } else { to == words.len() || !words.is_glued(to) };
-    stands_alone && READ.contains(joined) || is_engine(words, from, to)
+    stands_alone && READ.contains(joined)
+        || is_engine(words, from, to)
+        || is_power(words, from, to)
+        || is_fuel(words, from, to)
+}
+
+/// The letter behind the number of an engine, as a word of its own: `C 220 d`.
+fn is_fuel(words: &Words, from: usize, to: usize) -> bool {
+    let is_letter = ["d", "e", "h", "i", "de"].contains(&words.join(from, to));
+    to - from == 1 && from > 0 && is_letter && words.is_number(from - 1) && !words.is_glued(to)
+}
+
+/// What an engine gives: `105 PS`, `120cv`, `81 kW`.
+fn is_power(words: &Words, from: usize, to: usize) -> bool {
+    let is_unit = |unit: &str| ["ps", "cv", "ch", "hp", "bhp", "kw", "pk"].contains(&unit);
+    to - from == 2
+        && words.is_number(from)
+        && (2..=4).contains(&words.join(from, from + 1).len())
+        && is_unit(words.join(from + 1, to))
+        && !words.is_glued(from)
+        && !words.is_glued(to)
 }
 
 /// Makers' codes of an engine, as one word: `30d`, `M40i`, `xDrive40i`, `50e`.

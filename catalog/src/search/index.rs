@@ -90,6 +90,8 @@ pub(super) struct Subject {
 
 pub struct SearchIndex {
     pub(super) subjects: Vec<Subject>,
+    /// In the order of the catalog.
+    pub(super) make_slugs: Vec<String>,
     /// For each make its models, the best known first.
     pub(super) fame: Vec<Box<[u32]>>,
     /// Of all.
@@ -232,6 +234,7 @@ impl SearchIndex {
             makes: make_names.dictionary(makes),
             models: model_names.dictionary(makes),
             years: catalog.years(),
+            make_slugs: catalog.makes().iter().map(|make| make.slug.clone()).collect(),
             subjects,
             fame,
             make_names: make_names.names,
@@ -255,6 +258,7 @@ impl SearchIndex {
             + size_of_val(&*self.make_names)
             + size_of_val(&*self.model_names)
             + size_of_val(&*self.subjects)
+            + self.make_slugs.iter().map(|slug| slug.len() + size_of::<String>()).sum::<usize>()
             + self.fame.iter().map(|models| size_of_val(&**models)).sum::<usize>()
     }
 }

@@ -4,7 +4,7 @@
 //! how well a query and a name fit (`align`, `rank`).
 //!
 //! Exact words first; beginnings, pieces inside of names and typing mistakes are looked for only where words are left
-//! over. Model years and trims are no names but said with them (`asides`); what else is no name (colours, views) is `resolve`'s affair,
+//! over. Model years, trims and words for bodies are no names but said with them (`asides`); what else is no name (colours, views) is `resolve`'s affair,
 //! which hands its own readings in.
 
 mod align;
@@ -19,7 +19,10 @@ mod typos;
 mod words;
 
 pub(crate) use align::{Aside, Fit};
-pub(crate) use asides::{ASIDES_MAX, TRIM, YEAR_SLOT, is_trim, of as trims_and_years, short_year};
+pub(crate) use asides::{
+    ASIDES_MAX, BODY_SLOT, DOORS_SLOT, TRIM, YEAR_SLOT, bodies_at, is_trim, of as trims_and_years, short_year,
+    trim_points,
+};
 pub(crate) use index::{SearchIndex, make_nicknames, model_nicknames};
 pub(crate) use query::{Effort, Match, Query};
 pub(crate) use words::{Words, atom_bits};
@@ -73,8 +76,9 @@ impl Catalog {
         matches.retain(|found| only.is_none_or(|only| self.search_index().subject(found.subject).0 == only));
         // Every word has to be accounted for, and a year is no vehicle.
         matches.retain(|found| found.reading.left == 0);
-        // A name that has the trim in it is nearer than one that leaves it out.
-        let leaves_trim_out = |found: &Match| found.asides(&asides).any(|aside| aside.slot == TRIM);
+        // A name that has the trim or the body in it is nearer than one that leaves it out.
+        let is_left_out = |aside: &Aside| [TRIM, BODY_SLOT, DOORS_SLOT].contains(&aside.slot);
+        let leaves_trim_out = |found: &Match| found.asides(&asides).any(is_left_out);
         // What the catalog has under the very name comes before what people call so.
         let nicknamed = |found: &Match| found.by_nickname && found.kind == MatchKind::Exact;
         let index = self.search_index();

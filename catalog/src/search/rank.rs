@@ -116,7 +116,9 @@ impl Search<'_> {
             let of_make = self.makes.iter().filter(|piece| self.name(true, piece.name).make == subject.make);
             edges.extend(of_make.map(|piece| edge(piece, None)));
         }
-        let mut reading = align(query.words, name.atoms(), |from, to| name.bytes(from, to), &edges, query.asides)?;
+        let make = self.index.make_slugs[subject.make as usize].as_str();
+        let bytes = |from, to| name.bytes(from, to);
+        let mut reading = align(query.words, (make, name.atoms()), bytes, &edges, query.asides)?;
         // Somebody who writes a make means it.
         let named = self.makes.iter().filter(|piece| piece.fit == Fit::Exact && piece.to - piece.from == 1);
         if named.into_iter().any(|piece| reading.left >> piece.from & 1 == 1) {

@@ -57,6 +57,14 @@ fn the_best_hit_and_its_kind() {
         ("mercedes c class amg line", "exact mercedes-benz/c-class"),
         ("honda civic type r", "exact honda/civic-type-r"),
         ("datsun 24", "prefix datsun/240"),
+        // Nor is a body, unless the catalog has a row for it.
+        ("golf estate", "exact volkswagen/golf"),
+        ("audi a4 avant 2018", "exact audi/a4"),
+        ("bmw 3 series touring", "exact bmw/3-series"),
+        ("focus 5 door", "exact ford/focus"),
+        ("renault clio break", "exact renault/clio"),
+        ("vw golf sportwagen", "exact volkswagen/golf-sportwagen"),
+        ("mini cooper convertible", "exact mini/cooper-convertible"),
         // A sentence is no name.
         ("looking for a photo of a used honda cr-v", "nothing"),
         // A number is a year only where it is no name.
@@ -105,6 +113,25 @@ fn a_year_narrows() {
         assert!(!hits.is_empty() && hits.iter().all(|hit| hit.years == years), "{hits:?}");
     }
     assert!(CATALOG.search("tesla model 3", Some(1999), 10).is_empty());
+}
+
+#[test]
+fn a_make_narrows() {
+    for (text, make, expected) in [
+        ("focus", "ford", "exact ford/focus"),
+        ("focu", "ford", "prefix ford/focus"),
+        ("c3", "citroen", "exact citroen/c3"),
+        ("3 series estate", "bmw", "exact bmw/3-series"),
+        ("golf 2018", "volkswagen", "exact volkswagen/golf"),
+        ("500", "fiat", "exact fiat/500"),
+        ("500", "mercedes-benz", "exact mercedes-benz/500"),
+        ("golf", "bmw", "nothing"),
+    ] {
+        let make = CATALOG.make(make).expect(make);
+        let hits = CATALOG.search_in(text, None, Some(make), 10);
+        assert_eq!(hits.first().map_or("nothing".to_owned(), shown), expected, "{text} of {}", make.slug);
+        assert!(hits.iter().all(|hit| hit.make.id == make.id), "{text} of {}", make.slug);
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::accounts::Scope;
 use crate::app::App;
+use crate::catalog::Make;
 use crate::catalog::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
-use crate::catalog::{Catalog, Make};
 use crate::delivery::request::{YEARS, whole};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
@@ -15,7 +15,8 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use cyclorama_drawings::{Likeness, likeness};
+use cyclorama_core::BodyClass;
+use cyclorama_drawings::likeness;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -151,7 +152,7 @@ pub fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Res
     };
     let catalog = app.catalog.now();
     let resolved = resolve::resolve(&catalog, &asked).map_err(not_found)?;
-    Ok(ResolveResponse { data: shown(&catalog, &resolved), request_id })
+    Ok(ResolveResponse { data: shown(&resolved), request_id })
 }
 
 fn understand(members: Map<String, Value>) -> Result<(Body, Option<u16>), Problem> {
@@ -199,8 +200,8 @@ fn not_found(unresolved: Unresolved<'_>) -> Problem {
     Problem::not_found("vehicle_not_found", detail).with("makes", makes).advise(api, tool)
 }
 
-fn shown(catalog: &Catalog, resolved: &Resolved<'_>) -> ResolvedPicture {
-    let Extracted { year, colour, view, size, width_px, format, unread } = &resolved.extracted;
+fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
+    let Extracted { year, colour, view, size, width_px, format, unread, .. } = &resolved.extracted;
     let params = ResolvedParams {
         make: resolved.make.slug.clone(),
         model: resolved.model.slug.clone(),
@@ -211,15 +212,14 @@ fn shown(catalog: &Catalog, resolved: &Resolved<'_>) -> ResolvedPicture {
         width: *width_px,
         format: format.map(|format| format.as_str()),
     };
-    let image_path = image_path(&params);
-    let vehicle = catalog.vehicle(resolved.make, resolved.model, resolved.year);
+    let image_path = image_path(&params, resolved.chosen_body);
     ResolvedPicture {
         params,
         display: DisplayNames { make_name: resolved.make.name.clone(), model_name: resolved.model.name.clone() },
         candidates: resolved.candidates.iter().map(candidate).collect(),
         confidence: resolved.confidence.as_str(),
         image_path,
-        likeness: vehicle.map_or(Likeness::Body, |vehicle| likeness(&vehicle)).as_str(),
+        likeness: likeness(&resolved.vehicle).as_str(),
         extracted: ExtractedWords {
             year: *year,
             color: colour.map(|colour| colour.as_str()),
@@ -243,10 +243,13 @@ fn candidate(candidate: &Candidate<'_>) -> ResolveCandidate {
     }
 }
 
-fn image_path(params: &ResolvedParams) -> String {
+fn image_path(params: &ResolvedParams, body: Option<BodyClass>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("make", &params.make).append_pair("model", &params.model);
     query.append_pair("year", &params.year.to_string());
+    if let Some(body) = body {
+        query.append_pair("body", body.as_str());
+    }
     query.append_pair("view", params.view).append_pair("color", params.color);
     if let Some(width) = params.width {
         query.append_pair("w", &width.to_string());

@@ -256,7 +256,8 @@ impl Checker<'_> {
         let Ok(resolved) = resolve::resolve(self.catalog, &request) else {
             return Outcome::Miss("no vehicle of the catalog was recognised in `query`".to_owned());
         };
-        let found = self.catalog.of_slugs(&resolved.make.slug, &resolved.model.slug, resolved.year);
+        let (make, model) = (&resolved.make.slug, &resolved.model.slug);
+        let found = self.catalog.of_parts(make, model, resolved.chosen_body, resolved.year);
         let Some(found) = found else { return Outcome::Miss("the catalog has no such vehicle".to_owned()) };
         match resolved.confidence {
             Confidence::High if year.or(resolved.extracted.year).is_some() => Outcome::Match(found),
