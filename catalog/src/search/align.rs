@@ -147,18 +147,24 @@ pub fn align(
     };
     let mut states: Vec<Vec<State>> = vec![Vec::new(); words.len() + 1];
     states[0].push(State { reading: none, values: [None; SLOTS], next: 0 });
+    // What begins at an atom is looked for once for all readings that come to it.
+    let (mut edges_here, mut asides_here) = (Vec::new(), Vec::new());
     for at in 0..words.len() {
         let here = std::mem::take(&mut states[at]);
+        edges_here.clear();
+        edges_here.extend(edges.iter().filter(|edge| usize::from(edge.from) == at));
+        asides_here.clear();
+        let begins_here = |(_, aside): &(usize, &Aside)| usize::from(aside.from) == at && aside.is_of(make);
+        asides_here.extend(asides.iter().enumerate().filter(begins_here));
         for state in &here {
             keep(&mut states[at + 1], skip(state, words, at));
-            for edge in edges.iter().filter(|edge| usize::from(edge.from) == at) {
+            for edge in &edges_here {
                 if let Some(next) = take(state, words, edge) {
                     keep(&mut states[usize::from(edge.to)], next);
                 }
             }
-            let here_said = |(_, aside): &(usize, &Aside)| usize::from(aside.from) == at && aside.is_of(make);
-            for (number, aside) in asides.iter().enumerate().filter(here_said) {
-                if let Some(next) = put_aside(state, words, number, aside) {
+            for (number, aside) in &asides_here {
+                if let Some(next) = put_aside(state, words, *number, aside) {
                     keep(&mut states[usize::from(aside.to)], next);
                 }
             }

@@ -9,6 +9,8 @@ use super::words::Words;
 /// Words of what somebody types that may still be mistyped, or stand inside of names. A whole sentence is no name, and a
 /// list of names has to account for every word.
 const OPEN_WORDS_MAX: usize = 3;
+/// Of more words every one has to be read as it is written.
+const SENTENCE_WORDS_MIN: usize = 8;
 
 /// How far to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +91,9 @@ impl SearchIndex {
             found = search.rank();
         }
         if search.wants_more(&found) {
-            if query.effort == Effort::Suggest && search.open_words(&found).len() > OPEN_WORDS_MAX {
+            let is_sentence = query.words.written().len() >= SENTENCE_WORDS_MIN;
+            let open = if is_sentence { 0 } else { OPEN_WORDS_MAX };
+            if query.effort == Effort::Suggest && search.open_words(&found).len() > open {
                 return Vec::new();
             }
             search.mistyped(&found);

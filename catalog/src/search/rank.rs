@@ -10,6 +10,8 @@ use std::cmp::Reverse;
 
 /// Names that are aligned in full; the others fit worse at first sight.
 const ALIGNED_MAX: usize = 28;
+/// Fewer are where a query is longer than so many atoms: aligning costs as many steps as a query has atoms.
+const ALIGNED_ATOMS: usize = 10;
 /// Taken off where the year that is asked for is not one of the model's.
 const WRONG_YEAR: i32 = 45;
 /// For a name that is written out as the catalog has it: it is meant, however well known a part of it is.
@@ -48,9 +50,10 @@ impl Search<'_> {
             .chunk_by(|a, b| a.name == b.name)
             .map(|pieces| (Reverse(self.promise(pieces, makes, &named)), pieces[0].name, pieces))
             .collect();
-        if promising.len() > ALIGNED_MAX {
-            promising.select_nth_unstable_by_key(ALIGNED_MAX, |(promise, name, _)| (*promise, *name));
-            promising.truncate(ALIGNED_MAX);
+        let aligned = ALIGNED_MAX * ALIGNED_ATOMS / self.query.words.len().max(ALIGNED_ATOMS);
+        if promising.len() > aligned {
+            promising.select_nth_unstable_by_key(aligned, |(promise, name, _)| (*promise, *name));
+            promising.truncate(aligned);
         }
         promising.into_iter().filter_map(|(_, name, pieces)| self.align_one(name, pieces, makes)).collect()
     }
