@@ -143,7 +143,8 @@ impl Catalog {
         self.find_asked(&AskedVehicle::named(make, model, year))
     }
 
-    /// The vehicle with exactly these slugs in that year. Stored vehicles are looked up this way, because they were stored under the catalog's
+    /// The vehicle with exactly these slugs in that year. Stored vehicles are looked up this way, because they were
+    /// stored under the catalog's
     /// own slugs.
     pub fn of_slugs(&self, make: &str, model: &str, year: u16) -> Option<Found> {
         let (make, model) = self.row(make, model)?;
@@ -354,7 +355,8 @@ impl Catalog {
     }
 
     /// The models that a name may stand for when the release has no such model in that year. The surest come first: the longest beginning
-    /// of the name that is a model or a nickname (`911 Turbo S`), then the family of a trim (`C 300`), then those matches of the search that
+    /// of the name that is a model or a nickname (`911 Turbo S`), then the family of a trim (`C 300`), then those
+    /// matches of the search that
     /// `sure` accepts.
     fn meant<'a>(
         &'a self,
@@ -435,7 +437,8 @@ struct Beginning<'a> {
     is_version: bool,
 }
 
-/// Each model once, and at most as many as an answer carries. Models of the requested year come first, and rows that name no vehicle come last.
+/// Each model once, and at most as many as an answer carries. Models of the requested year come first, and rows that
+/// name no vehicle come last.
 fn suggestions<'a>(models: impl IntoIterator<Item = (&'a Make, &'a Model)>, year: Option<u16>) -> Vec<Suggestion> {
     let mut models: Vec<(&Make, &Model)> = models.into_iter().collect();
     models.sort_by_key(|(make, model)| {

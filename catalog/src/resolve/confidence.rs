@@ -2,7 +2,8 @@
 //!
 //! `high`: every word is accounted for, the names are written out without mistakes, and no other vehicle fits as well.
 //! `medium`: a typing mistake, a beginning of a name, a word for a trim, a year the model was not built in, a
-//! body that it did not have, a row that names no vehicle, a word for a kind of vehicle without a make, or another vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
+//! body that it did not have, a row that names no vehicle, a word for a kind of vehicle without a make, or another
+//! vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
 
 use crate::search::{Aside, Fit, Match, MatchKind, Words, YEAR_SLOT};
 use cyclorama_core::named_enum;

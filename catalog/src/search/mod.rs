@@ -4,7 +4,8 @@
 //! how well a query and a name fit (`align`, `rank`).
 //!
 //! Exact words first; beginnings, pieces inside of names and typing mistakes are looked for only where words are left
-//! over. Model years, trims and words for bodies are no names but said with them (`asides`); what else is no name (colours, views) is `resolve`'s affair,
+//! over. Model years, trims and words for bodies are no names but said with them (`asides`); what else is no name
+//! (colours, views) is `resolve`'s affair,
 //! which hands its own readings in.
 
 mod align;
@@ -91,7 +92,8 @@ impl Catalog {
         for found in &matches {
             let Some((make, model)) = self.subject(found) else { continue };
             let year = year.or_else(|| found.aside(&asides, YEAR_SLOT));
-            // Somebody who writes the name of a make wants to see its models as well. They count as matches by prefix, since the make's name is
+            // Somebody who writes the name of a make wants to see its models as well. They count as matches by prefix,
+            // since the make's name is
             // how each of them begins.
             let is_make = model.is_none() && found.kind == MatchKind::Exact;
             let models = if is_make { &*index.fame[index.subject(found.subject).0 as usize] } else { &[] };
