@@ -1,6 +1,10 @@
 //! Lists as CSV (RFC 4180), the way that spreadsheets of different countries write them: separated by commas, semicolons or tabs, with or without
 //! a mark of the byte order, with any line ends, names of columns in any case.
 
+mod stream;
+
+pub use stream::{CsvStream, bounded_reader};
+
 use super::exit::WrongUsage;
 use anyhow::Context;
 use csv::{Position, StringRecord};
@@ -43,32 +47,11 @@ pub struct Line {
 impl<'a> CsvList<'a> {
     /// Reads the heading, which has no other columns than `columns`, where those are given.
     pub fn open(bytes: &'a [u8], columns: Option<&[&str]>) -> Result<Self, WrongUsage> {
-        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-            return Err(WrongUsage("the list is UTF-16: save it as CSV in UTF-8".to_owned()));
-        }
-        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let (separator, text) = separator(text);
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .delimiter(separator)
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(text);
+        let (separator, text) = separator(without_mark(bytes)?);
+        let mut reader = builder(separator).from_reader(text);
         let mut heading = StringRecord::new();
         reader.read_record(&mut heading).map_err(|error| unread(text, &error))?;
-        let heading: Vec<String> = heading.iter().map(str::to_lowercase).collect();
-        let named = format!("separated by {}", name(separator));
-        for (place, column) in heading.iter().enumerate().filter(|(_, column)| !column.is_empty()) {
-            if let Some(columns) = columns
-                && !columns.contains(&&**column)
-            {
-                let known = columns.join(", ");
-                return Err(WrongUsage(format!("the list ({named}) has a column `{column}`; columns are {known}")));
-            }
-            if heading[..place].contains(column) {
-                return Err(WrongUsage(format!("the list ({named}) has two columns `{column}`")));
-            }
-        }
+        let heading = names(&heading, separator, columns)?;
         Ok(CsvList { heading, separator, text, reader })
     }
 
@@ -118,6 +101,46 @@ fn line(heading: &[String], separator: u8, record: &StringRecord, number: u64) -
         return Err(WrongUsage(format!("the list is no CSV: {told}")));
     }
     Ok(Line { number, values })
+}
+
+/// A text without a mark of the byte order.
+fn without_mark(bytes: &[u8]) -> Result<&[u8], WrongUsage> {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(WrongUsage("the list is UTF-16: save it as CSV in UTF-8".to_owned()));
+    }
+    Ok(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
+}
+
+fn builder(separator: u8) -> csv::ReaderBuilder {
+    let mut builder = csv::ReaderBuilder::new();
+    builder.trim(csv::Trim::All).delimiter(separator).has_headers(false).flexible(true);
+    builder
+}
+
+/// The names of a heading's columns, which are among `columns`, where those are given.
+fn names(heading: &StringRecord, separator: u8, columns: Option<&[&str]>) -> Result<Vec<String>, WrongUsage> {
+    let heading: Vec<String> = heading.iter().map(str::to_lowercase).collect();
+    let named = format!("separated by {}", name(separator));
+    for (place, column) in heading.iter().enumerate().filter(|(_, column)| !column.is_empty()) {
+        if let Some(columns) = columns
+            && !columns.contains(&&**column)
+        {
+            let known = columns.join(", ");
+            return Err(WrongUsage(format!("the list ({named}) has a column `{column}`; columns are {known}")));
+        }
+        if heading[..place].contains(column) {
+            return Err(WrongUsage(format!("the list ({named}) has two columns `{column}`")));
+        }
+    }
+    Ok(heading)
+}
+
+/// A text that a spreadsheet would take for a formula begins with an apostrophe.
+pub fn harmless(text: &str) -> String {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    }
 }
 
 /// The separator, and the text from the heading on.

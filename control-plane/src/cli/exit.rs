@@ -111,6 +111,9 @@ pub fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(address) = error.document().get("links").and_then(|links| links["billing"].as_str()) {
         return Some(format!("Buy credits: {address}"));
     }
+    if let Some(suggestion) = error.document().get("suggestion").and_then(Value::as_str) {
+        return Some(format!("Near it: {suggestion}"));
+    }
     let suggestions = error.document().get("suggestions")?.as_array()?.iter().take(5);
     let names: Vec<String> = suggestions.filter_map(suggestion).collect();
     (!names.is_empty()).then(|| format!("Near it: {}", names.join("; ")))

@@ -6,7 +6,8 @@ use super::exit::WrongUsage;
 use crate::prewarm::Request;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const WATCH: Duration = Duration::from_secs(2);
@@ -52,9 +53,19 @@ pub enum Prewarm {
 }
 
 #[derive(Debug, clap::Args)]
-#[group(required = true, multiple = false)]
 pub struct What {
-    /// CSV with a heading (make, model, years, views, colors) or JSON lines with these members; `-` for standard input as CSV
+    #[command(flatten)]
+    given: Given,
+    /// Of a list that `cyclorama check` has answered also the vehicles that it suggests
+    #[arg(long, requires = "list")]
+    suggestions: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Given {
+    /// CSV with a heading (make and model, or vehicle; body, years, views, colors), the answer of `cyclorama check`, or JSON lines with
+    /// these members; `-` for standard input as CSV
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
     /// As `make=toyota years=2015..2024 views=all colors=white,black,silver`
@@ -64,15 +75,62 @@ pub struct What {
 
 impl What {
     fn requests(&self) -> anyhow::Result<Vec<Request>> {
-        match &self.list {
-            None => Ok(vec![query(&self.query)?]),
-            Some(path) => {
-                let bytes = bytes_of(path)?;
-                let is_json = path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson");
-                if is_json { json_lines(&bytes) } else { csv_lines(&bytes) }
-            }
+        match &self.given.list {
+            None => Ok(vec![query(&self.given.query)?]),
+            Some(path) => Ok(self.listed(path, &bytes_of(path)?)?),
         }
     }
+
+    fn listed(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Request>, WrongUsage> {
+        let is_json = path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson");
+        let list = if is_json { None } else { Some(CsvList::open(bytes, None)?) };
+        match list {
+            Some(list) if list.has("status") && list.has("vehicle_id") => checked_lines(list, self.suggestions),
+            _ if self.suggestions => {
+                Err(WrongUsage("--suggestions goes with a list that `cyclorama check` has answered".to_owned()))
+            }
+            Some(list) => csv_lines(list),
+            None => json_lines(bytes),
+        }
+    }
+}
+
+/// The vehicles of a list that was checked: those that there are, and where it is wanted those that were suggested. The years of one
+/// vehicle are one request, as a list may name it thousands of times.
+fn checked_lines(list: CsvList<'_>, with_suggestions: bool) -> Result<Vec<Request>, WrongUsage> {
+    let mut requests: Vec<(Request, BTreeSet<u16>)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for line in list.lines() {
+        let mut line = line?;
+        let number = line.number;
+        let wrong = |what: &str| WrongUsage(format!("line {number} of the checked list {what}"));
+        match line.values.get("status").map(String::as_str) {
+            Some("match") => {}
+            Some("suggestion") if with_suggestions => {}
+            Some("suggestion" | "miss" | "invalid") => continue,
+            _ => return Err(wrong("has no status that `cyclorama check` writes")),
+        }
+        let year = line.values.get("found_year").and_then(|year| year.parse().ok());
+        let year: u16 = year.ok_or_else(|| wrong("has no found_year"))?;
+        let vehicle = line.values.remove("vehicle_id").ok_or_else(|| wrong("has no vehicle_id"))?;
+        let mut names = |column: &str| line.values.remove(column).map(|value| separated(&value));
+        let request =
+            Request { vehicle: Some(vehicle), views: names("views"), colors: names("colors"), ..Request::default() };
+        let own = (request.vehicle.clone(), request.views.clone(), request.colors.clone());
+        let place = *places.entry(own).or_insert(requests.len());
+        if place == requests.len() {
+            requests.push((request, BTreeSet::new()));
+        }
+        requests[place].1.insert(year);
+    }
+    if requests.is_empty() {
+        return Err(WrongUsage("the checked list has no row that is a vehicle of the catalog".to_owned()));
+    }
+    let requests = requests.into_iter().map(|(request, years)| {
+        let years = years.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        Request { years: Some(years), ..request }
+    });
+    Ok(requests.collect())
 }
 
 fn query(words: &[String]) -> anyhow::Result<Request> {
@@ -86,37 +144,47 @@ fn query(words: &[String]) -> anyhow::Result<Request> {
     Ok(request(members, || "the query".to_owned())?)
 }
 
-fn json_lines(bytes: &[u8]) -> anyhow::Result<Vec<Request>> {
+fn json_lines(bytes: &[u8]) -> Result<Vec<Request>, WrongUsage> {
     let text = std::str::from_utf8(bytes).map_err(|_| WrongUsage("the list is not UTF-8".to_owned()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let requests = lines.map(|(place, line)| {
-        serde_json::from_str(line).map_err(|cause| WrongUsage(format!("line {}: {cause}", place + 1)))
+        let named = || format!("line {}", place + 1);
+        request(serde_json::from_str(line).map_err(|cause| WrongUsage(format!("{}: {cause}", named())))?, named)
     });
-    Ok(requests.collect::<Result<_, _>>()?)
+    requests.collect()
 }
 
 /// Lists inside of a field are separated by commas (in quotes where commas separate fields) or spaces.
-fn csv_lines(bytes: &[u8]) -> anyhow::Result<Vec<Request>> {
+fn csv_lines(list: CsvList<'_>) -> Result<Vec<Request>, WrongUsage> {
     let mut requests = Vec::new();
     // Other columns are refused with their line, as other members of JSON are.
-    let list = CsvList::open(bytes, None)?;
     let separator = list.separator();
     for line in list.lines() {
         let line = line?;
         let members = line.values.into_iter().map(|(name, value)| {
             let is_list = matches!(&*name, "years" | "views" | "colors");
-            let value = if is_list { value.split_whitespace().collect::<Vec<_>>().join(",") } else { value };
-            (name, value.replace(",,", ",").into())
+            let value = if is_list { separated(&value) } else { value };
+            (name, value.into())
         });
         requests.push(request(members.collect(), || format!("line {} (separated by {separator})", line.number))?);
     }
     Ok(requests)
 }
 
+/// Names with a comma between two.
+fn separated(names: &str) -> String {
+    names.split_whitespace().collect::<Vec<_>>().join(",").replace(",,", ",")
+}
+
 /// `place` says where its members stand.
-fn request(members: Map<String, Value>, place: impl FnOnce() -> String) -> Result<Request, WrongUsage> {
-    serde_json::from_value(members.into()).map_err(|cause| WrongUsage(format!("{}: {cause}", place())))
+fn request(members: Map<String, Value>, place: impl Fn() -> String) -> Result<Request, WrongUsage> {
+    let request: Request =
+        serde_json::from_value(members.into()).map_err(|cause| WrongUsage(format!("{}: {cause}", place())))?;
+    match request.make.is_none() && request.vehicle.is_none() {
+        true => Err(WrongUsage(format!("{}: `make` or `vehicle` is missing", place()))),
+        false => Ok(request),
+    }
 }
 
 impl Prewarm {
@@ -186,12 +254,13 @@ mod tests {
     #[test]
     fn lists_and_queries_are_the_same_requests() {
         let toyota = Request {
-            make: "toyota".to_owned(),
+            make: Some("toyota".to_owned()),
             years: Some("2015..2024".to_owned()),
             views: Some("all".to_owned()),
             colors: Some("white,black".to_owned()),
             ..Request::default()
         };
+        let csv_lines = |bytes| csv_lines(CsvList::open(bytes, None)?);
         let words = ["make=toyota", "years=2015..2024", "views=all", "colors=white,black"].map(str::to_owned);
         assert_eq!(query(&words).unwrap(), toyota);
         let csv = "make,model,years,views,colors\ntoyota,,2015..2024,all,\"white,black\"\ntoyota,,2015..2024,all,white black\n";
@@ -204,5 +273,35 @@ mod tests {
             assert!(format!("{:#}", csv_lines(text.as_bytes()).unwrap_err()).contains(says), "{text}");
         }
         assert!(query(&["toyota".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn what_a_check_has_found_are_requests() {
+        let text = "make;stock;status;vehicle_id;found_make;found_year;reason\nVW;1;match;cyv_a;volkswagen;2015;\n\
+                    VW;2;suggestion;cyv_b;volkswagen;2016;no\nx;3;miss;;;;none\nVW;4;match;cyv_a;volkswagen;2014;\n;5;invalid;;;;no\n";
+        let listed = |text: &str, suggestions: bool| {
+            let given = Given { list: None, query: Vec::new() };
+            What { given, suggestions }.listed(Path::new("-"), text.as_bytes())
+        };
+        let of = |vehicle: &str, years: &str| Request {
+            vehicle: Some(vehicle.to_owned()),
+            years: Some(years.to_owned()),
+            ..Request::default()
+        };
+        assert_eq!(listed(text, false).unwrap(), [of("cyv_a", "2014,2015")]);
+        assert_eq!(listed(text, true).unwrap(), [of("cyv_a", "2014,2015"), of("cyv_b", "2016")]);
+        let kept = "status,vehicle_id,found_year,views,colors\nmatch,cyv_a,2015,\"side, front\",white black\nmatch,cyv_a,2015,,\n";
+        let kept = listed(kept, false).unwrap();
+        assert_eq!((kept[0].views.as_deref(), kept[0].colors.as_deref()), (Some("side,front"), Some("white,black")));
+        assert_eq!(kept[1..], [of("cyv_a", "2015")]);
+        for (text, says) in [
+            ("status,vehicle_id\nmiss,\n", "no row that is a vehicle"),
+            ("status,vehicle_id,found_year\nfine,cyv_a,2015\n", "line 2 of the checked list has no status"),
+            ("status,vehicle_id,found_year\nmatch,cyv_a,\n", "found_year"),
+            ("make\nbmw\n", "--suggestions"),
+        ] {
+            let refused = listed(text, true).unwrap_err().to_string();
+            assert!(refused.contains(says), "{text}: {refused}");
+        }
     }
 }

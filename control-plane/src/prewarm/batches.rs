@@ -1,6 +1,7 @@
 //! Batches and their rows in the database.
 
 use super::Wish;
+use crate::catalog::Catalog;
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 use crate::renders::{colours_of, print_colours};
@@ -116,6 +117,7 @@ impl Batch {
     /// Writes a running batch of these wishes. Returns its id.
     pub async fn create(
         database: &Database,
+        catalog: &Catalog,
         name: &str,
         wishes: &[Wish],
         budget_percent: i64,
@@ -133,7 +135,7 @@ impl Batch {
         .execute(&mut *tx)
         .await?;
         for (chunk, wishes) in wishes.chunks(INSERT_ROWS).enumerate() {
-            insert_rows(&mut tx, &id, chunk * INSERT_ROWS, wishes, now).await?;
+            insert_rows(&mut tx, catalog, &id, chunk * INSERT_ROWS, wishes, now).await?;
         }
         tx.commit().await?;
         Ok(id)
@@ -218,6 +220,7 @@ impl Batch {
 
 async fn insert_rows(
     tx: &mut Tx<'_>,
+    catalog: &Catalog,
     batch_id: &str,
     first: usize,
     wishes: &[Wish],
@@ -237,7 +240,7 @@ async fn insert_rows(
         let vehicle = serde_json::to_string(&wish.vehicle).map_err(|error| sqlx::Error::Encode(error.into()))?;
         insert = insert
             .bind((first + place) as i64)
-            .bind(wish.vehicle.key())
+            .bind(catalog.key_of(&wish.vehicle).to_string())
             .bind(wish.view.as_str())
             .bind(vehicle)
             .bind(print_colours(&wish.colours));

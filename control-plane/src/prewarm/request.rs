@@ -2,21 +2,29 @@
 
 use super::plan::Looks;
 use super::{ROWS_MAX, Wish};
-use crate::catalog::{Catalog, Model};
-use cyclorama_core::{Colour, Paint, Vehicle, View};
+use crate::catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Make, Model, VehicleId, body_of_word};
+use cyclorama_core::{BodyClass, Colour, Paint, Vehicle, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A line of a list, or a query. What is left out of `model` and `years` is all of them; of `views` and `colors` the usual one.
+/// A line of a list, or a query: `make`, or `vehicle` in its place. What is left out of `model` and `years` is all of them; of `body`,
+/// `views` and `colors` the usual one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// A name, a slug or a nickname.
-    pub make: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub make: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// A permanent id of make, model and body, in their place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vehicle: Option<String>,
+    /// A word for a body, `all`, or the usual one of each year. Years in which a model did not have it are passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
     /// `2018`, `2015..2024` or both ends alone (`2015..`), separated by commas; `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub years: Option<String>,
@@ -57,18 +65,12 @@ impl Wishes {
         let colours = named::<Colour>("colors", request.colors.as_deref(), Colour::ALL)?;
         let paints: Vec<Paint> = colours.into_iter().map(Paint::from).collect();
         let years = years(request.years.as_deref())?;
-        let make = catalog.find_make(&request.make).map_err(|missing| wrong("make", missing.detail))?;
-        let models: Vec<&Model> = match &request.model {
-            Some(name) => {
-                vec![catalog.find_model(make, name).map_err(|missing| wrong("model", missing.detail))?]
-            }
-            None => make.models.iter().collect(),
-        };
+        let Named { make, models, bodies } = named_vehicles(catalog, request)?;
         let mut found = false;
         let mut looks = Looks::default();
         for model in models {
             let wanted = model.years().iter().filter(|year| years.iter().any(|range| range.contains(year)));
-            for vehicle in wanted.filter_map(|year| catalog.vehicle(make, model, year)) {
+            for vehicle in wanted.flat_map(|year| with_bodies(catalog, make, model, year, bodies)) {
                 found = true;
                 let look_id = looks.id(catalog, &vehicle);
                 for view in &views {
@@ -78,7 +80,10 @@ impl Wishes {
         }
         match found {
             true => Ok(()),
-            false => Err(wrong("years", format!("{} was not made in these years", subject(request)))),
+            false => {
+                let body = request.body.as_deref().map_or_else(String::new, |body| format!(" with the body `{body}`"));
+                Err(wrong("years", format!("{} was not made in these years{body}", subject(request))))
+            }
         }
     }
 
@@ -99,8 +104,72 @@ impl Wishes {
     }
 }
 
+/// The models that a request names, and which of their bodies.
+struct Named<'a> {
+    make: &'a Make,
+    models: Vec<&'a Model>,
+    bodies: Bodies,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Bodies {
+    /// The one that a model usually has in a year.
+    Usual,
+    All,
+    /// This one, or the one of a model that the same words mean.
+    Like(BodyClass),
+    /// Of an id: this very one.
+    Only(BodyClass),
+}
+
+fn named_vehicles<'a>(catalog: &'a Catalog, request: &Request) -> Result<Named<'a>, RequestError> {
+    let given = |text: &'_ Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    if let Some(id) = request.vehicle.as_deref().map(str::trim).filter(|id| !id.is_empty()) {
+        for (name, value) in [("make", &request.make), ("model", &request.model), ("body", &request.body)] {
+            if given(value) {
+                return Err(wrong(name, format!("`{name}` does not go with `vehicle`, which says it")));
+            }
+        }
+        let none = || wrong("vehicle", format!("the catalog has no vehicle `{}`", shortened(id)));
+        let id: VehicleId = id.parse().map_err(|_| none())?;
+        let (make, model, body) = catalog.of_id(id).ok_or_else(none)?;
+        return Ok(Named { make, models: vec![model], bodies: Bodies::Only(body) });
+    }
+    let make = request.make.as_deref().ok_or_else(|| wrong("make", "`make` or `vehicle` is missing"))?;
+    let make = catalog.find_make(make).map_err(|missing| wrong("make", missing.detail))?;
+    let models = match &request.model {
+        Some(name) => vec![catalog.find_model(make, name).map_err(|missing| wrong("model", missing.detail))?],
+        None => make.models.iter().collect(),
+    };
+    let bodies = match request.body.as_deref().map(str::trim) {
+        None | Some("") => Bodies::Usual,
+        Some("all") => Bodies::All,
+        Some(word) => {
+            let none = || wrong("body", format!("`{}` is no body", shortened(word)));
+            Bodies::Like(body_of_word(word).ok_or_else(none)?)
+        }
+    };
+    Ok(Named { make, models, bodies })
+}
+
+fn with_bodies(catalog: &Catalog, make: &Make, model: &Model, year: u16, bodies: Bodies) -> Vec<Vehicle> {
+    match bodies {
+        Bodies::Usual => catalog.vehicle(make, model, year).into_iter().collect(),
+        Bodies::All => catalog.bodies(make, model, year),
+        Bodies::Only(body) => {
+            catalog.bodies(make, model, year).into_iter().filter(|vehicle| vehicle.body == body).collect()
+        }
+        Bodies::Like(body) => {
+            let name = AskedName::Names { make: make.slug.clone(), model: model.slug.clone() };
+            let asked = AskedVehicle { name, year: AskedYear::Year(year), body: Some(body) };
+            catalog.find_asked(&asked).ok().map(|found| found.vehicle).into_iter().collect()
+        }
+    }
+}
+
 fn subject(request: &Request) -> String {
-    format!("{} {}", request.make, request.model.as_deref().unwrap_or_default()).trim_end().to_owned()
+    let parts = [&request.vehicle, &request.make, &request.model];
+    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 fn years(text: Option<&str>) -> Result<Vec<RangeInclusive<u16>>, RequestError> {
@@ -151,11 +220,12 @@ mod tests {
     fn request(make: &str, model: &str, years: &str, views: &str, colors: &str) -> Request {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Request {
-            make: make.to_owned(),
+            make: given(make),
             model: given(model),
             years: given(years),
             views: given(views),
             colors: given(colors),
+            ..Request::default()
         }
     }
 
@@ -184,6 +254,35 @@ mod tests {
         }
         let make = added(&[request("honda", "", "2018", "", "")]).unwrap();
         assert!(make.len() > 5 && make.iter().all(|wish| wish.vehicle.make == "honda" && wish.vehicle.year == 2018));
+    }
+
+    #[test]
+    fn a_body_is_kept() {
+        let golf =
+            |body: &str| Request { body: Some(body.to_owned()), ..request("volkswagen", "golf", "2015", "", "") };
+        let bodies = |requests: &[Request]| -> Vec<BodyClass> {
+            added(requests).unwrap().iter().map(|wish| wish.vehicle.body).collect()
+        };
+        assert_eq!(bodies(&[golf("")]), [BodyClass::Hatchback]);
+        assert_eq!(bodies(&[golf("estate")]), [BodyClass::Wagon]);
+        assert_eq!(bodies(&[golf(""), golf("wagon"), golf("estate")]), [BodyClass::Hatchback, BodyClass::Wagon]);
+        let all = bodies(&[golf("all")]);
+        assert!(all.len() > 2 && all.contains(&BodyClass::Wagon), "{all:?}");
+        let id = VehicleId::of("volkswagen", "golf", BodyClass::Wagon).to_string();
+        let by_id =
+            |years: &str| Request { vehicle: Some(id.clone()), years: Some(years.to_owned()), ..Request::default() };
+        assert_eq!(added(&[by_id("2015")]), added(&[golf("wagon")]));
+        assert_eq!(added(&[by_id("1990")]).unwrap_err().parameter, "years", "there was none yet");
+        for (request, parameter) in [
+            (golf("boat"), "body"),
+            (golf("pickup"), "years"),
+            (Request { make: Some("bmw".to_owned()), ..by_id("2015") }, "make"),
+            (Request { vehicle: Some("cyv_0000000000000".to_owned()), ..Request::default() }, "vehicle"),
+            (Request { vehicle: Some("golf".to_owned()), ..Request::default() }, "vehicle"),
+            (Request::default(), "make"),
+        ] {
+            assert_eq!(added(std::slice::from_ref(&request)).unwrap_err().parameter, parameter, "{request:?}");
+        }
     }
 
     #[test]

@@ -59,7 +59,9 @@ export interface BatchImageUrlRequest {
 
 export interface ResolveRequest {
   /** Such as `navy 911 from behind`. */
-  readonly query: string;
+  readonly query?: string;
+  /** In the place of `query`: a vehicle identification number or its beginning. */
+  readonly vin?: string;
   readonly year?: number;
   readonly make?: string;
   readonly model?: string;
@@ -624,6 +626,8 @@ export interface CheckedVehicle {
   /** `match`; `suggestion`: the nearest vehicle, `reason` says how it differs; `miss`; `invalid`: too little, or wrong. */
   readonly status: string;
   readonly body?: Body;
+  /** Of a row with `vin`: what the number says, and how sure that is. */
+  readonly decoded?: DecodedVin;
   readonly likeness?: string;
   readonly make?: string | null;
   readonly model?: string | null;
@@ -631,6 +635,8 @@ export interface CheckedVehicle {
   /** Views that exist. */
   readonly stored?: readonly StoredView[] | null;
   readonly vehicle_id?: string;
+  /** Of a row whose `vin` has a wrong character: the number that was probably meant. */
+  readonly vin_suggestion?: string | null;
   readonly year?: number | null;
 }
 
@@ -724,6 +730,8 @@ export interface ResolvedParams {
   readonly model: string;
   readonly view: View;
   readonly year: number;
+  /** Where it is not the model's usual one of that year. */
+  readonly body?: Body;
   /** png, webp or jpg. */
   readonly format?: string | null;
   /** thumb, small, medium or large. */

@@ -146,6 +146,18 @@ on_both_databases! {
         assert!(resolved.contains("vehicle     Honda Civic 2018\n") && resolved.ends_with("cyclorama get honda civic 2018 --view rear --color blue\n"), "{resolved}");
         assert_eq!(terminal.run(&["resolve", "red civic 2018", "--json"]).await.json()["data"]["params"]["color"], "red");
         assert_eq!(terminal.run(&["resolve", "zzzz qqqq"]).await.status, 5);
+        let resolved = terminal.run(&["resolve", "--vin", "1HGCM82633A004352"]).await.success();
+        assert!(resolved.contains("Honda Accord 2003\n") && resolved.contains("\nbody        coupe\n"), "{resolved}");
+        assert!(resolved.ends_with("cyclorama get honda accord 2003 --body coupe --view front-3-4 --color silver\n"), "{resolved}");
+        for (arguments, status, told) in [
+            (&["resolve", "--vin", "1HGCM82633AO04352"][..], 2, "Near it: 1HGCM82633A004352"),
+            (&["resolve", "--vin", "1HGCM82633A004352", "accord"], 2, "--vin"),
+            (&["resolve"], 2, "WORDS"),
+        ] {
+            let refused = terminal.run(arguments).await;
+            assert_eq!(refused.status, status, "{arguments:?}: {}", refused.stderr);
+            assert!(refused.stderr.contains(told), "{arguments:?}: {}", refused.stderr);
+        }
         let got = terminal.run(&["get", "honda", "civic", "2018", "--json"]).await.json();
         let rated = ["feedback", "--request-id", got["request_id"].as_str().unwrap(), "--rating", "5", "--reason", "as ordered"];
         assert_eq!(terminal.run(&rated).await.success(), "Recorded.\n");

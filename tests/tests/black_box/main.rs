@@ -15,6 +15,7 @@ mod broken_commits;
 mod buckets;
 mod caps_and_letters;
 mod catalog;
+mod checks;
 mod commands;
 mod configuration;
 mod console;

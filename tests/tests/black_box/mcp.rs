@@ -235,6 +235,21 @@ on_both_databases! {
         assert!(years["data"]["years"].as_array().unwrap().contains(&json!(2024)));
         let options = good(&service, &customer, "list_image_options", json!({})).await;
         assert_eq!(options["data"]["colors"].as_array().unwrap().len(), 15);
+        let rows = json!({ "vehicles": [
+            { "make": "volkswagen", "model": "golf", "year": "2015", "body": "estate" },
+            { "make": "volkswagen", "model": "gollf", "year": 2015 },
+            { "vin": "1HGCM82633A004352" }, { "vin": "1HGCM82633AO04352" }, { "year": 2015 },
+        ] });
+        let checked = good(&service, &customer, "check_vehicles", rows).await;
+        let checked = &checked["data"]["vehicles"];
+        let statuses: Vec<&Value> = checked.as_array().unwrap().iter().map(|row| &row["status"]).collect();
+        assert_eq!(statuses, ["match", "suggestion", "match", "invalid", "invalid"], "{checked}");
+        assert!(checked[0]["body"] == "wagon" && checked[0]["vehicle_id"].is_string() && checked[0]["decoded"].is_null(), "{checked}");
+        let decoded = &checked[2]["decoded"];
+        assert_eq!((&decoded["model"], &decoded["year"], &decoded["confidence"]), (&json!("accord"), &json!(2003), &json!("high")));
+        assert_eq!(checked[3]["vin_suggestion"], "1HGCM82633A004352", "{checked}");
+        let resolved = good(&service, &customer, "resolve_vehicle", json!({ "vin": "1HGCM82633A004352" })).await;
+        assert_eq!(resolved["data"]["params"]["model"], "accord", "{resolved}");
         let account = good(&service, &customer, "get_account", json!({})).await;
         assert_eq!((&account["data"]["credits"], &account["data"]["key"]["id"]), (&json!(5), &json!(customer.key_id)));
         let described = call(&service, &customer, "describe_api", json!({})).await;
@@ -245,6 +260,11 @@ on_both_databases! {
             ("resolve_vehicle", json!({}), 400, json!("query")),
             ("resolve_vehicle", json!({ "query": "x".repeat(201) }), 400, json!("query")),
             ("resolve_vehicle", json!({ "query": "qqxzzy wvvkkj" }), 404, Value::Null),
+            ("resolve_vehicle", json!({ "query": "civic", "vin": "1HGCM82633A004352" }), 400, json!("vin")),
+            ("resolve_vehicle", json!({ "vin": "1HGCM82633A004353" }), 422, Value::Null),
+            ("check_vehicles", json!({}), 400, json!("vehicles")),
+            ("check_vehicles", json!({ "vehicles": [] }), 400, json!("vehicles")),
+            ("check_vehicles", json!({ "vehicles": vec![json!({ "query": "golf" }); 101] }), 400, json!("vehicles")),
             ("search_vehicles", json!({ "q": "a", "limit": 26 }), 400, json!("limit")),
             ("search_vehicles", json!({ "q": ["a"] }), 400, json!("q")),
             ("search_vehicles", json!({ "make": "nonesuch" }), 404, Value::Null),
@@ -305,6 +325,7 @@ on_both_databases! {
         }
         for (tool, arguments) in [
             ("resolve_vehicle", json!({ "query": "ford mustang" })),
+            ("check_vehicles", json!({ "vehicles": [{ "query": "ford mustang" }] })),
             ("get_account", json!({})),
             ("rate_image", json!({ "request_id": "x", "rating": 1 })),
         ] {
@@ -527,7 +548,7 @@ on_both_databases! {
             assert!(result["capabilities"]["tools"].is_object() && result["resultType"].is_null());
         }
         let listed = ask(&service, key, "tools/list", json!({})).await["result"].clone();
-        assert_eq!(listed["tools"].as_array().unwrap().len(), 8);
+        assert_eq!(listed["tools"].as_array().unwrap().len(), 9);
         assert!(listed["resultType"].is_null());
 
         // The newer one says everything in each request, in the body and beside it.

@@ -35,6 +35,7 @@ fn calls() -> Value {
         ["create_car_image_urls", { "images": [mustang, mustang] }],
         ["rate_image", { "make": "ford", "model": "mustang", "year": 2020, "color": "red", "rating": 4 }],
         ["get_account", {}],
+        ["check_vehicles", { "vehicles": [{ "query": "ford mustang 2020" }, { "vin": "1HGCM82633A004352" }] }],
     ])
 }
 
@@ -102,7 +103,7 @@ on_both_databases! {
         assert_eq!(bridge.hear().await["error"]["code"], -32700);
         bridge.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()).await;
         let listed = bridge.ask(&json!({ "jsonrpc": "2.0", "id": "two", "method": "tools/list" })).await;
-        assert_eq!((&listed["id"], listed["result"]["tools"].as_array().unwrap().len()), (&json!("two"), 8));
+        assert_eq!((&listed["id"], listed["result"]["tools"].as_array().unwrap().len()), (&json!("two"), 9));
         // Two under way at once; nobody renders the first one, and it is given up.
         let picture = json!({ "name": "get_car_image", "arguments": { "make": "ford", "model": "mustang", "year": 2020 } });
         bridge.say(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": picture }).to_string()).await;

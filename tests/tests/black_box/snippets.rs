@@ -39,7 +39,10 @@ const BLOCKS: &[(&str, &[How])] = &[
     ("README.md", &[How::Make, How::Run, How::Tree]),
     ("control-plane/templates/agents.md", &[How::Elsewhere("tests/tests/black_box/machines.rs"); 8]),
     ("docs/architecture.md", &[How::Drawing]),
-    ("docs/command-line.md", &[How::Login, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run]),
+    (
+        "docs/command-line.md",
+        &[How::Login, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run],
+    ),
     ("docs/drawing-vehicles.md", &[How::Sheet, How::Run, How::Facts, How::Run]),
     ("docs/surfaces.md", &[How::Run]),
     ("docs/vehicles.md", &[How::Run, How::Run, How::Run]),
@@ -285,6 +288,8 @@ on_both_databases! {
             if *file == "docs/command-line.md" {
                 assert_eq!(image::open(terminal.path("911.webp")).unwrap().width(), 1024);
                 assert_eq!(std::fs::read_to_string(terminal.path("cars/report.csv")).unwrap().matches(",done,").count(), 3);
+                let checked = std::fs::read_to_string(terminal.path("stock.checked.csv")).unwrap();
+                assert_eq!((checked.matches(",match,").count(), checked.matches(",suggestion,").count()), (2, 1), "{checked}");
                 let element = std::fs::read_to_string(terminal.path("picture.html")).unwrap();
                 assert!(element.starts_with("<img ") && element.contains(" 256w, "), "{element}");
             }

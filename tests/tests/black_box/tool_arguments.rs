@@ -87,6 +87,8 @@ on_both_databases! {
             ("search_vehicles", json!({ "q": "golf", "limit": "few" }), "limit", None, "`limit` is a whole number, not the string `few`."),
             ("search_vehicles", json!({ "q": { "make": "vw" } }), "q", None, "`q` is a string, not an object."),
             ("resolve_vehicle", json!({ "query": "golf", "year": "new" }), "year", None, "`year` is a whole number"),
+            ("check_vehicles", json!({ "vehicles": [{ "query": "golf" }, { "hue": "red" }] }), "hue", Some(1), "`vehicles[1].hue` is not"),
+            ("check_vehicles", json!({ "vehicles": "golf" }), "vehicles", None, "`vehicles` is a list"),
             ("rate_image", json!({ "request_id": "x", "rating": "good" }), "rating", None, "`rating` is a whole number"),
             ("get_account", json!({ "x": 1 }), "x", None, "this tool takes none"),
         ] {

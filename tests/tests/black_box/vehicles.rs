@@ -1,8 +1,12 @@
 //! The right vehicle: permanent ids, bodies, years that look alike, names as people have them, lists and identification numbers.
 
-use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
+use crate::terminal::Terminal;
+use crate::traces::{CALLER, traced};
+use cyclorama_tests::service::Customer;
+use cyclorama_tests::{Behaviour, Collector, DatabaseChoice, FakeNode, Service, on_both_databases};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
+use sqlx::{AnyConnection, Row};
 use std::sync::atomic::Ordering;
 
 fn header<'a>(answer: &'a Response, name: &str) -> &'a str {
@@ -21,6 +25,37 @@ async fn golf(service: &Service, body: &str) -> String {
     let bodies = golf["bodies"].as_array().unwrap();
     let one = bodies.iter().find(|one| one["body"] == body).unwrap_or_else(|| panic!("no {body} in {golf}"));
     one["vehicle_id"].as_str().unwrap().to_owned()
+}
+
+async fn post(service: &Service, customer: &Customer, path: &str, body: &Value) -> (u16, Value) {
+    let request = service.http.post(format!("{}{path}", service.base_url)).bearer_auth(&customer.key).json(body);
+    let answer = request.header("traceparent", format!("00-{}-{}-01", CALLER.0, CALLER.1)).send().await.unwrap();
+    (answer.status().as_u16(), answer.json().await.unwrap())
+}
+
+/// Columns of the database that hold a text somewhere.
+async fn columns_with(database: &mut AnyConnection, is_sqlite: bool, text: &str) -> Vec<String> {
+    let columns = match is_sqlite {
+        true => {
+            "select t.name, c.name from sqlite_master t join pragma_table_info(t.name) c
+             where t.type = 'table' and t.name not like 'sqlite_%'"
+        }
+        false => {
+            "select cast(table_name as text), cast(column_name as text) from information_schema.columns where table_schema = 'public'"
+        }
+    };
+    let columns = sqlx::query(columns).fetch_all(&mut *database).await.unwrap();
+    assert!(columns.len() > 100, "{}", columns.len());
+    let mut found = Vec::new();
+    for column in columns {
+        let (table, column): (String, String) = (column.get(0), column.get(1));
+        let sql = format!("select count(*) from \"{table}\" where cast(\"{column}\" as text) like '%{text}%'");
+        let count: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut *database).await.unwrap();
+        if count > 0 {
+            found.push(format!("{table}.{column}"));
+        }
+    }
+    found
 }
 
 const CAR: &str = "/api/v1/images/car?";
@@ -191,7 +226,85 @@ on_both_databases! {
             let answer = service.visit(&format!("/api/v1/vehicles/vin/{number}")).send().await.unwrap();
             assert_eq!(answer.status().as_u16(), status, "{number}");
         }
-        let log = service.log();
-        assert!(!log.contains("1HGCM8") && !log.contains("WVWZZZ"), "{log}");
+    }
+
+    async fn a_number_stands_in_the_place_of_words(db: DatabaseChoice) {
+        let service = Service::start(db).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let resolve = async |body: Value| post(&service, &customer, "/api/v1/images/resolve", &body).await;
+        let (status, accord) = resolve(json!({ "vin": "1HGCM82633A004352" })).await;
+        let (found, params) = (&accord["data"], &accord["data"]["params"]);
+        assert_eq!(status, 200, "{accord}");
+        assert_eq!((&params["make"], &params["model"], &params["year"]), (&json!("honda"), &json!("accord"), &json!(2003)));
+        assert_eq!((&found["confidence"], &found["display"]["make_name"]), (&json!("high"), &json!("Honda")), "{accord}");
+        assert_eq!((&found["candidates"][0]["model_slug"], &found["extracted"]["unread"]), (&json!("accord"), &json!([])));
+        // The picture is of the body that the number says.
+        let said = data(&service, "/api/v1/vehicles/vin/1HGCM82633A004352").await;
+        assert_eq!((&said["body"], &params["body"]), (&json!("coupe"), &json!("coupe")));
+        let picture = service.get(&customer, found["image_path"].as_str().unwrap()).send().await.unwrap();
+        assert_eq!(picture.status(), StatusCode::OK, "{accord}");
+        assert!(header(&picture, "content-location").ends_with("&body=coupe"), "{:?}", picture.headers());
+
+        let (status, begun) = resolve(json!({ "vin": "1HGCM8263", "year": 2003 })).await;
+        assert_eq!((status, &begun["data"]["params"]["model"]), (200, &json!("accord")), "{begun}");
+        for (body, status, code, parameter) in [
+            (json!({ "vin": "1HGCM82633AO04352" }), 422, "wrong_vin", Value::Null),
+            (json!({ "vin": "1HGCM82633A004353" }), 422, "wrong_vin", Value::Null),
+            (json!({ "vin": "1HGCM8263" }), 400, "invalid_parameter", json!("vin")),
+            (json!({ "vin": "not-a-number" }), 400, "invalid_parameter", json!("vin")),
+            (json!({ "vin": "1HGCM82633A004352", "query": "accord" }), 400, "invalid_parameter", json!("vin")),
+            (json!({ "vin": "1HGCM82633A004352", "make": "honda" }), 400, "invalid_parameter", json!("make")),
+            (json!({ "year": 2003 }), 400, "invalid_parameter", json!("query")),
+            (json!({ "vin": "WVWZZZ1KZ8W000001" }), 404, "vehicle_not_found", Value::Null),
+        ] {
+            let (answered, problem) = resolve(body.clone()).await;
+            assert_eq!((answered, &problem["code"], &problem["parameter"]), (status, &json!(code), &parameter), "{body}: {problem}");
+            if body["vin"] == "1HGCM82633AO04352" {
+                assert_eq!(problem["suggestion"], "1HGCM82633A004352");
+            }
+            if status == 404 {
+                assert_eq!(problem["makes"][0]["slug"], "volkswagen", "{problem}");
+            }
+        }
+        assert_eq!(service.balance(&customer).await.unwrap(), 4, "the picture, and nothing else");
+    }
+
+    // At every door, read or refused: neither the log, nor a trace, nor a table has it afterwards.
+    async fn a_number_is_kept_nowhere(db: DatabaseChoice) {
+        let collector = Collector::open().await.unwrap();
+        let mut service = Service::start_with(db, traced(&collector.endpoint)).await.unwrap();
+        let customer = service.customer(5).unwrap();
+        let mut terminal = Terminal::new(&service);
+        terminal.set("CYCLORAMA_KEY", &customer.key);
+        // Right, mistyped, of no model, of no maker, cut short.
+        let numbers = ["1HGCM82633A004352", "1HGCM82633A004353", "WVWZZZ1KZ8W000001", "0AA0B0C0D0E000001", "1HGCM8263"];
+        for number in numbers {
+            let path = format!("{}/api/v1/vehicles/vin/{number}", service.base_url);
+            let parent = format!("00-{}-{}-01", CALLER.0, CALLER.1);
+            service.http.get(path).header("traceparent", parent).send().await.unwrap();
+            post(&service, &customer, "/api/v1/images/resolve", &json!({ "vin": number })).await;
+            let rows = json!({ "vehicles": [{ "vin": number }, { "vin": number, "make": "honda", "model": "none", "year": 2003 }] });
+            post(&service, &customer, "/api/v1/vehicles/check", &rows).await;
+            for (tool, arguments) in [("check_vehicles", rows), ("resolve_vehicle", json!({ "vin": number }))] {
+                let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments } });
+                let url = format!("{}/api/mcp", service.base_url);
+                let call = service.http.post(url).bearer_auth(&customer.key).json(&call);
+                call.header("accept", "application/json, text/event-stream").send().await.unwrap();
+            }
+            terminal.run(&["resolve", "--vin", number]).await;
+        }
+        let routes = ["GET /api/v1/vehicles/vin/{vin}", "POST /api/v1/images/resolve", "POST /api/v1/vehicles/check"];
+        let spans = collector.wait_for(CALLER.0, &routes).await.unwrap();
+        service.terminate().await.unwrap();
+        let (log, told) = (service.log(), format!("{spans:?} {:?}", collector.spans()));
+        assert!(log.contains("/api/v1/vehicles/vin/{vin}") || log.contains("/api/v1/vehicles/vin"), "the requests are in the log");
+        let mut database = service.database().await.unwrap();
+        // The first three characters name a maker, and no vehicle.
+        for number in numbers {
+            let part = &number[..8];
+            assert!(!log.contains(part) && !told.contains(part), "{number}");
+            assert_eq!(columns_with(&mut database, db == DatabaseChoice::Sqlite, part).await, [""; 0], "{number}");
+        }
     }
 }

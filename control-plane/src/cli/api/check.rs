@@ -30,9 +30,9 @@ pub async fn check(address: &str) -> anyhow::Result<Vec<Check>> {
         return Ok(checks);
     }
     checks.extend(account(&client).await);
-    let words = ResolveRequest::new("red honda civic 2018");
-    let found = client.resolve_image(&words).await.map_err(|error| said(&error));
-    let found = found.map(|answer| format!("\"{}\" is {}", words.query, answer.data.image_path));
+    let words = "red honda civic 2018";
+    let found = client.resolve_image(&ResolveRequest::new(words)).await.map_err(|error| said(&error));
+    let found = found.map(|answer| format!("\"{words}\" is {}", answer.data.image_path));
     checks.push(Check::new("catalog", found));
     Ok(checks)
 }

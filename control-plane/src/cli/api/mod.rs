@@ -4,6 +4,7 @@
 mod agent_config;
 mod batch;
 mod check;
+mod check_vehicles;
 mod credentials;
 mod feedback;
 mod get;
@@ -37,7 +38,9 @@ pub enum Command {
     Url(url::Url),
     /// Pictures of a list (CSV) into a folder (1 credit each); goes on where it was stopped
     Batch(batch::Batch),
-    /// What a few words mean, such as "navy 911 from behind" (free)
+    /// Which vehicles of a list (CSV) there are, by names, ids, identification numbers or words (free); goes on where it was stopped
+    Check(check_vehicles::Check),
+    /// What a few words mean, such as "navy 911 from behind", or whose an identification number is (free)
     Resolve(resolve::Resolve),
     /// Makes and models by name (free)
     Search(search::Search),
@@ -58,6 +61,7 @@ impl Command {
             Command::Get(command) => command.run(as_json).await,
             Command::Url(command) => command.run(as_json).await,
             Command::Batch(command) => command.run(as_json).await,
+            Command::Check(command) => command.run(as_json).await,
             Command::Resolve(command) => command.run(as_json).await,
             Command::Search(command) => command.run(as_json).await,
             Command::Options(command) => command.run(as_json).await,

@@ -1,16 +1,24 @@
-//! `cyclorama resolve`: what a few words mean.
+//! `cyclorama resolve`: what a few words mean, or which vehicle an identification number is of.
 
 use super::Service;
 use super::show::{pairs, table, years};
 use crate::cli::print;
+use anyhow::Context;
 use cyclorama_client::types::ResolveRequest;
+use std::io::{BufRead, Read};
+
+/// A number has 17 characters; what is longer is refused by the service.
+const VIN_LINE_BYTES_MAX: u64 = 100;
 
 #[derive(Debug, clap::Args)]
 pub struct Resolve {
     /// Such as: navy porsche 911 2024 from behind
-    #[arg(required = true)]
+    #[arg(required_unless_present = "vin")]
     words: Vec<String>,
-    /// In place of a year among the words
+    /// A vehicle identification number or its beginning, in place of words; `-` reads it from standard input
+    #[arg(long, conflicts_with_all = ["words", "make", "model"])]
+    vin: Option<String>,
+    /// In place of a year among the words; beside --vin its model year, where that is known
     #[arg(long)]
     year: Option<i64>,
     /// Only vehicles of this make
@@ -25,7 +33,9 @@ pub struct Resolve {
 
 impl Resolve {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
-        let asked = ResolveRequest { query: self.words.join(" "), year: self.year, make: self.make, model: self.model };
+        let vin = self.vin.map(given).transpose()?;
+        let query = vin.is_none().then(|| self.words.join(" "));
+        let asked = ResolveRequest { query, vin, year: self.year, make: self.make, model: self.model };
         let answer = self.service.client()?.resolve_image(&asked).await?;
         if as_json {
             return Ok(print::answer(&serde_json::to_value(&answer)?, true)?);
@@ -34,6 +44,7 @@ impl Resolve {
         let names = &found.display;
         let mut told = pairs(&[
             ("vehicle", format!("{} {} {}", names.make_name, names.model_name, params.year)),
+            ("body", params.body.as_ref().map(ToString::to_string).unwrap_or_default()),
             ("view", params.view.to_string()),
             ("color", params.color.to_string()),
             ("size", params.size.clone().unwrap_or_default()),
@@ -51,7 +62,18 @@ impl Resolve {
         }
         let (make, model) = (&params.make, &params.model);
         let (view, color) = (&params.view, &params.color);
-        told.push_str(&format!("\ncyclorama get {make} {model} {} --view {view} --color {color}\n", params.year));
+        let body = params.body.as_ref().map_or_else(String::new, |body| format!(" --body {body}"));
+        told.push_str(&format!("\ncyclorama get {make} {model} {}{body} --view {view} --color {color}\n", params.year));
         Ok(print::text(&told)?)
     }
+}
+
+/// A number as it was given, or the first line of standard input for `-`: everybody on a machine sees the arguments of its programs.
+fn given(vin: String) -> anyhow::Result<String> {
+    if vin != "-" {
+        return Ok(vin);
+    }
+    let mut line = String::new();
+    std::io::stdin().lock().take(VIN_LINE_BYTES_MAX).read_line(&mut line).context("standard input cannot be read")?;
+    Ok(line.trim().to_owned())
 }

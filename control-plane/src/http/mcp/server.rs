@@ -26,8 +26,9 @@ const TOOLS_TTL_MS: u64 = 60 * 60 * 1000;
 const PROGRESS_EVERY: Duration = Duration::from_secs(3);
 
 const INSTRUCTIONS: &str = "Studio renders of vehicles by make, model and year. get_car_image and create_car_image_urls spend credits of the \
-    key's account: 1 for each picture or URL; every other tool is free. Resolve free text with resolve_vehicle first, send an \
-    idempotency_key with what spends, and ask the user instead of retrying when a problem has status 402. describe_api explains the rest.";
+    key's account: 1 for each picture or URL; every other tool is free. Resolve free text with resolve_vehicle first, several vehicles \
+    with check_vehicles, send an idempotency_key with what spends, and ask the user instead of retrying when a problem has status 402. \
+    describe_api explains the rest.";
 
 /// Answers one message.
 pub struct Server {

@@ -489,19 +489,31 @@ impl ToSchema for CheckRequest {
     }
 }
 
+/// What is to be resolved; which of it belongs together is said beside it.
+pub fn resolve_fields() -> ObjectBuilder {
+    use crate::http::v1::images::resolve::{NAME_CHARS_MAX, QUERY_CHARS_MAX};
+    let narrows = |what: &str| {
+        let description = format!("Narrows the search to this {what}.");
+        text().max_length(Some(NAME_CHARS_MAX)).description(Some(description))
+    };
+    let query = text().min_length(Some(1)).max_length(Some(QUERY_CHARS_MAX)).pattern(Some("[^\\s\\x85]"));
+    let query = query.description(Some("What is wanted, in any words and order."));
+    let vin = text().min_length(Some(1)).max_length(Some(40)).description(Some(
+        "In the place of `query`: a vehicle identification number or its beginning; neither logged nor kept.",
+    ));
+    let year =
+        year().description(Some("Whatever year the words name; beside `vin` the model year, where it is known."));
+    let narrowed = [("make", narrows("make")), ("model", narrows("model"))];
+    let properties = [("query", query), ("vin", vin), ("year", year)].into_iter().chain(narrowed);
+    object(built(properties.collect()))
+}
+
 impl PartialSchema for ResolveRequest {
     fn schema() -> RefOr<Schema> {
-        use crate::http::v1::images::resolve::{NAME_CHARS_MAX, QUERY_CHARS_MAX};
-        let narrows = |what: &str| {
-            let description = format!("Narrows the search to this {what}.");
-            text().max_length(Some(NAME_CHARS_MAX)).description(Some(description))
-        };
-        let query = text().min_length(Some(1)).max_length(Some(QUERY_CHARS_MAX)).pattern(Some("[^\\s\\x85]"));
-        let query = query.description(Some("What is wanted, in any words and order."));
-        let year = year().description(Some("Whatever year the words name."));
-        let properties = vec![("query", query), ("year", year), ("make", narrows("make")), ("model", narrows("model"))];
-        object(built(properties))
-            .required("query")
+        let either = OneOfBuilder::new().item(requires(&["query"])).item(requires(&["vin"]));
+        AllOfBuilder::new()
+            .item(resolve_fields().build())
+            .item(Schema::OneOf(either.build()))
             .examples([serde_json::json!({ "query": "navy blue vw golf 2019 from behind" })])
             .into()
     }

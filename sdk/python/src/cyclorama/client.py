@@ -321,10 +321,17 @@ class Cyclorama:
     # --- finding vehicles -------------------------------------------------------------------------------------------
 
     def resolve_image(
-        self, query: str, *, year: Optional[int] = None, make: Optional[str] = None, model: Optional[str] = None
+        self,
+        query: Optional[str] = None,
+        *,
+        vin: Optional[str] = None,
+        year: Optional[int] = None,
+        make: Optional[str] = None,
+        model: Optional[str] = None,
     ) -> ResolveResponse:
-        """What a few words mean, such as `navy 911 from behind`. Free; ask a person when `confidence` is not `high`."""
-        body = {"query": query, **_given(year=year, make=make, model=model)}
+        """What a few words mean, such as `navy 911 from behind`, or which vehicle an identification number (`vin`) is of. Free; ask a
+        person when `confidence` is not `high`."""
+        body = _given(query=query, vin=vin, year=year, make=make, model=model)
         return self._json(ResolveResponse, Request("POST", "/api/v1/images/resolve", body=body))
 
     @overload

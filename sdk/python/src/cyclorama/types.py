@@ -718,6 +718,8 @@ class CheckedVehicle:
     # `match`; `suggestion`: the nearest vehicle, `reason` says how it differs; `miss`; `invalid`: too little, or wrong.
     status: str
     body: Optional[Body] = None
+    # Of a row with `vin`: what the number says, and how sure that is.
+    decoded: Optional[DecodedVin] = None
     likeness: Optional[str] = None
     make: Optional[str] = None
     model: Optional[str] = None
@@ -725,6 +727,8 @@ class CheckedVehicle:
     # Views that exist.
     stored: Optional[List[StoredView]] = None
     vehicle_id: Optional[str] = None
+    # Of a row whose `vin` has a wrong character: the number that was probably meant.
+    vin_suggestion: Optional[str] = None
     year: Optional[int] = None
 
 
@@ -835,6 +839,8 @@ class ResolvedParams:
     model: str
     view: View
     year: int
+    # Where it is not the model's usual one of that year.
+    body: Optional[Body] = None
     # png, webp or jpg.
     format: Optional[str] = None
     # thumb, small, medium or large.

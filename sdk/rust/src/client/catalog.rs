@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 impl Client {
-    /// What a few words mean. Ask a person when `confidence` is not `high`.
+    /// What a few words mean, or which vehicle an identification number is of. Ask a person when `confidence` is not `high`.
     pub async fn resolve_image(&self, asked: &ResolveRequest) -> Result<ResolveResponse, Error> {
         self.json(&Request::post("/api/v1/images/resolve").body(asked)?.repeatable(true)).await
     }

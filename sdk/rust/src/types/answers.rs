@@ -589,6 +589,12 @@ pub struct CheckedVehicle {
     /// Views that exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<Vec<StoredView>>,
+    /// Of a row with `vin`: what the number says, and how sure that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded: Option<DecodedVin>,
+    /// Of a row whose `vin` has a wrong character: the number that was probably meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vin_suggestion: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -702,6 +708,9 @@ pub struct ResolvedParams {
     pub model: String,
     pub view: View,
     pub year: i64,
+    /// Where it is not the model's usual one of that year.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Body>,
     /// png, webp or jpg.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,

@@ -285,7 +285,11 @@ impl From<Vec<ImageRequest>> for ImageUrlsRequest {
 #[serde(default, deny_unknown_fields)]
 pub struct ResolveRequest {
     /// Free text, such as `navy 911 from behind`.
-    pub query: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// In the place of `query`: a vehicle identification number or its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub year: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -296,7 +300,12 @@ pub struct ResolveRequest {
 
 impl ResolveRequest {
     pub fn new(query: impl Into<String>) -> Self {
-        ResolveRequest { query: query.into(), ..ResolveRequest::default() }
+        ResolveRequest { query: Some(query.into()), ..ResolveRequest::default() }
+    }
+
+    /// By a vehicle identification number or its beginning.
+    pub fn of_vin(vin: impl Into<String>) -> Self {
+        ResolveRequest { vin: Some(vin.into()), ..ResolveRequest::default() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::list::Row;
 use super::row::Outcome;
+use crate::cli::csv_list::harmless;
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -95,12 +96,4 @@ pub fn write(path: &Path, lines: &[Line<'_>]) -> anyhow::Result<()> {
         Ok(std::fs::rename(&beside, path)?)
     };
     write().with_context(|| format!("the report {} cannot be written", path.display()))
-}
-
-/// A text that a spreadsheet would take for a formula begins with an apostrophe.
-fn harmless(text: &str) -> String {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => format!("'{text}"),
-        false => text.to_owned(),
-    }
 }

@@ -32,9 +32,10 @@ pub async fn create(
     JsonBody(body): JsonBody<Wanted>,
 ) -> Result<(StatusCode, Json<Created>), Problem> {
     let (name, budget_percent) = (body.name()?, body.budget_percent()?);
-    let wishes = wishes(&app.catalog.now(), body.requests()?)?;
+    let catalog = app.catalog.now();
+    let wishes = wishes(&catalog, body.requests()?)?;
     let plan = Plan::of(&app, &wishes).await?;
-    let batch_id = Batch::create(&app.db, name, &wishes, budget_percent, app.clock.now()).await?;
+    let batch_id = Batch::create(&app.db, &catalog, name, &wishes, budget_percent, app.clock.now()).await?;
     tracing::info!(batch_id, name, rows = plan.rows, "prewarming started by the operator");
     Ok((StatusCode::CREATED, Json(Created { batch_id, plan })))
 }

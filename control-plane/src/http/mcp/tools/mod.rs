@@ -3,6 +3,7 @@
 //! Arguments and answers have the shapes of the JSON API (its OpenAPI schemas, each by itself), so that one page describes both. A
 //! failure is the problem document that the JSON API would send.
 
+mod check_vehicles;
 mod create_car_image_urls;
 mod definition;
 mod describe_api;
@@ -48,7 +49,7 @@ impl<'a> Call<'a> {
         sent: Map<String, Value>,
     ) -> Result<Self, Problem> {
         let read = arguments::read(tool.schema(), sent.clone());
-        let arguments = read.map_err(|bad| bad.with_items("images"))?;
+        let arguments = read.map_err(|bad| bad.with_items(tool.items()))?;
         Ok(Call { app, caller, request_id, arguments, sent })
     }
 
@@ -79,6 +80,7 @@ pub enum Named {
     GetCarImage,
     CreateCarImageUrls,
     ResolveVehicle,
+    CheckVehicles,
     SearchVehicles,
     ListImageOptions,
     GetAccount,
@@ -88,9 +90,10 @@ pub enum Named {
 
 impl Named {
     /// In the order in which somebody needs them.
-    const ALL: [Named; 8] = [
+    const ALL: [Named; 9] = [
         Named::DescribeApi,
         Named::ResolveVehicle,
+        Named::CheckVehicles,
         Named::SearchVehicles,
         Named::ListImageOptions,
         Named::GetCarImage,
@@ -105,11 +108,20 @@ impl Named {
         DEFINED.iter().find(|(tool, _)| *tool == self).map_or(&NONE, |(_, definition)| &definition.input)
     }
 
+    /// The argument that is a list, where it has one.
+    fn items(self) -> &'static str {
+        match self {
+            Named::CheckVehicles => "vehicles",
+            _ => "images",
+        }
+    }
+
     fn definition(self) -> Definition {
         match self {
             Named::GetCarImage => get_car_image::definition(),
             Named::CreateCarImageUrls => create_car_image_urls::definition(),
             Named::ResolveVehicle => resolve_vehicle::definition(),
+            Named::CheckVehicles => check_vehicles::definition(),
             Named::SearchVehicles => search_vehicles::definition(),
             Named::ListImageOptions => list_image_options::definition(),
             Named::GetAccount => get_account::definition(),
@@ -123,6 +135,7 @@ impl Named {
             Named::GetCarImage => get_car_image::call(call).await,
             Named::CreateCarImageUrls => create_car_image_urls::call(call).await,
             Named::ResolveVehicle => resolve_vehicle::call(&call),
+            Named::CheckVehicles => check_vehicles::call(call).await,
             Named::SearchVehicles => search_vehicles::call(call).await,
             Named::ListImageOptions => list_image_options::call(&call),
             Named::GetAccount => get_account::call(call).await,
@@ -169,6 +182,7 @@ mod tests {
     fn every_tool_says_what_it_costs_needs_and_takes() {
         let names: BTreeSet<&str> = all().iter().map(|tool| &*tool.name).collect();
         let expected = [
+            "check_vehicles",
             "create_car_image_urls",
             "describe_api",
             "get_account",

@@ -1,12 +1,14 @@
-//! `resolve_vehicle`: words to the parameters of one picture.
+//! `resolve_vehicle`: words, or an identification number, to the parameters of one picture.
 
 use super::definition::{Cost, Definition};
 use super::{Call, structured};
 use crate::accounts::Scope;
 use crate::http::error::Problem;
 use crate::http::openapi;
+use crate::http::openapi::requests::resolve_fields;
 use crate::http::v1::images::resolve;
 use rmcp::model::CallToolResult;
+use serde_json::json;
 
 pub fn definition() -> Definition {
     Definition {
@@ -14,10 +16,11 @@ pub fn definition() -> Definition {
         title: "Resolve a vehicle description",
         cost: Cost::Free,
         scope: Some(Scope::AccountRead),
-        limits: "query of 1 to 200 characters",
-        about: "Turns free text such as `navy blue vw golf 2019 from behind` into the exact arguments of get_car_image. Use `params` when \
-                `confidence` is high; otherwise show `candidates` to the user before anything is spent.",
-        input: openapi::schema("ResolveRequest"),
+        limits: "query of 1 to 200 characters, or vin of 8 to 17",
+        about: "Turns free text such as `navy blue vw golf 2019 from behind`, or a vehicle identification number (`vin` in the place of \
+                `query`, not kept), into the exact arguments of get_car_image. Use `params` when `confidence` is high; otherwise show \
+                `candidates` to the user before anything is spent.",
+        input: json!(resolve_fields().build()),
         output: openapi::schema("ResolveResponse"),
         is_read_only: true,
     }

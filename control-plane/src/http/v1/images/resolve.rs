@@ -1,9 +1,11 @@
-//! `POST /api/v1/images/resolve`: words to the parameters of one picture. Free.
+//! `POST /api/v1/images/resolve`: words, or an identification number, to the parameters of one picture. Free. A number is neither logged
+//! nor kept.
 
 use crate::accounts::Scope;
 use crate::app::App;
-use crate::catalog::Make;
 use crate::catalog::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
+use crate::catalog::search::MatchKind;
+use crate::catalog::{Catalog, Found, Make, VehicleId};
 use crate::delivery::request::{YEARS, whole};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
@@ -11,12 +13,14 @@ use crate::http::json;
 use crate::http::openapi::requests::{self, ResolveRequest};
 use crate::http::rate_limit::counted;
 use crate::http::v1::vehicles::get::CatalogMake;
+use crate::http::v1::vehicles::vin;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use cyclorama_core::BodyClass;
+use cyclorama_core::{Colour, View};
 use cyclorama_drawings::likeness;
+use cyclorama_vin::Decoded;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -29,7 +33,8 @@ pub const NAME_CHARS_MAX: usize = 60;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Body {
-    query: String,
+    query: Option<String>,
+    vin: Option<String>,
     year: Option<Value>,
     make: Option<String>,
     model: Option<String>,
@@ -41,6 +46,10 @@ struct ResolvedParams {
     make: String,
     model: String,
     year: u16,
+    /// Where it is not the model's usual one of that year.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::body)]
+    body: Option<&'static str>,
     #[schema(schema_with = requests::view)]
     view: &'static str,
     #[schema(schema_with = requests::preset_color)]
@@ -80,6 +89,7 @@ struct ResolveCandidate {
 #[derive(Debug, Serialize, ToSchema)]
 struct ExtractedWords {
     year: Option<u16>,
+    body: Option<&'static str>,
     color: Option<&'static str>,
     view: Option<&'static str>,
     size: Option<&'static str>,
@@ -93,6 +103,9 @@ struct ExtractedWords {
 #[derive(Debug, Serialize, ToSchema)]
 struct ResolvedPicture {
     params: ResolvedParams,
+    /// Permanent id of make, model and body.
+    #[schema(schema_with = requests::vehicle_id)]
+    vehicle_id: String,
     display: DisplayNames,
     /// The best first, at most eight; the first is the one in `params`.
     candidates: Vec<ResolveCandidate>,
@@ -115,11 +128,12 @@ pub struct ResolveResponse {
 
 /// Resolve a description
 ///
-/// Free text to the exact parameters of one picture: year, color, view, size and format are read out of it, the rest is
+/// Free text to the exact parameters of one picture: year, body, color, view, size and format are read out of it, the rest is
 /// looked up in the catalog. The same words always come to the same. `confidence` is `high` when every word is accounted
 /// for, the names are written out and one vehicle fits; `medium` when there is a typing mistake, a beginning of a name, a
 /// trim, a year the model was not built in, a word for a kind of thing without a make (`tractor`), or another vehicle that fits as well; `low` when words are left over or only a piece of a
-/// name was there. Free.
+/// name was there. `vin` in the place of `query` is a vehicle identification number or its beginning, with its `year` where that is known:
+/// the parameters are those of the vehicle that it says, and the number is neither logged nor kept. Free.
 #[utoipa::path(
     post, path = "/api/v1/images/resolve", tag = "Catalog", operation_id = "resolveImage",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
@@ -128,7 +142,9 @@ pub struct ResolveResponse {
         (status = 200, description = "The picture that is meant.", body = ResolveResponse),
         (status = 400), (status = 401), (status = 403),
         (status = 404, description = "No vehicle was recognised; `makes` names the makes that were."),
-        (status = 413), (status = 429), (status = 500), (status = 503),
+        (status = 413),
+        (status = 422, description = "A character of `vin` is wrong; `suggestion` has the likely number where there is one."),
+        (status = 429), (status = 500), (status = 503),
     )
 )]
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
@@ -144,21 +160,69 @@ pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId,
 /// The picture that the members of a body mean.
 pub fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Result<ResolveResponse, Problem> {
     let (body, year) = understand(members)?;
-    let asked = resolve::Request {
-        query: &body.query,
-        year,
-        make: body.make.as_deref().filter(|name| !name.trim().is_empty()),
-        model: body.model.as_deref().filter(|name| !name.trim().is_empty()),
+    let make = body.make.as_deref().filter(|name| !name.trim().is_empty());
+    let model = body.model.as_deref().filter(|name| !name.trim().is_empty());
+    let data = match (&body.query, &body.vin) {
+        (Some(_), Some(_)) => {
+            return Err(Problem::bad_parameter("vin", "`vin` does not go with `query`: send one of them."));
+        }
+        (None, None) => return Err(Problem::bad_parameter("query", "`query` or `vin` is required.")),
+        (Some(query), None) => {
+            let catalog = app.catalog.now();
+            let resolved = resolve::resolve(&catalog, &resolve::Request { query, year, make, model });
+            shown(&resolved.map_err(not_found)?)
+        }
+        (None, Some(number)) => {
+            for (name, value) in [("make", make), ("model", model)] {
+                if value.is_some() {
+                    return Err(Problem::bad_parameter(
+                        name,
+                        format!("`{name}` does not go with `vin`, which says it."),
+                    ));
+                }
+            }
+            of_vin(app, number, year)?
+        }
     };
+    Ok(ResolveResponse { data, request_id })
+}
+
+/// The picture of the vehicle that an identification number says.
+fn of_vin(app: &App, number: &str, year: Option<u16>) -> Result<ResolvedPicture, Problem> {
+    let decoded = vin::decode(app, number, year)?;
     let catalog = app.catalog.now();
-    let resolved = resolve::resolve(&catalog, &asked).map_err(not_found)?;
-    Ok(ResolveResponse { data: shown(&resolved), request_id })
+    match vin::in_catalog(&catalog, &decoded) {
+        Some(found) => Ok(shown_of_vin(&catalog, &decoded, &found)),
+        None => Err(not_in_catalog(&catalog, &decoded)),
+    }
+}
+
+/// The number was read, and the catalog has no such vehicle: what was read, and the make's models.
+fn not_in_catalog(catalog: &Catalog, decoded: &Decoded) -> Problem {
+    let Decoded { make, model, year, .. } = decoded;
+    let parts = [Some(make.clone()), model.clone(), year.map(|year| year.to_string())];
+    let said = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let missing = match (model, year) {
+        (None, _) => "its tables say no model",
+        (Some(_), None) => "its tables say no year: send `year`",
+        (Some(_), Some(_)) => "the catalog has no such vehicle",
+    };
+    let problem = Problem::not_found("vehicle_not_found", format!("The number is of {said}, and {missing}."));
+    match catalog.make(make) {
+        Some(make) => {
+            let makes = serde_json::to_value([CatalogMake::from(make)]).unwrap_or_default();
+            let api = format!("GET /api/v1/vehicles?make={} lists the make's models.", make.slug);
+            let tool = format!("search_vehicles with `make`: `{}` lists its models.", make.slug);
+            problem.with("makes", makes).advise(api, tool)
+        }
+        None => problem,
+    }
 }
 
 fn understand(members: Map<String, Value>) -> Result<(Body, Option<u16>), Problem> {
     let body: Body = json::fit(members, "")?;
-    let characters = body.query.chars().count();
-    if body.query.trim().is_empty() || characters > QUERY_CHARS_MAX {
+    let is_wrong = |query: &String| query.trim().is_empty() || query.chars().count() > QUERY_CHARS_MAX;
+    if body.query.as_ref().is_some_and(is_wrong) {
         return Err(Problem::bad_parameter("query", format!("`query` is 1 to {QUERY_CHARS_MAX} characters of text.")));
     }
     for (name, value) in [("make", &body.make), ("model", &body.model)] {
@@ -201,20 +265,22 @@ fn not_found(unresolved: Unresolved<'_>) -> Problem {
 }
 
 fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
-    let Extracted { year, colour, view, size, width_px, format, unread, .. } = &resolved.extracted;
+    let Extracted { year, body, colour, view, size, width_px, format, unread } = &resolved.extracted;
     let params = ResolvedParams {
         make: resolved.make.slug.clone(),
         model: resolved.model.slug.clone(),
         year: resolved.year,
+        body: resolved.chosen_body.map(|body| body.as_str()),
         view: view.unwrap_or_default().as_str(),
         color: colour.unwrap_or_default().as_str(),
         size: size.map(|size| size.as_str()),
         width: *width_px,
         format: format.map(|format| format.as_str()),
     };
-    let image_path = image_path(&params, resolved.chosen_body);
+    let image_path = image_path(&params);
     ResolvedPicture {
         params,
+        vehicle_id: VehicleId::of(&resolved.make.slug, &resolved.model.slug, resolved.vehicle.body).to_string(),
         display: DisplayNames { make_name: resolved.make.name.clone(), model_name: resolved.model.name.clone() },
         candidates: resolved.candidates.iter().map(candidate).collect(),
         confidence: resolved.confidence.as_str(),
@@ -222,12 +288,55 @@ fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
         likeness: likeness(&resolved.vehicle).as_str(),
         extracted: ExtractedWords {
             year: *year,
+            body: body.map(|body| body.as_str()),
             color: colour.map(|colour| colour.as_str()),
             view: view.map(|view| view.as_str()),
             size: size.map(|size| size.as_str()),
             width: *width_px,
             format: format.map(|format| format.as_str()),
             unread: unread.clone(),
+        },
+    }
+}
+
+/// The vehicle that a number says, in the usual view and colour.
+fn shown_of_vin(catalog: &Catalog, decoded: &Decoded, found: &Found) -> ResolvedPicture {
+    let params = ResolvedParams {
+        make: found.make.clone(),
+        model: found.model.clone(),
+        year: found.year,
+        body: found.chosen_body.map(|body| body.as_str()),
+        view: View::default().as_str(),
+        color: Colour::default().as_str(),
+        size: None,
+        width: None,
+        format: None,
+    };
+    let model = catalog.make(&found.make).and_then(|make| make.models.iter().find(|model| model.slug == found.model));
+    ResolvedPicture {
+        image_path: image_path(&params),
+        params,
+        vehicle_id: VehicleId::of(&found.make, &found.model, found.vehicle.body).to_string(),
+        display: DisplayNames { make_name: found.make_name.clone(), model_name: found.model_name.clone() },
+        candidates: vec![ResolveCandidate {
+            make_name: found.make_name.clone(),
+            make_slug: found.make.clone(),
+            model_name: found.model_name.clone(),
+            model_slug: found.model.clone(),
+            years: model.map_or_else(|| vec![found.year], |model| model.years().iter().collect()),
+            match_kind: MatchKind::Exact.as_str(),
+        }],
+        confidence: vin::confidence(decoded),
+        likeness: likeness(&found.vehicle).as_str(),
+        extracted: ExtractedWords {
+            year: decoded.year,
+            body: decoded.body,
+            color: None,
+            view: None,
+            size: None,
+            width: None,
+            format: None,
+            unread: Vec::new(),
         },
     }
 }
@@ -243,12 +352,12 @@ fn candidate(candidate: &Candidate<'_>) -> ResolveCandidate {
     }
 }
 
-fn image_path(params: &ResolvedParams, body: Option<BodyClass>) -> String {
+fn image_path(params: &ResolvedParams) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("make", &params.make).append_pair("model", &params.model);
     query.append_pair("year", &params.year.to_string());
-    if let Some(body) = body {
-        query.append_pair("body", body.as_str());
+    if let Some(body) = params.body {
+        query.append_pair("body", body);
     }
     query.append_pair("view", params.view).append_pair("color", params.color);
     if let Some(width) = params.width {

@@ -1,7 +1,7 @@
 //! `POST /api/v1/vehicles/check`: whether the vehicles of a list are in the catalog. Free, and never a stand-in.
 
 use super::show::{StoredView, stored_views};
-use super::vin::Decoders;
+use super::vin::{self, DecodedVin, Decoders};
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::catalog::resolve::{self, Confidence};
@@ -17,10 +17,11 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use cyclorama_core::named_enum;
+use cyclorama_core::{BodyClass, named_enum};
 use cyclorama_drawings::likeness;
+use cyclorama_vin::Decoded;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// Rows of one request.
@@ -100,6 +101,13 @@ pub struct CheckedVehicle {
     /// Views and presets that exist: asked for, they are delivered at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<Vec<StoredView>>,
+    /// Of a row with `vin`: what the number says, and how sure that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    decoded: Option<DecodedVin>,
+    /// Of a row whose `vin` has a wrong character: the number that was probably meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vin_suggestion: Option<String>,
 }
 
 /// The rows, in their order.
@@ -130,25 +138,30 @@ pub struct CheckResponse {
 pub async fn post(State(app): State<App>, caller: Caller, request_id: RequestId, request: Request) -> Response {
     counted(&app, &caller, async {
         caller.require(Scope::AccountRead)?;
-        let rows = read_rows(&read_any_body(request, &app).await?)?;
-        let latest = app.clock.now().utc_year().saturating_add(1);
-        let outcomes: Vec<Outcome> = {
-            let catalog = app.catalog.now();
-            let checker = Checker { catalog: &catalog, decoders: &app.vins, latest };
-            rows.iter().map(|row| checker.check(row)).collect()
-        };
-        let mut vehicles = Vec::with_capacity(outcomes.len());
-        for (index, outcome) in outcomes.into_iter().enumerate() {
-            vehicles.push(shown(&app, index, outcome).await?);
-        }
-        let answer = CheckResponse { data: CheckedVehicles { vehicles }, request_id: request_id.0 };
+        let members = json::members(&read_any_body(request, &app).await?, &[])?;
+        let answer = answer(&app, members, request_id.0).await?;
         Ok(([(CACHE_CONTROL, "private, no-store")], Json(answer)).into_response())
     })
     .await
 }
 
-fn read_rows(bytes: &[u8]) -> Result<Vec<CheckRow>, Problem> {
-    let body: Body = json::fit(json::members(bytes, &[])?, "")?;
+/// What the rows of a body's members come to.
+pub async fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Result<CheckResponse, Problem> {
+    let rows = read_rows(members)?;
+    let verdicts: Vec<Verdict> = {
+        let catalog = app.catalog.now();
+        let checker = Checker { catalog: &catalog, decoders: &app.vins, latest: vin::latest_year(app) };
+        rows.iter().map(|row| checker.check(row)).collect()
+    };
+    let mut vehicles = Vec::with_capacity(verdicts.len());
+    for (index, verdict) in verdicts.into_iter().enumerate() {
+        vehicles.push(shown(app, index, verdict).await?);
+    }
+    Ok(CheckResponse { data: CheckedVehicles { vehicles }, request_id })
+}
+
+fn read_rows(members: Map<String, Value>) -> Result<Vec<CheckRow>, Problem> {
+    let body: Body = json::fit(members, "")?;
     let count = body.vehicles.len();
     if count == 0 || count > ROWS_MAX {
         let detail = format!("`vehicles` has 1 to {ROWS_MAX} rows, not {count}.");
@@ -166,6 +179,19 @@ enum Outcome {
     Invalid(String),
 }
 
+/// What is said of a row.
+struct Verdict {
+    outcome: Outcome,
+    decoded: Option<DecodedVin>,
+    vin_suggestion: Option<String>,
+}
+
+impl From<Outcome> for Verdict {
+    fn from(outcome: Outcome) -> Self {
+        Verdict { outcome, decoded: None, vin_suggestion: None }
+    }
+}
+
 struct Checker<'a> {
     catalog: &'a Catalog,
     decoders: &'a Decoders,
@@ -174,12 +200,12 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn check(&self, row: &CheckRow) -> Outcome {
-        self.read(row).unwrap_or_else(Outcome::Invalid)
+    fn check(&self, row: &CheckRow) -> Verdict {
+        self.read(row).unwrap_or_else(|reason| Outcome::Invalid(reason).into())
     }
 
     /// `Err`: why the row says too little.
-    fn read(&self, row: &CheckRow) -> Result<Outcome, String> {
+    fn read(&self, row: &CheckRow) -> Result<Verdict, String> {
         let year = row.year.as_ref().filter(|year| !year.is_null()).map(year_of).transpose()?;
         let body = row.body.as_deref().map(body).transpose().map_err(|wrong| wrong.detail)?;
         if let Some(id) = &row.vehicle {
@@ -188,7 +214,7 @@ impl Checker<'_> {
             }
             let name = AskedName::Id(vehicle_id(id).map_err(|wrong| wrong.detail)?);
             let year = year.ok_or("`year` is required with `vehicle`: a model year, or `latest`")?;
-            return Ok(self.outcome(&AskedVehicle { name, year, body }));
+            return Ok(self.outcome(&AskedVehicle { name, year, body }).into());
         }
         if let (Some(make), Some(model)) = (&row.make, &row.model) {
             for (key, name) in [("make", make), ("model", model)] {
@@ -198,18 +224,18 @@ impl Checker<'_> {
             }
             let name = AskedName::Names { make: make.clone(), model: model.clone() };
             let year = year.ok_or("`year` is required with `make` and `model`: a model year, or `latest`")?;
-            return Ok(self.outcome(&AskedVehicle { name, year, body }));
+            return Ok(self.outcome(&AskedVehicle { name, year, body }).into());
         }
         if let Some(vin) = &row.vin {
             let hint = match year {
                 Some(AskedYear::Year(year)) => Some(year),
                 Some(AskedYear::Latest) | None => None,
             };
-            return self.of_vin(vin, hint, body);
+            return Ok(self.of_vin(vin, hint, body));
         }
         match &row.query {
             Some(text) if !text.trim().is_empty() && text.chars().count() <= QUERY_CHARS_MAX => {
-                Ok(self.of_text(text, year, row.make.as_deref()))
+                Ok(self.of_text(text, year, row.make.as_deref()).into())
             }
             Some(_) => Err(format!("`query` has 1 to {QUERY_CHARS_MAX} characters")),
             None => Err("send `make`, `model` and `year`, or `vehicle` and `year`, `vin`, or `query`".to_owned()),
@@ -266,19 +292,31 @@ impl Checker<'_> {
         }
     }
 
-    fn of_vin(&self, vin: &str, hint: Option<u16>, body: Option<cyclorama_core::BodyClass>) -> Result<Outcome, String> {
-        let decoded = self.decoders.decode(vin, hint, self.latest).map_err(|error| error.to_string())?;
+    fn of_vin(&self, number: &str, hint: Option<u16>, body: Option<BodyClass>) -> Verdict {
+        let decoded = match self.decoders.decode(number, hint, self.latest) {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                let vin_suggestion = vin::suggestion(&error).map(str::to_owned);
+                return Verdict { vin_suggestion, ..Outcome::Invalid(error.to_string()).into() };
+            }
+        };
+        let outcome = self.of_decoded(&decoded, body);
+        let found = vin::in_catalog(self.catalog, &decoded);
+        Verdict { outcome, decoded: Some(vin::shown(decoded, found.as_ref())), vin_suggestion: None }
+    }
+
+    fn of_decoded(&self, decoded: &Decoded, body: Option<BodyClass>) -> Outcome {
         let Some((model, year)) = decoded.model.as_ref().zip(decoded.year) else {
-            return Ok(Outcome::Miss(format!("the number tells {} and no model or year", decoded.make)));
+            return Outcome::Miss(format!("the number tells {} and no model or year", decoded.make));
         };
         let said = decoded.body.and_then(|body| body.parse().ok());
         let asked = AskedVehicle { body, ..AskedVehicle::named(&decoded.make, model, year) };
         // What the number says of the body is taken where the catalog has that body.
         let with_body = AskedVehicle { body: body.or(said), ..asked.clone() };
-        Ok(match self.catalog.find_asked(&with_body) {
+        match self.catalog.find_asked(&with_body) {
             Ok(found) => Outcome::Match(found),
             Err(_) => self.outcome(&asked),
-        })
+        }
     }
 }
 
@@ -293,14 +331,16 @@ fn year_of(value: &Value) -> Result<AskedYear, String> {
     year(&text).map_err(|wrong| wrong.detail)
 }
 
-async fn shown(app: &App, index: usize, outcome: Outcome) -> Result<CheckedVehicle, Problem> {
+async fn shown(app: &App, index: usize, verdict: Verdict) -> Result<CheckedVehicle, Problem> {
+    let Verdict { outcome, decoded, vin_suggestion } = verdict;
     let (status, found, reason) = match outcome {
         Outcome::Match(found) => (CheckStatus::Match, Some(found), None),
         Outcome::Suggestion(found, reason) => (CheckStatus::Suggestion, Some(found), Some(reason)),
         Outcome::Miss(reason) => (CheckStatus::Miss, None, Some(reason)),
         Outcome::Invalid(reason) => (CheckStatus::Invalid, None, Some(reason)),
     };
-    let row = CheckedVehicle { index, status: status.as_str(), reason, ..CheckedVehicle::default() };
+    let status = status.as_str();
+    let row = CheckedVehicle { index, status, reason, decoded, vin_suggestion, ..CheckedVehicle::default() };
     let Some(found) = found else { return Ok(row) };
     let stored = stored_views(app, &found.vehicle).await?;
     Ok(CheckedVehicle {

@@ -2,7 +2,7 @@
 //! kept.
 
 use crate::app::App;
-use crate::catalog::{AskedVehicle, Found};
+use crate::catalog::{AskedVehicle, Catalog, Found};
 use crate::delivery::request::YEARS;
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
@@ -54,7 +54,7 @@ struct DecodedParts {
 
 /// What a number says, and the vehicle of the catalog that it is.
 #[derive(Debug, Serialize, ToSchema)]
-struct DecodedVin {
+pub struct DecodedVin {
     /// The slug of the catalog where the vehicle was found there, else as the tables write it.
     make: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,11 +113,20 @@ pub async fn get(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let hint = year_hint(query.as_deref().unwrap_or_default())?;
-    let latest = app.clock.now().utc_year().saturating_add(1);
-    let decoded = app.vins.decode(&vin, hint, latest).map_err(refusal)?;
-    let found = in_catalog(&app, &decoded);
-    let data = shown(decoded, found);
+    let decoded = decode(&app, &vin, hint)?;
+    let found = in_catalog(&app.catalog.now(), &decoded);
+    let data = shown(decoded, found.as_ref());
     Ok(([(CACHE_CONTROL, "private, no-store")], Json(VinResponse { data, request_id: request_id.0 })).into_response())
+}
+
+/// What a number says, or the problem that whoever sent it is told.
+pub fn decode(app: &App, number: &str, hint: Option<u16>) -> Result<Decoded, Problem> {
+    app.vins.decode(number, hint, latest_year(app)).map_err(refusal)
+}
+
+/// The last model year that can be: next year's.
+pub fn latest_year(app: &App) -> u16 {
+    app.clock.now().utc_year().saturating_add(1)
 }
 
 fn year_hint(query: &str) -> Result<Option<u16>, Problem> {
@@ -141,35 +150,37 @@ fn year_hint(query: &str) -> Result<Option<u16>, Problem> {
 }
 
 /// The catalog's vehicle of what was decoded: with the body that the number says where the catalog has that.
-fn in_catalog(app: &App, decoded: &Decoded) -> Option<Found> {
+pub fn in_catalog(catalog: &Catalog, decoded: &Decoded) -> Option<Found> {
     let (model, year) = decoded.model.as_ref().zip(decoded.year)?;
-    let catalog = app.catalog.now();
     let named = AskedVehicle::named(&decoded.make, model, year);
     let body = decoded.body.and_then(|body| body.parse().ok());
     catalog.find_asked(&AskedVehicle { body, ..named.clone() }).or_else(|_| catalog.find_asked(&named)).ok()
 }
 
-fn shown(decoded: Decoded, found: Option<Found>) -> DecodedVin {
-    let parts = decoded.parts();
-    let confidence = match decoded.confidence {
+pub fn confidence(decoded: &Decoded) -> &'static str {
+    match decoded.confidence {
         Confidence::High => "high",
         Confidence::Medium => "medium",
         Confidence::Low => "low",
-    };
+    }
+}
+
+/// `found`: the vehicle of the catalog that it is.
+pub fn shown(decoded: Decoded, found: Option<&Found>) -> DecodedVin {
+    let (parts, confidence) = (decoded.parts(), confidence(&decoded));
     let coverage = match decoded.coverage {
         Coverage::Scheme => "full",
         Coverage::MakeAndYear => "make-and-year",
     };
     let Decoded { make, model, year, body, other_year, series, trim, plant_country, .. } = decoded;
-    let id = found.as_ref().map(|found| found.id().to_string());
     DecodedVin {
-        body: found.as_ref().map(|found| found.vehicle.body.as_str()).or(body),
-        make_name: found.as_ref().map_or_else(|| make.clone(), |found| found.make_name.clone()),
-        model_name: found.as_ref().map(|found| found.model_name.clone()).or_else(|| model.clone()),
-        make: found.as_ref().map_or(make, |found| found.make.clone()),
-        model: found.map(|found| found.model).or(model),
+        body: found.map(|found| found.vehicle.body.as_str()).or(body),
+        make_name: found.map_or_else(|| make.clone(), |found| found.make_name.clone()),
+        model_name: found.map(|found| found.model_name.clone()).or_else(|| model.clone()),
+        make: found.map_or(make, |found| found.make.clone()),
+        model: found.map(|found| found.model.clone()).or(model),
         year,
-        vehicle_id: id,
+        vehicle_id: found.map(|found| found.id().to_string()),
         confidence,
         coverage,
         decoded: DecodedParts { parts, series, trim, plant_country, other_year },
@@ -179,10 +190,10 @@ fn shown(decoded: Decoded, found: Option<Found>) -> DecodedVin {
 fn refusal(error: VinError) -> Problem {
     let detail = format!("{error}.");
     match error {
-        VinError::CheckDigit { suggestion } | VinError::Letter { suggestion, .. } => {
+        VinError::CheckDigit { .. } | VinError::Letter { .. } => {
             let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_vin", detail);
-            match suggestion {
-                Some(suggestion) => problem.with("suggestion", suggestion.as_str()),
+            match suggestion(&error) {
+                Some(suggestion) => problem.with("suggestion", suggestion),
                 None => problem,
             }
         }
@@ -191,5 +202,15 @@ fn refusal(error: VinError) -> Problem {
             Problem::bad_parameter("vin", detail)
         }
         VinError::Data { .. } => Problem::internal(),
+    }
+}
+
+/// The number that was probably meant, for whoever sent the wrong one.
+pub fn suggestion(error: &VinError) -> Option<&str> {
+    match error {
+        VinError::CheckDigit { suggestion } | VinError::Letter { suggestion, .. } => {
+            suggestion.as_ref().map(|suggestion| suggestion.as_str())
+        }
+        _ => None,
     }
 }

@@ -1,0 +1,213 @@
+//! `cyclorama check`: which vehicles of a list there are. Free. It may be killed at any moment and be started again by the same command:
+//! what its answer has is not asked again (see `output`). Of the list a few blocks are held in memory, whatever its length.
+
+mod list;
+mod output;
+
+use super::Service;
+use crate::cli::exit::WrongUsage;
+use crate::cli::print;
+use anyhow::bail;
+use cyclorama_client::Client;
+use cyclorama_client::types::{CheckRow, CheckedVehicle};
+use futures::StreamExt;
+use indicatif::{ProgressBar, ProgressStyle};
+use list::{List, Row};
+use output::Output;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Standard input, or output.
+const STANDARD: &str = "-";
+
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// CSV with a heading: make, model, year, body, vin, vehicle (a permanent id), query (any words). `-` for standard input
+    #[arg(value_name = "LIST")]
+    list: PathBuf,
+    /// CSV for the answer; one that is there is gone on with. `-` for standard output [default: LIST.checked.csv]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Other columns of the list, separated by commas, to be carried into the answer
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    keep: Vec<String>,
+    /// Requests of 100 rows at the same time
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2), value_name = "REQUESTS")]
+    concurrency: u8,
+    #[command(flatten)]
+    service: Service,
+}
+
+/// How many rows came to what.
+#[derive(Debug, Default)]
+struct Sums {
+    matches: u64,
+    suggestions: u64,
+    misses: u64,
+    invalid: u64,
+}
+
+impl Sums {
+    /// Whether there is such a status.
+    fn count(&mut self, status: &str) -> bool {
+        let sum = match status {
+            "match" => &mut self.matches,
+            "suggestion" => &mut self.suggestions,
+            "miss" => &mut self.misses,
+            "invalid" => &mut self.invalid,
+            _ => return false,
+        };
+        *sum += 1;
+        true
+    }
+
+    fn rows(&self) -> u64 {
+        self.matches + self.suggestions + self.misses + self.invalid
+    }
+}
+
+impl Check {
+    pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
+        let mut list = List::open(&self.list, &self.keep)?;
+        let client = self.service.client()?;
+        let (mut sums, path) = (Sums::default(), self.output_path());
+        let mut output = match path == Path::new(STANDARD) {
+            true => Output::standard(&list)?,
+            false => Output::open(&path, &mut list, &mut sums)?,
+        };
+        let known = sums.rows();
+
+        let bar = progress(list.bytes, as_json);
+        let blocks = futures::stream::iter(std::iter::from_fn(|| {
+            let block = list.next_block();
+            let is_over = block.as_ref().is_ok_and(Vec::is_empty);
+            bar.set_position(list.position());
+            (!is_over).then_some(block)
+        }));
+        let client = &client;
+        let asked = blocks.map(|block| async move {
+            let rows = block?;
+            let answers = ask(client, &rows).await?;
+            Ok::<_, anyhow::Error>((rows, answers))
+        });
+        // In the order of the list: the answer is the list with more columns.
+        let mut asked = std::pin::pin!(asked.buffered(self.concurrency.into()));
+        let mut stopped = None;
+        while let Some(block) = asked.next().await {
+            let (rows, answers) = match block {
+                Ok(block) => block,
+                Err(error) => {
+                    stopped = Some(error);
+                    break;
+                }
+            };
+            output.write(&rows, &answers)?;
+            for answer in &answers {
+                if !sums.count(&answer.status) {
+                    bail!("the service answered with the status `{}`, which this program does not know", answer.status);
+                }
+            }
+            bar.set_message(print::count(sums.rows(), "row"));
+        }
+        bar.finish_and_clear();
+        if sums.rows() == 0 && stopped.is_none() {
+            return Err(WrongUsage("the list has no row".to_owned()).into());
+        }
+        tell(&sums, known, &path, as_json)?;
+        match stopped {
+            Some(error) => Err(error.context(format!(
+                "stopped after {}; the same command goes on from there",
+                print::count(sums.rows(), "row")
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Beside the list: `cars.csv` becomes `cars.checked.csv`.
+    fn output_path(&self) -> PathBuf {
+        match &self.output {
+            Some(path) => path.clone(),
+            None if self.list == Path::new(STANDARD) => STANDARD.into(),
+            None => self.list.with_extension("checked.csv"),
+        }
+    }
+}
+
+/// What the service says of rows, one for each; of those that cannot be asked, why.
+async fn ask(client: &Client, rows: &[Row]) -> anyhow::Result<Vec<CheckedVehicle>> {
+    let asked: Vec<CheckRow> = rows.iter().filter_map(|row| row.asked.as_ref().ok()).cloned().collect();
+    let answers = match asked.is_empty() {
+        true => Vec::new(),
+        false => client.check_vehicles(&asked).await?.data.vehicles,
+    };
+    if answers.len() != asked.len() {
+        bail!("the service answered {} of {}", print::count(answers.len(), "row"), asked.len());
+    }
+    let mut answers = answers.into_iter();
+    let all = rows.iter().filter_map(|row| match row.asked {
+        Ok(_) => answers.next(),
+        Err(reason) => Some(invalid(reason)),
+    });
+    Ok(all.collect())
+}
+
+fn invalid(reason: &str) -> CheckedVehicle {
+    CheckedVehicle {
+        index: 0,
+        status: "invalid".to_owned(),
+        vehicle_id: None,
+        make: None,
+        model: None,
+        year: None,
+        body: None,
+        likeness: None,
+        reason: Some(reason.to_owned()),
+        stored: None,
+        decoded: None,
+        vin_suggestion: None,
+    }
+}
+
+/// On standard error, and only where somebody looks. Of a list whose length is not known only the rows.
+fn progress(bytes: u64, as_json: bool) -> ProgressBar {
+    let bar = match (as_json, bytes) {
+        (true, _) => ProgressBar::hidden(),
+        (false, 0) => ProgressBar::new_spinner(),
+        (false, bytes) => ProgressBar::new(bytes),
+    };
+    let template = if bytes == 0 { "{spinner} {msg}" } else { "{bar:32} {percent} %, {msg}, {eta} left" };
+    let style = ProgressStyle::with_template(template);
+    style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
+}
+
+/// Sums for people or programs. `known`: rows that an earlier run had answered.
+fn tell(sums: &Sums, known: u64, path: &Path, as_json: bool) -> anyhow::Result<()> {
+    let Sums { matches, suggestions, misses, invalid } = sums;
+    let is_taken = path == Path::new(STANDARD);
+    if as_json {
+        let answer = json!({
+            "rows": sums.rows(), "matches": matches, "suggestions": suggestions, "misses": misses, "invalid": invalid,
+            "asked": sums.rows() - known, "output": path.to_string_lossy(),
+        });
+        if is_taken {
+            print::note(answer);
+            return Ok(());
+        }
+        return Ok(print::answer(&answer, true)?);
+    }
+    let matches = match matches {
+        1 => "1 match".to_owned(),
+        matches => format!("{matches} matches"),
+    };
+    let misses = match misses {
+        1 => "1 miss".to_owned(),
+        misses => format!("{misses} misses"),
+    };
+    let (rows, suggestions) = (print::count(sums.rows(), "row"), print::count(*suggestions, "suggestion"));
+    let told = format!("{rows}: {matches}, {suggestions}, {misses}, {invalid} invalid");
+    if is_taken {
+        print::note(told);
+        return Ok(());
+    }
+    Ok(print::line(format_args!("{told}; see {}", path.display()))?)
+}
