@@ -382,6 +382,7 @@ export interface EventsResponse {
 export interface ExtractedWords {
   /** Words that were not understood. */
   readonly unread: readonly string[];
+  readonly body?: string | null;
   readonly color?: string | null;
   readonly format?: string | null;
   readonly size?: string | null;
@@ -752,6 +753,8 @@ export interface ResolvedPicture {
   /** How like the real vehicle the picture will be. */
   readonly likeness: string;
   readonly params: ResolvedParams;
+  /** Permanent id of make, model and body. */
+  readonly vehicle_id: string;
 }
 
 export interface ResolveResponse {

@@ -185,6 +185,7 @@ on_both_databases! {
             (json!({ "vehicle": id, "year": "latest" }), "match"),
             (json!({ "query": "vw golf 2015" }), "match"),
             (json!({ "vin": "1HGCM82633A004352" }), "match"),
+            (json!({ "make": "Honda", "model": "any", "vin": "1HGCM82633A004352" }), "match"),
             (json!({ "make": "volkswagen", "model": "golf", "year": 2015, "body": "pickup" }), "suggestion"),
             (json!({ "make": "ford", "model": "mustang", "year": 2027 }), "suggestion"),
             (json!({ "make": "volkswagen", "model": "gollf", "year": 2015 }), "suggestion"),

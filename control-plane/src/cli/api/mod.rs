@@ -40,7 +40,7 @@ pub enum Command {
     Batch(batch::Batch),
     /// Which vehicles of a list (CSV) there are, by names, ids, identification numbers or words (free); goes on where it was stopped
     Check(check_vehicles::Check),
-    /// What a few words mean, such as "navy 911 from behind", or whose an identification number is (free)
+    /// What a few words mean, such as "navy 911 from behind", or which vehicle an identification number is of (free)
     Resolve(resolve::Resolve),
     /// Makes and models by name (free)
     Search(search::Search),

@@ -152,7 +152,7 @@ mod tests {
         let expected = [["Citroën", "C3; \"2\"", "2020"], ["", "", "2021"]];
         for text in [
             "make,model,year\nCitroën,\"C3; \"\"2\"\"\",2020\n,,2021",
-            "\u{feff}Make;MODEL;Year;\r\nCitroën; \"C3; \"\"2\"\"\" ;2020;\r\n;;;\r\n\r\n;;2021;\r\n",
+            "\u{feff}Make;MODEL;Year;\r\nCitroën;\"C3; \"\"2\"\"\"; 2020 ;\r\n;;;\r\n\r\n;;2021;\r\n",
             "sep=\t\nmake\tmodel\tyear\nCitroën\t\"C3; \"\"2\"\"\"\t2020\n\t\t2021\n",
         ] {
             let rows = read(text.as_bytes()).unwrap_or_else(|refused| panic!("{text:?}: {refused}"));

@@ -425,6 +425,7 @@ class ExtractedWords:
 
     # Words that were not understood.
     unread: List[str]
+    body: Optional[str] = None
     color: Optional[str] = None
     format: Optional[str] = None
     size: Optional[str] = None
@@ -863,6 +864,8 @@ class ResolvedPicture:
     # How like the real vehicle the picture will be.
     likeness: str
     params: ResolvedParams
+    # Permanent id of make, model and body.
+    vehicle_id: str
 
 
 @dataclass(frozen=True)

@@ -294,6 +294,8 @@ pub struct ExtractedWords {
     /// Words that were not understood.
     pub unread: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
@@ -735,6 +737,8 @@ pub struct ResolvedPicture {
     /// How like the real vehicle the picture will be.
     pub likeness: String,
     pub params: ResolvedParams,
+    /// Permanent id of make, model and body.
+    pub vehicle_id: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -137,12 +137,13 @@ fn answered(file: &mut File, path: &Path, list: &mut List, sums: &mut Sums) -> a
             Err(_) => return Err(another().into()),
         };
         let end = heading.len() as u64 + reader.position().byte();
-        if !is_read || (end == length && is_cut) {
+        // Its last line may also end where a text of several lines goes on.
+        let is_whole = record.len() == columns + ADDED.len();
+        if !is_read || (end == length && (is_cut || !is_whole)) {
             return Ok(whole);
         }
         let Some(row) = list.next_row()? else { return Err(another().into()) };
-        let is_same =
-            record.len() == columns + ADDED.len() && record.iter().zip(&row.given).all(|(one, other)| one == other);
+        let is_same = is_whole && record.iter().zip(&row.given).all(|(one, other)| one == other);
         if !is_same || !sums.count(&record[columns]) {
             let (number, path) = (sums.rows(), path.display());
             let told = format!("row {} of the list is not that of {path}: give another --output", number + 1);

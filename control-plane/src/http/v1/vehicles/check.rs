@@ -216,7 +216,10 @@ impl Checker<'_> {
             let year = year.ok_or("`year` is required with `vehicle`: a model year, or `latest`")?;
             return Ok(self.outcome(&AskedVehicle { name, year, body }).into());
         }
-        if let (Some(make), Some(model)) = (&row.make, &row.model) {
+        // Names without a year give way to a number, which says the year as well.
+        if let (Some(make), Some(model)) = (&row.make, &row.model)
+            && (year.is_some() || row.vin.is_none())
+        {
             for (key, name) in [("make", make), ("model", model)] {
                 if name.trim().is_empty() || name.chars().count() > NAME_CHARS_MAX {
                     return Err(format!("`{key}` has 1 to {NAME_CHARS_MAX} characters"));
