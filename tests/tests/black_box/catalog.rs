@@ -141,7 +141,7 @@ on_both_databases! {
         assert_eq!(found["display"], json!({ "make_name": "Ford", "model_name": "Mustang" }));
         assert_eq!(found["confidence"], "high");
         assert_eq!(found["candidates"][0]["match_kind"], "exact");
-        assert_eq!(found["extracted"], json!({ "year": 2019, "color": "red", "view": "rear", "size": null, "width": 512, "format": "webp", "unread": [] }));
+        assert_eq!(found["extracted"], json!({ "year": 2019, "body": null, "color": "red", "view": "rear", "size": null, "width": 512, "format": "webp", "unread": [] }));
         let picture = service.get(&customer, found["image_path"].as_str().unwrap()).send().await.unwrap();
         assert_eq!((picture.status(), picture.headers()["content-type"].to_str().unwrap()), (StatusCode::OK, "image/webp"));
         assert_eq!(service.balance(&customer).await.unwrap(), 0, "the picture costs, its resolution does not");
