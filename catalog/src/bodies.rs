@@ -1,6 +1,5 @@
-//! Which bodies a model had in which years: `data/bodies.tsv` from the sources, `data/bodies-known.tsv` from what we
-//! know, which counts over it,
-//! and `data/bodies.cc-by-sa.tsv` from the share-alike source.
+//! Which bodies a model had in which years. `data/bodies.tsv` is made from the sources, `data/bodies.cc-by-sa.tsv` from
+//! the share-alike one. `data/bodies-known.tsv` is written by hand and replaces both for the models that it lists.
 
 use super::styles::{are_alike, body_of_phrase};
 use super::{Catalog, Make, Model};
@@ -12,9 +11,6 @@ use std::sync::LazyLock;
 static KNOWN: &str = include_str!("../data/bodies-known.tsv");
 static FROM_SOURCES: &str = include_str!("../data/bodies.tsv");
 static SHARE_ALIKE: &str = include_str!("../data/bodies.cc-by-sa.tsv");
-
-/// Columns of the tables, separated by tabs.
-const COLUMNS: usize = 10;
 
 /// A body of a model in some years.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +36,7 @@ struct BadLine {
 }
 
 impl Table {
-    /// What is known of a model stands in place of all that sources say of it; the lines of several sources are added up.
+    /// A model that `known` lists has those lines and no others. Any other model has the lines of all sources together.
     fn read(known: &str, sources: &[&str]) -> Result<Self, BadLine> {
         let mut table = Self::of_text(known)?;
         let mut of_sources = Table::default();
@@ -71,7 +67,6 @@ impl Line {
         let [model, body, first, last, length, width, height, wheelbase, rows, _why] = cells[..] else {
             return Err("has not ten columns");
         };
-        debug_assert_eq!(cells.len(), COLUMNS);
         let body = body.parse().map_err(|_| "the second column is no body")?;
         let year = |cell: &str| cell.parse::<u16>().map_err(|_| "the third and fourth column are years");
         let years = year(first)?..=year(last)?;
@@ -116,8 +111,7 @@ impl Catalog {
     }
 
     /// The vehicle of another body than the usual one: a row of its own where the release has one, else the usual one
-    /// with the sizes that are
-    /// known of the body, or that such a body usually has.
+    /// with the sizes that are known of the body, or that such a body usually has.
     fn with_body(&self, make: &Make, usual: &Vehicle, line: &Line) -> Vehicle {
         let rows = line.rows.iter().filter_map(|slug| self.row(&make.slug, slug));
         let own = rows.filter_map(|(make, model)| self.vehicle(make, model, usual.year));
@@ -164,8 +158,7 @@ impl Catalog {
 }
 
 /// By how much bodies of one model usually differ from its hatchback, in millimetres of length and height: means of
-/// models that are sold with
-/// several bodies, rounded to a centimetre.
+/// models that are sold with several bodies, rounded to a centimetre.
 const fn beyond_hatchback_mm(body: BodyClass) -> (i32, i32) {
     match body {
         BodyClass::Sedan => (230, -10),

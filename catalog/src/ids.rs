@@ -69,7 +69,7 @@ impl Serialize for VehicleId {
     }
 }
 
-/// What an id stands for in a release: positions of make and model, and the body.
+/// The make and the model of an id, as positions in the release's lists, and its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub make: u32,

@@ -191,7 +191,7 @@ impl Catalog {
         self.search_index.get_or_init(|| SearchIndex::new(self))
     }
 
-    /// What ids are looked up in.
+    /// Make, model and body of every id of the release; made at the first call.
     fn id_index(&self) -> &ids::Ids {
         self.ids.get_or_init(|| self.ids())
     }

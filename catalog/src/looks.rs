@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// Hexadecimal digits of a look's id: 96 bits.
 const ID_DIGITS: usize = 24;
 
-/// What several years of a model share.
+/// A picture that several years of a model have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     /// Equal for vehicles that have one picture: a digest of what is drawn.
@@ -24,7 +24,7 @@ pub struct Look {
 /// Years in a row in which a model has one look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Generation {
-    /// What the makers or people call it, where the drawing says it: `Mk7`, `E46`.
+    /// The name that the maker or people use, such as `Mk7` or `E46`; `None` where the drawing has none.
     pub name: Option<String>,
     pub from: u16,
     pub to: u16,
@@ -46,7 +46,7 @@ fn has_same_size(one: &Dimensions, other: &Dimensions) -> bool {
     pairs.zip(SAME_SIZE_MM).all(|((one, other), most)| one.abs_diff(other) <= most)
 }
 
-/// What a picture is made from, but for small differences of size.
+/// Everything that a picture is made from except the size. Vehicles with one manner and about the same size look alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Manner<'a> {
     look: DrawnLook<'a>,

@@ -20,7 +20,7 @@ const SAME_LENGTH_MM: u32 = 20;
 const SAME_WHEELBASE_MM: u32 = 10;
 const SAME_HEIGHT_MM: u32 = 25;
 
-/// What the line of a row of its own gives as its source.
+/// The source of a line whose body the catalog lists as a row of its own.
 const CATALOG_ROW: &str = "catalog-row";
 
 /// One model of the release, as far as its choice of bodies depends on it.
@@ -70,7 +70,7 @@ pub struct Tables {
     pub choice: BodyChoice,
 }
 
-/// What is known of one body in one year.
+/// The size of one body of a model in one year, the rows that are this body alone, and where that is from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Offer {
     size: Size,
@@ -186,7 +186,7 @@ fn is_choosable(body: BodyClass) -> bool {
     !matches!(body, Truck | Bus | Motorcycle | Scooter | Trailer | Rickshaw | Other)
 }
 
-/// What the sources say of one model.
+/// The sightings of one model in all sources.
 #[derive(Clone, Copy)]
 struct Sightings<'a> {
     evidence: &'a Evidence,
@@ -196,8 +196,8 @@ struct Sightings<'a> {
 }
 
 impl Sightings<'_> {
-    /// Of the model's own name and of its family's members, in years in which the catalog has it. Each is told as the
-    /// catalog would: what sources call by several words is one body here.
+    /// Sightings under the model's own name and under those of its family's members, in the years that the catalog has the
+    /// model. Words that several sources use for one body are the catalog's one body here.
     fn seen(&self) -> Vec<BodySighting> {
         let members = format!("{MEMBERS}{}", self.model.key);
         let told = [self.model.key.as_str(), &members].into_iter().filter_map(|key| self.evidence.get(self.make, key));
@@ -334,7 +334,7 @@ fn source(publisher: Publisher) -> &'static str {
     }
 }
 
-/// What `full` offers over `free`: bodies and years that are not there, and sizes that are unknown there.
+/// The part of `full` that `free` lacks: bodies, years of a body, and sizes.
 fn without(mut full: Offers, free: &Offers) -> Offers {
     for (body, years) in &mut full {
         years.retain(|year, offer| {

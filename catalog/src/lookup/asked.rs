@@ -30,6 +30,16 @@ pub enum AskedYear {
     Latest,
 }
 
+impl AskedYear {
+    /// The year that is given as a number.
+    pub fn number(self) -> Option<u16> {
+        match self {
+            AskedYear::Year(year) => Some(year),
+            AskedYear::Latest => None,
+        }
+    }
+}
+
 impl AskedVehicle {
     /// With the body that the model usually has.
     pub fn named(make: &str, model: &str, year: u16) -> Self {

@@ -1,8 +1,7 @@
 //! Years that look alike have one picture: under which of their names it is kept.
 
-use super::{Order, Pictures};
+use super::Order;
 use crate::app::App;
-use crate::renders::Renders;
 use cyclorama_core::{Variant, Vehicle, VehicleKey, View};
 
 /// Whether a look that has no pictures yet gets a name to keep them under.
@@ -16,7 +15,7 @@ enum Unseen {
 
 /// Under which name an order's picture is kept, if there are any of its look.
 pub async fn kept_variant(app: &App, order: &Order) -> Result<Option<Variant>, sqlx::Error> {
-    let home = home(app, &app.pictures, &app.renders, &order.vehicle, order.variant.view, Unseen::Leave).await?;
+    let home = home(app, &order.vehicle, order.variant.view, Unseen::Leave).await?;
     Ok(home.map(|home| order.variant.of_vehicle(home)))
 }
 
@@ -28,7 +27,7 @@ pub(super) async fn settled(app: &App, order: &Order) -> Result<(Vehicle, Varian
 
 /// Where the pictures of a vehicle are that is wanted before anybody asks.
 pub async fn home_ahead(app: &App, vehicle: &Vehicle, view: View) -> Result<VehicleKey, sqlx::Error> {
-    let home = home(app, &app.pictures, &app.renders, vehicle, view, Unseen::Settle).await?;
+    let home = home(app, vehicle, view, Unseen::Settle).await?;
     Ok(home.unwrap_or_else(|| app.catalog.now().key_of(vehicle)))
 }
 
@@ -40,26 +39,19 @@ pub fn drawn(app: &App, key: &VehicleKey, like: &Vehicle) -> Vehicle {
     Vehicle { dimensions: catalog.look(&vehicle).dimensions, ..vehicle }
 }
 
-async fn home(
-    app: &App,
-    pictures: &Pictures,
-    renders: &Renders,
-    vehicle: &Vehicle,
-    view: View,
-    unseen: Unseen,
-) -> Result<Option<VehicleKey>, sqlx::Error> {
+async fn home(app: &App, vehicle: &Vehicle, view: View, unseen: Unseen) -> Result<Option<VehicleKey>, sqlx::Error> {
     let place = (vehicle.clone(), view);
-    if let Some(home) = pictures.homes.get(&place) {
+    if let Some(home) = app.pictures.homes.get(&place) {
         return Ok(Some(home));
     }
     let catalog = app.catalog.now();
     let (look, own) = (catalog.look(vehicle), catalog.key_of(vehicle));
     let home = match unseen {
-        Unseen::Leave => renders.home(&look, view).await?,
-        Unseen::Settle => Some(renders.home_or(&look, view, own).await?),
+        Unseen::Leave => app.renders.home(&look, view).await?,
+        Unseen::Settle => Some(app.renders.home_or(&look, view, own).await?),
     };
     if let Some(home) = &home {
-        pictures.homes.insert(place, home.clone());
+        app.pictures.homes.insert(place, home.clone());
     }
     Ok(home)
 }

@@ -193,9 +193,9 @@ impl Facts {
                     }
                 }
             };
-        along(&self.bonnet, [(self.bonnet_edge, edges.bonnet), (self.cowl, edges.cowl)], &|x| top_of(&places.body, x));
+        along(&self.bonnet, [(self.bonnet_edge, edges.bonnet), (self.cowl, edges.cowl)], &|x| places.body.top_at(x));
         along(&self.roofline, [(self.header, edges.header), (self.roof_end, edges.roof_end)], &|x| {
-            top_of(&places.roof, x)
+            places.roof.top_at(x)
         });
         if let Some(side) = &sheet.glass.side {
             for point in &self.belt {
@@ -274,7 +274,7 @@ impl Places {
         let middle = 0.5 * (low.x + high.x);
         let meets = |mut places: Box<dyn Iterator<Item = f32>>| {
             places.find_map(|x| {
-                let (roof, body) = (top_of(&self.roof, x)?, top_of(&self.body, x)?);
+                let (roof, body) = (self.roof.top_at(x)?, self.body.top_at(x)?);
                 (roof > body).then_some(Vec2::new(x, body))
             })
         };
@@ -282,7 +282,7 @@ impl Places {
         let steps = ((middle - low.x) / STEP_M).max(1.0) as usize;
         let cowl = meets(Box::new((0..steps).map(move |i| low.x + STEP_M * i as f32)));
         let deck = meets(Box::new((0..steps).map(move |i| high.x - STEP_M * i as f32)));
-        let on_roof = |x: f32| top_of(&self.roof, x).map(|z| Vec2::new(x, z));
+        let on_roof = |x: f32| self.roof.top_at(x).map(|z| Vec2::new(x, z));
         let roof_end = sheet.glass.backlight.as_ref().and_then(|backlight| match backlight.top_z {
             Some(z) => {
                 let behind = self.roof.points().iter().filter(|p| p.x > middle);
@@ -336,15 +336,4 @@ fn window_ends(sheet: &Sheet, field: &BodyField) -> Option<[Vec2; 2]> {
     let foremost = rows.iter().map(|ends| ends[0]).min_by(|a, b| a.x.total_cmp(&b.x))?;
     let rearmost = rows.iter().map(|ends| ends[1]).max_by(|a, b| a.x.total_cmp(&b.x))?;
     Some([foremost, rearmost])
-}
-
-/// Highest point of a closed curve at `x`.
-fn top_of(outline: &Outline, x: f32) -> Option<f32> {
-    let points = outline.points();
-    let next = |i: usize| points[(i + 1) % points.len()];
-    let crossings = (0..points.len()).filter_map(|i| {
-        let (a, b) = (points[i], next(i));
-        ((a.x > x) != (b.x > x)).then(|| a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x))
-    });
-    crossings.reduce(f32::max)
 }

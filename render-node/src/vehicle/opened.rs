@@ -40,8 +40,8 @@ pub fn take_roof_off(sheet: &mut Sheet) -> bool {
         matches!(sheet.fittings.cabin.as_ref().map(|cabin| cabin.rear), None | Some(Rear::None | Rear::Bulkhead));
     let reach = COCKPIT_REAR_M[usize::from(!seats_two)];
     let rear = (header + reach).min(deck - DECK_M);
-    let lowest = [0.1, 0.4, 0.7].into_iter().filter_map(|behind| top_of(&body, header + behind)).reduce(f32::min);
-    let (Some(lowest), Some(deck_z)) = (lowest, top_of(&body, rear + 0.5 * TOP_REAR_M)) else { return false };
+    let lowest = [0.1, 0.4, 0.7].into_iter().filter_map(|behind| body.top_at(header + behind)).reduce(f32::min);
+    let (Some(lowest), Some(deck_z)) = (lowest, body.top_at(rear + 0.5 * TOP_REAR_M)) else { return false };
 
     sheet.greenhouse.open = Some(OpenTop { header: header + HEADER_M, frame: FRAME_M });
     if let Some(windscreen) = &mut sheet.glass.windscreen {
@@ -100,18 +100,7 @@ fn foot_of_rear_window(body: &Outline, roof: &Outline, header: f32) -> Option<f3
     let (_, high) = roof.bounds();
     let steps = ((high.x - header) / STEP_M).max(0.0) as usize;
     let mut places = (0..steps).map(|i| high.x - STEP_M * i as f32);
-    places.find(|x| matches!((top_of(roof, *x), top_of(body, *x)), (Some(roof), Some(body)) if roof > body + STEP_M))
-}
-
-/// Highest point of a closed curve at `x`.
-fn top_of(outline: &Outline, x: f32) -> Option<f32> {
-    let points = outline.points();
-    let next = |i: usize| points[(i + 1) % points.len()];
-    let crossings = (0..points.len()).filter_map(|i| {
-        let (a, b) = (points[i], next(i));
-        ((a.x > x) != (b.x > x)).then(|| a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x))
-    });
-    crossings.reduce(f32::max)
+    places.find(|x| matches!((roof.top_at(*x), body.top_at(*x)), (Some(roof), Some(body)) if roof > body + STEP_M))
 }
 
 #[cfg(test)]

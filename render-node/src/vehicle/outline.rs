@@ -18,6 +18,17 @@ impl Outline {
         Self::polygon(sample_closed(points, step_m))
     }
 
+    /// Highest point of the curve at `x`; `None` beside it.
+    pub fn top_at(&self, x: f32) -> Option<f32> {
+        let points = self.points();
+        let next = |i: usize| points[(i + 1) % points.len()];
+        let crossings = (0..points.len()).filter_map(|i| {
+            let (a, b) = (points[i], next(i));
+            ((a.x > x) != (b.x > x)).then(|| a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x))
+        });
+        crossings.reduce(f32::max)
+    }
+
     pub fn polygon(points: Vec<Vec2>) -> Self {
         let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min);
         let high = points.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max);

@@ -230,11 +230,7 @@ impl Checker<'_> {
             return Ok(self.outcome(&AskedVehicle { name, year, body }).into());
         }
         if let Some(vin) = &row.vin {
-            let hint = match year {
-                Some(AskedYear::Year(year)) => Some(year),
-                Some(AskedYear::Latest) | None => None,
-            };
-            return Ok(self.of_vin(vin, hint, body));
+            return Ok(self.of_vin(vin, year.and_then(AskedYear::number), body));
         }
         match &row.query {
             Some(text) if !text.trim().is_empty() && text.chars().count() <= QUERY_CHARS_MAX => {
@@ -277,10 +273,7 @@ impl Checker<'_> {
     }
 
     fn of_text(&self, text: &str, year: Option<AskedYear>, make: Option<&str>) -> Outcome {
-        let year = match year {
-            Some(AskedYear::Year(year)) => Some(year),
-            Some(AskedYear::Latest) | None => None,
-        };
+        let year = year.and_then(AskedYear::number);
         let request = resolve::Request { query: text, year, make, model: None };
         let Ok(resolved) = resolve::resolve(self.catalog, &request) else {
             return Outcome::Miss("no vehicle of the catalog was recognised in `query`".to_owned());
@@ -303,23 +296,20 @@ impl Checker<'_> {
                 return Verdict { vin_suggestion, ..Outcome::Invalid(error.to_string()).into() };
             }
         };
-        let outcome = self.of_decoded(&decoded, body);
         let found = vin::in_catalog(self.catalog, &decoded);
+        let outcome = match (&found, body) {
+            (Some(found), None) => Outcome::Match(found.clone()),
+            _ => self.of_decoded(&decoded, body),
+        };
         Verdict { outcome, decoded: Some(vin::shown(decoded, found.as_ref())), vin_suggestion: None }
     }
 
+    /// With the row's body in place of the one that the number says; a suggestion where the catalog lacks the vehicle.
     fn of_decoded(&self, decoded: &Decoded, body: Option<BodyClass>) -> Outcome {
         let Some((model, year)) = decoded.model.as_ref().zip(decoded.year) else {
             return Outcome::Miss(format!("the number tells {} and no model or year", decoded.make));
         };
-        let said = decoded.body.and_then(|body| body.parse().ok());
-        let asked = AskedVehicle { body, ..AskedVehicle::named(&decoded.make, model, year) };
-        // What the number says of the body is taken where the catalog has that body.
-        let with_body = AskedVehicle { body: body.or(said), ..asked.clone() };
-        match self.catalog.find_asked(&with_body) {
-            Ok(found) => Outcome::Match(found),
-            Err(_) => self.outcome(&asked),
-        }
+        self.outcome(&AskedVehicle { body, ..AskedVehicle::named(&decoded.make, model, year) })
     }
 }
 

@@ -88,9 +88,9 @@ pub struct VinResponse {
 /// Decode an identification number
 ///
 /// Make, model, year and body of a vehicle identification number, and the catalog's id of the vehicle. The beginning
-/// of a number will do: at
-/// least 11 characters, or 8 with `year`. Outside the United States' tables the make and year only, and `coverage` says so. A number whose
-/// check digit is wrong is 422, with `suggestion` where one repair is likely. Public and free; the number is neither logged nor kept.
+/// of a number will do: at least 11 characters, or 8 with `year`. Outside the United States' tables the make and year
+/// only, and `coverage` says so. A number whose check digit is wrong is 422, with `suggestion` where one repair is
+/// likely. Public and free; the number is neither logged nor kept.
 #[utoipa::path(
     get, path = "/api/v1/vehicles/vin/{vin}", tag = "Catalog", operation_id = "decodeVin",
     security(()),
