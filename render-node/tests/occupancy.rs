@@ -2,16 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-#[path = "node/support/jobs.rs"]
-mod jobs;
-
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::engine::Engine;
-use cyclorama_node::renderer::Order;
+use cyclorama_node::engine::order::Order;
 use cyclorama_node::vehicle::typical::typical;
-use jobs::held;
 use std::time::{Duration, Instant};
 
 const JOBS: usize = 6;
@@ -47,8 +43,7 @@ async fn under_a_full_queue_the_model_is_at_work_all_the_time() {
         .map(|place| {
             let engine = engine.clone();
             tokio::spawn(async move {
-                let order = order(place);
-                let render = engine.render(order.clone(), held(&order)).await.unwrap();
+                let render = engine.render(order(place), |_, _| true).await.unwrap();
                 (began.elapsed(), render.receipt)
             })
         })

@@ -14,11 +14,11 @@ use cyclorama_core::wire::{
     FailureRequest, HeartbeatRequest, Job, JobKind, JoinRequest, LeaseRequest, ResultRequest, Upload,
 };
 use cyclorama_core::{BodyClass, Colour, Format, View};
-use cyclorama_node::agent::Agent;
 use cyclorama_node::config::{Config, environment};
-use cyclorama_node::control_plane::ControlPlane;
 use cyclorama_node::engine::Engine;
 use cyclorama_node::finish::write_layers;
+use cyclorama_node::service::agent::Agent;
+use cyclorama_node::service::control_plane::ControlPlane;
 use cyclorama_node::studio::Layers;
 use cyclorama_node::vehicle::typical::typical;
 use serde_json::json;

@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-use crate::support::jobs::held;
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::engine::Engine;
-use cyclorama_node::renderer::{Commission, Order, Render, RenderError, Renderer};
+use cyclorama_node::engine::order::{Commission, Order, Render};
+use cyclorama_node::engine::render_error::RenderError;
+use cyclorama_node::engine::renderer::Renderer;
 use cyclorama_node::vehicle::typical::typical;
 
 fn config(batch_max: u32) -> LocalConfig {
@@ -47,7 +48,7 @@ fn orders(pipeline: &str) -> [Order; 4] {
 /// All orders handed in at once.
 async fn render(engine: &Engine) -> Vec<Render> {
     let [a, b, c, d] = orders(&engine.pipelines()[0].id);
-    let render = async |order: Order| engine.render(order.clone(), held(&order)).await.unwrap();
+    let render = async |order: Order| engine.render(order, |_, _| true).await.unwrap();
     let done = tokio::join!(render(a), render(b), render(c), render(d));
     vec![done.0, done.1, done.2, done.3]
 }

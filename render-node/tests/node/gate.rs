@@ -10,10 +10,11 @@ use cyclorama_core::{BodyClass, Colour, Dimensions, Paint, Vehicle, VehicleType,
 use cyclorama_node::config::LocalConfig;
 use cyclorama_node::diffusion::ProviderChoice;
 use cyclorama_node::engine::Engine;
+use cyclorama_node::engine::order::Order;
+use cyclorama_node::engine::renderer::Renderer;
 use cyclorama_node::finish::{Lacquers, compose_on_cpu, round_as_stored};
 use cyclorama_node::gate::{Reference, Verdict, judge_picture};
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
-use cyclorama_node::renderer::{Order, Renderer};
 use cyclorama_node::studio::{Layers, Shot, Studio};
 use cyclorama_node::vehicle::{Library, build, typical::typical};
 use std::path::Path;

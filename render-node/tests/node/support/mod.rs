@@ -3,5 +3,4 @@
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
 pub mod folders;
-pub mod jobs;
 pub mod runtime;

@@ -1,14 +1,18 @@
 //! What the machine has to offer, checked part by part: the graphics device, ONNX Runtime, each model; then all of it by a render.
 
-use crate::agent::with_causes;
+use crate::causes::with_causes;
 use crate::config::{Config, LocalConfig};
 use crate::diffusion::{DiffusionModel, OnnxRuntime};
+use crate::engine::models::model_folders;
+use crate::engine::self_test;
 use crate::gpu::{self, Gpu};
-use crate::models::model_folders;
-use crate::processes::{self, Process};
-use crate::{self_test, studio};
+use crate::service::processes;
+use crate::service::processes::Process;
+use crate::studio;
+use cyclorama_core::output;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::process::ExitCode;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -18,6 +22,25 @@ pub struct Check {
     pub name: String,
     pub ok: bool,
     pub detail: String,
+}
+
+/// Looks, and prints what was found. Fails if anything is not as it has to be.
+pub fn doctor(config: &Config, settings_file: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {
+    let checks = match config.adapters.are_several() {
+        true => examine_each(config, settings_file),
+        false => examine(&config.local),
+    };
+    let ok = checks.iter().all(|check| check.ok);
+    if json {
+        output::line(serde_json::to_string_pretty(&serde_json::json!({"ok": ok, "checks": checks}))?)?;
+    } else {
+        let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0).max(16);
+        for check in &checks {
+            let ok = if check.ok { "ok" } else { "FAIL" };
+            output::line(format_args!("{ok:<4} {:<width$} {}", check.name, check.detail))?;
+        }
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Looks at everything a render needs, in the order a render needs it; one failure does not hide the next.

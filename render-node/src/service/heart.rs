@@ -1,8 +1,9 @@
 //! Heartbeats, from a thread and a runtime of their own: a node that is busy to its last core still keeps its leases.
 
-use crate::control_plane::{CallError, ControlPlane};
 use crate::gpu::{CardLoad, Meter};
-use crate::held_jobs::HeldJobs;
+use crate::resident_memory::resident_mb;
+use crate::service::control_plane::{CallError, ControlPlane};
+use crate::service::held_jobs::HeldJobs;
 use cyclorama_core::wire::{HeartbeatRequest, NodeOrder, NodeState};
 use serde::Serialize;
 use std::sync::Arc;
@@ -120,12 +121,4 @@ impl Heart {
         let load = MachineLoad { memory_mb: resident_mb(), card: self.meter.read() };
         HeartbeatRequest { state, jobs, device: serde_json::to_value(load).unwrap_or_default() }
     }
-}
-
-/// Resident memory of this process in megabytes.
-pub(crate) fn resident_mb() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let kilobytes: u64 =
-        status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kilobytes / 1024)
 }

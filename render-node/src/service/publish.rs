@@ -1,10 +1,10 @@
 //! From composed pictures to uploaded objects: encodes what a job owes on every core, puts each object where the lease
 //! says, and reports the result.
 
-use crate::backoff::Backoff;
-use crate::control_plane::{CallError, ControlPlane};
 use crate::finish;
-use crate::held_jobs::HeldJob;
+use crate::service::backoff::Backoff;
+use crate::service::control_plane::{CallError, ControlPlane};
+use crate::service::held_jobs::HeldJob;
 use crate::studio::Layers;
 use bytes::Bytes;
 use cyclorama_core::encoding::{self, AlphaPlanes, EncodingError, Picture};
@@ -154,7 +154,7 @@ pub async fn publish(
     mut receipt: Value,
 ) -> Result<(), PublishError> {
     held.reached("encode", 0.85);
-    let mut stages = crate::renderer::Stages::of(&held.trace);
+    let mut stages = crate::engine::stages::Stages::of(&held.trace);
     let (uploads, planes) = (job.uploads.clone(), planes.clone());
     let encoded = tokio::task::spawn_blocking(move || encode(&uploads, layers.as_ref(), &pictures, &planes)).await;
     let objects: Vec<Arc<Object>> =

@@ -2,13 +2,63 @@
 //! and uploading run beside that on a node and are not counted.
 
 use crate::config::LocalConfig;
-use crate::heart::resident_mb;
-use crate::renderer::{Commission, Order, RenderError, Renderer, StartError};
+use crate::engine::order::{Commission, Order};
+use crate::engine::render_error::RenderError;
+use crate::engine::renderer::Renderer;
+use crate::engine::start_error::StartError;
+use crate::resident_memory::resident_mb;
 use crate::vehicle::typical::typical;
+use clap::Args;
+use cyclorama_core::output;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
 use serde::Serialize;
+use std::process::ExitCode;
 use std::time::Instant;
+
+#[derive(Args)]
+pub struct BenchArguments {
+    /// Largest batch; the sizes are 1, 2, 4 and so on.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
+    batch_max: u32,
+    /// Batches of each size that are measured.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
+    turns: u16,
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measures, and prints each size of batch as soon as it is measured.
+pub fn bench(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let mut unprinted = None;
+    let mut told = |figures: &Figures| {
+        if !arguments.json && unprinted.is_none() {
+            let printed = output::line(format_args!(
+                "{}, {}, batch of {}: {:.0} ms a step, {:.1} renders a minute, {} MB of memory, {} MB of the GPU's, GPU at work {}",
+                figures.pipeline,
+                figures.execution_provider,
+                figures.batch,
+                figures.step_ms,
+                figures.renders_per_minute,
+                or_none(figures.memory_mb.map(|megabytes| megabytes.to_string())),
+                or_none(figures.gpu_memory_used_mb.map(|megabytes| megabytes.to_string())),
+                or_none(figures.gpu_utilisation.map(|share| format!("{:.0} %", share * 100.0))),
+            ));
+            unprinted = printed.err();
+        }
+        // Without a reader the rest would be measured for nobody.
+        unprinted.is_none()
+    };
+    let figures = measure(config, arguments.batch_max, usize::from(arguments.turns), &mut told)?;
+    if let Some(unprinted) = unprinted {
+        return Err(unprinted.into());
+    }
+    if arguments.json {
+        output::line(serde_json::to_string(&figures)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
 
 /// One model at one batch size: medians of the turns.
 #[derive(Debug, Clone, Serialize)]

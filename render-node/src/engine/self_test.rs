@@ -2,23 +2,11 @@
 //! pass it would fail each client's render.
 
 use crate::config::LocalConfig;
-use crate::renderer::{Order, RenderError, Renderer, StartError};
+use crate::engine::order::Order;
+use crate::engine::renderer::Renderer;
+use crate::engine::start_error::{SelfTestError, StartError};
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{BodyClass, Colour, View};
-
-/// Why the node does not take work.
-#[derive(Debug, thiserror::Error)]
-pub enum SelfTestError {
-    #[error("the self-test of model `{pipeline}` failed")]
-    Render {
-        pipeline: String,
-        #[source]
-        source: RenderError,
-    },
-    /// The base shading passes, the model's light does not.
-    #[error("the light of model `{pipeline}` does not pass the quality gate: {findings}")]
-    Light { pipeline: String, findings: String },
-}
 
 /// A renderer that has passed.
 pub fn passed(config: &LocalConfig) -> Result<Renderer, StartError> {

@@ -3,20 +3,20 @@
 //! A node survives everything the other side does: while the service is away it asks with growing pauses, and when the
 //! service has forgotten it, it joins again. Only a lost graphics device ends it, because a new process is the cure.
 
-use crate::backoff::Backoff;
+use crate::causes::with_causes;
 use crate::config::Config;
-use crate::control_plane::{CallError, ControlPlane};
+use crate::engine::order::Order;
+use crate::engine::painter::{self, PaintError, Painted, StoredLayers};
+use crate::engine::stages::Stages;
 use crate::engine::{Engine, EngineError};
-use crate::finish::{self, Lacquers};
-use crate::gate::{self, Verdict};
-use crate::heart::{Heart, Membership};
-use crate::held_jobs::{HeldJobs, Holding};
-use crate::publish::{self, PublishError};
-use crate::renderer::Order;
+use crate::service::backoff::Backoff;
+use crate::service::control_plane::{CallError, ControlPlane};
+use crate::service::heart::{Heart, Membership};
+use crate::service::held_jobs::{HeldJobs, Holding};
+use crate::service::publish::{self, PublishError};
 use cyclorama_core::encoding::AlphaPlanes;
 use cyclorama_core::traces::{KeyValue, SpanKind, Trace};
 use cyclorama_core::wire::{CUSTOM_PAINTS, FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
@@ -257,11 +257,16 @@ impl Agent {
                     seed: job.seed,
                     trace: held.trace.clone(),
                 };
-                let render = self.engine.render(order, held.clone()).await?;
+                let job = held.clone();
+                let watch = move |stage, share| {
+                    job.reached(stage, share);
+                    job.is_wanted()
+                };
+                let render = self.engine.render(order, watch).await?;
                 (Some(render.layers), render.pictures, render.receipt)
             }
             JobKind::Paint => {
-                let (pictures, receipt) = self.paint(job, holding).await?;
+                let Painted { pictures, receipt } = self.paint(job, holding).await?;
                 (None, pictures, receipt)
             }
         };
@@ -276,50 +281,21 @@ impl Agent {
 
     /// Composes paints from stored layers, on the CPU: a paint job takes tenths of a second and must not wait behind a
     /// cold render for the device.
-    async fn paint(
-        &self,
-        job: &Job,
-        holding: &Holding,
-    ) -> Result<(Vec<(cyclorama_core::Paint, cyclorama_core::encoding::Picture)>, Value), JobError> {
-        let mut stages = crate::renderer::Stages::of(&holding.held.trace);
+    async fn paint(&self, job: &Job, holding: &Holding) -> Result<Painted, JobError> {
+        let mut stages = Stages::of(&holding.held.trace);
         let url = job.layers_url.as_deref().ok_or(JobError::NoLayers)?;
         holding.held.reached("layers", 0.1);
         let bytes = self.fetch_layers(url, holding).await?;
-        let layers_sha256 = hex::encode(Sha256::digest(&bytes));
-        if job.layers_sha256.as_ref().is_some_and(|expected| *expected != layers_sha256) {
+        let sha256 = hex::encode(Sha256::digest(&bytes));
+        if job.layers_sha256.as_ref().is_some_and(|expected| *expected != sha256) {
             return Err(JobError::Altered);
         }
         stages.end("fetch");
         holding.held.reached("compose", 0.4);
         let colours = job.colours.clone();
-        let composed = tokio::task::spawn_blocking(move || -> Result<_, JobError> {
-            let layers = finish::read_layers(&bytes)?;
-            let lacquers = Lacquers::over(&layers);
-            stages.end("layers");
-            let pictures = colours
-                .into_iter()
-                .map(|paint| Ok((paint, finish::compose_on_cpu(&lacquers, paint)?)))
-                .collect::<Result<Vec<_>, finish::ComposeError>>()?;
-            stages.end("compose");
-            let mut verdict = Verdict::default();
-            for (paint, picture) in &pictures {
-                verdict.add_picture(*paint, gate::judge_picture(&lacquers, *paint, picture));
-            }
-            stages.end("gate");
-            if !verdict.passes() {
-                return Err(JobError::Quality(verdict.findings.join("; ")));
-            }
-            Ok((pictures, verdict, stages))
-        });
-        let (pictures, verdict, stages) = composed.await.map_err(|_| JobError::Interrupted)??;
-        let receipt = json!({
-            "layers_sha256": layers_sha256,
-            // See above: not the device that the node has joined with.
-            "device": {"name": "cpu", "backend": "cpu"},
-            "quality": {"figures": verdict.figures},
-            "timings_ms": stages.timings,
-        });
-        Ok((pictures, receipt))
+        let painted =
+            tokio::task::spawn_blocking(move || painter::paint(&StoredLayers { bytes, sha256 }, colours, stages));
+        Ok(painted.await.map_err(|_| JobError::Interrupted)??)
     }
 
     async fn fetch_layers(&self, url: &str, holding: &Holding) -> Result<bytes::Bytes, JobError> {
@@ -364,12 +340,8 @@ enum JobError {
     Fetch(#[source] CallError),
     #[error("the stored layers are not those that were stored: their digest is another one")]
     Altered,
-    #[error("the stored layers cannot be used")]
-    Layers(#[from] finish::StoreError),
     #[error(transparent)]
-    Compose(#[from] finish::ComposeError),
-    #[error("the picture failed its checks: {0}")]
-    Quality(String),
+    Paint(#[from] PaintError),
     #[error("the work was interrupted")]
     Interrupted,
 }
@@ -385,7 +357,7 @@ impl JobError {
             JobError::Publish(PublishError::Upload { .. } | PublishError::Result(_))
             | JobError::Fetch(_)
             | JobError::Altered => Some(FailureKind::Upload),
-            JobError::Quality(_) => Some(FailureKind::Quality),
+            JobError::Paint(PaintError::Quality(_)) => Some(FailureKind::Quality),
             JobError::Engine(EngineError::Panicked(_) | EngineError::Full | EngineError::Stopped)
             | JobError::Publish(
                 PublishError::UnknownObject(_)
@@ -394,8 +366,7 @@ impl JobError {
                 | PublishError::Interrupted,
             )
             | JobError::NoLayers
-            | JobError::Layers(_)
-            | JobError::Compose(_)
+            | JobError::Paint(PaintError::Layers(_) | PaintError::Compose(_))
             | JobError::Interrupted => Some(FailureKind::Internal),
         }
     }
@@ -412,19 +383,4 @@ fn begin(job: &Job) -> Trace {
         KeyValue::new("cyclorama.pipeline", job.pipeline.clone()),
     ];
     Trace::named(job.traceparent.as_deref()).begin(job.kind.as_str(), SpanKind::Consumer, attributes)
-}
-
-/// An error and what caused it, in one line.
-pub fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let cause_text = error.to_string();
-        // Transparent errors repeat the text of their cause.
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -1,19 +1,19 @@
 //! `compare-picture`: the outlines of our vehicle over a picture of the real one, for people who draw sheets.
 
+use crate::check::outlines::Outlines;
+use crate::config::LocalConfig;
+use crate::studio::rig::Rig;
+use crate::vehicle::{self, Library};
 use anyhow::{Context, bail};
 use clap::Args;
 use cyclorama_core::{View, output};
-use cyclorama_node::check::outlines::Outlines;
-use cyclorama_node::config::LocalConfig;
-use cyclorama_node::studio::rig::Rig;
-use cyclorama_node::vehicle::{self, Library};
 use glam::Vec2;
 use image::{Rgb, RgbImage};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::parse;
-use crate::vehicle_commands::read_vehicles;
+use crate::commands::name_argument::parse;
+use crate::commands::vehicle_commands::read_vehicles;
 
 #[derive(Args)]
 pub struct ComparePictureArguments {

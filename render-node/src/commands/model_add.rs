@@ -8,12 +8,16 @@ use crate::diffusion::sampler::{Sampler, SamplerError};
 use crate::diffusion::stable_diffusion::settings::{Control, TextToImage};
 use crate::diffusion::stable_diffusion::{Layout, SCHEDULER_CONFIG, prompt};
 use crate::diffusion::{ModelFolder, PipelineKind};
+use crate::engine::models::Models;
+use crate::engine::renderer::Renderer;
+use crate::engine::self_test;
+use crate::engine::start_error::StartError;
 use crate::gpu::Gpu;
-use crate::models::Models;
-use crate::renderer::{Renderer, StartError};
-use crate::{self_test, studio};
+use crate::studio;
+use cyclorama_core::output;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Takes the settings of all noise schedules of Stable Diffusion, and needs few steps.
@@ -93,6 +97,25 @@ pub struct Added {
     pub digest: String,
     /// How long the node took to start with it and to render.
     pub self_test: Duration,
+}
+
+/// Adds, and prints what the folder has become.
+pub fn add_model(config: &LocalConfig, folder: &Path, wishes: Wishes) -> anyhow::Result<ExitCode> {
+    let Added { lock, digest, self_test } = add(config, folder, wishes)?;
+    let mut told = format!(
+        "{} is model `{}` ({}, {}, {})\ndigest {digest}\n",
+        folder.display(),
+        lock.id,
+        lock.precision,
+        lock.license,
+        output::count(lock.files.len(), "file")
+    );
+    if let Some(settings) = &lock.text_to_image {
+        told.push_str(&format!("{}\n", serde_json::to_string_pretty(settings)?));
+    }
+    told.push_str(&format!("self-test passed in {:.1} s\n", self_test.as_secs_f64()));
+    output::text(&told)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Adds the model in `folder`. The settings of this machine say what runs it.

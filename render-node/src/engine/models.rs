@@ -4,7 +4,7 @@
 use crate::config::LocalConfig;
 use crate::diffusion::lock::LOCK_FILE;
 use crate::diffusion::{DiffusionModel, ModelFolder, OnnxRuntime, Provider};
-use crate::renderer::StartError;
+use crate::engine::start_error::StartError;
 use crate::studio;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Each is some tens of megabytes in memory at least; more is a folder chosen by mistake.
-pub const MODELS_MAX: usize = 8;
+const MODELS_MAX: usize = 8;
 
 /// A handle on them.
 #[derive(Clone)]
@@ -149,7 +149,9 @@ pub fn model_folders(folder: &Path) -> Result<Vec<PathBuf>, StartError> {
     models.sort();
     match models.len() {
         0 => Err(StartError::NoModel(folder.to_path_buf())),
-        found if found > MODELS_MAX => Err(StartError::TooManyModels { folder: folder.to_path_buf(), found }),
+        found if found > MODELS_MAX => {
+            Err(StartError::TooManyModels { folder: folder.to_path_buf(), found, max: MODELS_MAX })
+        }
         _ => Ok(models),
     }
 }

@@ -4,10 +4,10 @@
 //! towards the control plane. It is started anew when it ends. A byte on its standard input asks it to finish what it holds, and the end of
 //! that pipe ends it, however its parent died: unlike a signal, neither can reach it twice where a supervisor tells parent and children alike.
 
-use crate::backoff::Backoff;
 use crate::config::{Adapters, Config, LocalConfig};
 use crate::diffusion::{OnnxRuntime, Provider, ProviderChoice};
 use crate::gpu::{Adapter, AdapterChoice, GpuError};
+use crate::service::backoff::Backoff;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};

@@ -1,14 +1,14 @@
 //! `check-vehicles --surfaces`: how the bodies of many vehicles would reflect, a line of figures for each and a summary for each kind of
 //! body. What is measured is `check::surfaces`'s.
 
+use crate::check::surfaces::bounds::{Bounds, Kind};
+use crate::check::surfaces::{self, Aspect, Figure, Surfaces, picture};
+use crate::vehicle::{Library, VehicleMesh, build_and_judge, exported};
 use anyhow::{Context, bail};
 use clap::Args;
 use cyclorama_core::encoding;
 use cyclorama_core::output::{self, Unprinted};
 use cyclorama_core::{Format, Vehicle};
-use cyclorama_node::check::surfaces::bounds::{Bounds, Kind};
-use cyclorama_node::check::surfaces::{self, Aspect, Figure, Surfaces, picture};
-use cyclorama_node::vehicle::{Library, VehicleMesh, build_and_judge, exported};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use crate::vehicle_commands::Progress;
+use crate::commands::progress::Progress;
 
 #[derive(Args)]
 pub struct SurfaceArguments {

@@ -4,9 +4,12 @@
 use crate::check::raster::draw;
 use crate::config::LocalConfig;
 use crate::diffusion::stable_diffusion::{self, settings::Control};
+use crate::engine::order::Order;
+use crate::engine::render_error::RenderError;
+use crate::engine::renderer::Renderer;
+use crate::engine::start_error::StartError;
 use crate::finish::{ComposeError, Compositor, Lacquers};
 use crate::gpu::{Gpu, GpuError};
-use crate::renderer::{Order, RenderError, Renderer, StartError};
 use crate::studio::camera::NothingToSee;
 use crate::studio::rig::{Rig, RigError};
 use crate::studio::{Camera, Settings, Studio, StudioError};

@@ -2,160 +2,25 @@
 //! thread (`engine` gives it one); the models it shares with other renderers. Encoding and uploading are `publish`.
 
 use crate::config::LocalConfig;
-use crate::diffusion::{Base, DiffusionError, OnnxRuntimeError, Unlit, lock};
-use crate::finish::{self, ComposeError, Compositor, Lacquers};
+use crate::diffusion::{Base, DiffusionError, Unlit};
+use crate::engine::memory_ladder;
+use crate::engine::meshes::Meshes;
+use crate::engine::models::{Facts, Models};
+use crate::engine::order::{Commission, Order, Render, Watch};
+use crate::engine::render_error::RenderError;
+use crate::engine::sitting::{Developed, Shot, Sitting};
+use crate::engine::start_error::StartError;
+use crate::finish::{self, Compositor, Lacquers};
 use crate::gate::{self, Verdict};
-use crate::gpu::{Gpu, GpuError, Meter};
-use crate::memory_ladder;
-use crate::models::{self, Facts, Models};
-use crate::self_test::SelfTestError;
-use crate::studio::{Exposure, Layers, Settings, Studio, StudioError};
-use crate::vehicle::{self, Library, LibraryError, VehicleError, VehicleMesh};
-use cyclorama_core::encoding::Picture;
-use cyclorama_core::traces::Trace;
-use cyclorama_core::wire::{self, FailureKind};
-use cyclorama_core::{Paint, Vehicle, View};
+use crate::gpu::{Gpu, Meter};
+use crate::studio::{Settings, Studio};
+use crate::vehicle::Library;
+use cyclorama_core::wire;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Attempts with the diffusion model; what the gate refuses that often is made in the base shading alone.
 const DIFFUSION_ATTEMPTS: u32 = 2;
-/// About 10 MB each.
-const MESHES_KEPT: usize = 4;
-
-/// Why the node cannot start. Each is one line that says what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error(transparent)]
-    Sheets(#[from] LibraryError),
-    #[error(transparent)]
-    Gpu(#[from] GpuError),
-    #[error(transparent)]
-    OnnxRuntime(#[from] OnnxRuntimeError),
-    #[error(transparent)]
-    Model(#[from] DiffusionError),
-    #[error("the studio cannot be set up")]
-    Studio(#[from] StudioError),
-    #[error("the paint pass cannot be set up")]
-    Compose(#[from] ComposeError),
-    #[error("there is no model in {} (a folder with a {})", .0.display(), lock::LOCK_FILE)]
-    NoModel(PathBuf),
-    #[error("{} holds {found} models, more than {}", folder.display(), models::MODELS_MAX)]
-    TooManyModels { folder: PathBuf, found: usize },
-    #[error("two models in {} are called `{id}`", folder.display())]
-    SameId { id: String, folder: PathBuf },
-    /// The control plane was told of others.
-    #[error("the models in {} are not those the node started with", .0.display())]
-    ModelsChanged(PathBuf),
-    #[error(transparent)]
-    SelfTest(#[from] SelfTestError),
-    #[error("the engine's thread cannot be started")]
-    Thread {
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("the engine panicked while it started")]
-    Panicked,
-    #[error("cannot read the models' folder {}", folder.display())]
-    Models {
-        folder: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum RenderError {
-    #[error("this vehicle cannot be drawn: {0}")]
-    Vehicle(#[from] VehicleError),
-    #[error(transparent)]
-    Studio(#[from] StudioError),
-    #[error(transparent)]
-    Diffusion(DiffusionError),
-    #[error(transparent)]
-    Compose(#[from] ComposeError),
-    #[error("this node has no pipeline `{0}`")]
-    NoPipeline(String),
-    /// Memory ran out, and they could not be loaded again.
-    #[error("the models are not loaded")]
-    NoModels,
-    /// Neither the diffusion model's light nor the base shading passes the gate.
-    #[error("the picture failed its checks: {0}")]
-    Quality(String),
-    #[error("cancelled")]
-    Cancelled,
-}
-
-impl From<DiffusionError> for RenderError {
-    fn from(error: DiffusionError) -> Self {
-        match error {
-            DiffusionError::Base(error) => error.into(),
-            error => Self::Diffusion(error),
-        }
-    }
-}
-
-impl RenderError {
-    /// `None`: nobody waits for an answer.
-    pub fn failure_kind(&self) -> Option<FailureKind> {
-        let of_gpu = |error: &GpuError| match error {
-            GpuError::OutOfMemory { .. } => FailureKind::OutOfMemory,
-            _ => FailureKind::Internal,
-        };
-        Some(match self {
-            RenderError::Cancelled | RenderError::Diffusion(DiffusionError::Cancelled) => return None,
-            RenderError::Vehicle(_) | RenderError::Studio(StudioError::Nothing(_) | StudioError::Mesh(_)) => {
-                FailureKind::Model
-            }
-            RenderError::Studio(StudioError::Gpu(error)) | RenderError::Compose(ComposeError::Gpu(error)) => {
-                of_gpu(error)
-            }
-            RenderError::Diffusion(DiffusionError::OutOfMemory { .. }) | RenderError::NoModels => {
-                FailureKind::OutOfMemory
-            }
-            RenderError::Quality(_) | RenderError::Diffusion(DiffusionError::NotFinite { .. }) => FailureKind::Quality,
-            RenderError::Studio(_)
-            | RenderError::Compose(_)
-            | RenderError::Diffusion(_)
-            | RenderError::NoPipeline(_) => FailureKind::Internal,
-        })
-    }
-
-    /// The device is gone and only a new process gets it back.
-    pub fn is_device_lost(&self) -> bool {
-        let gpu = match self {
-            RenderError::Studio(StudioError::Gpu(error)) | RenderError::Compose(ComposeError::Gpu(error)) => error,
-            _ => return false,
-        };
-        matches!(gpu, GpuError::Lost { .. })
-    }
-}
-
-/// What to render.
-#[derive(Debug, Clone)]
-pub struct Order {
-    pub vehicle: Vehicle,
-    pub view: View,
-    pub colours: Vec<Paint>,
-    /// Id of the model.
-    pub pipeline: String,
-    pub seed: u64,
-    /// Whose stages these are.
-    pub trace: Trace,
-}
-
-pub struct Render {
-    pub layers: Layers,
-    /// In the order's order.
-    pub pictures: Vec<(Paint, Picture)>,
-    /// What made them: model and G-buffer digests, seed, steps, device, stage timings in milliseconds.
-    pub receipt: Value,
-}
-
-/// Hears the name of each stage and the share of the whole that is done (0 to 1); answers whether to go on.
-pub type Watch<'a> = dyn FnMut(&'static str, f32) -> bool + 'a;
 
 pub struct Renderer {
     gpu: Gpu,
@@ -412,171 +277,10 @@ impl Renderer {
     }
 }
 
-/// An order and who watches it.
-pub struct Commission<'a> {
-    pub order: &'a Order,
-    pub watch: Box<Watch<'a>>,
-}
-
-/// A commission on its way.
-struct Sitting<'a> {
-    /// Among the commissions.
-    place: usize,
-    order: &'a Order,
-    watch: Box<Watch<'a>>,
-    stages: Stages,
-    triangles: usize,
-    /// How many went through the model with it, itself included.
-    batch: usize,
-    shot: Option<Shot>,
-    lit: Option<Result<(), RenderError>>,
-    verdict: Verdict,
-    /// What the gate found, by attempt.
-    refused: Vec<Value>,
-}
-
-/// A picture in the studio.
-struct Shot {
-    exposure: Exposure,
-    developed: Option<Developed>,
-}
-
-/// Layers, first in the base shading and then in the model's light.
-struct Developed {
-    layers: Layers,
-    /// Of the base shading.
-    reference: gate::Reference,
-}
-
-impl Shot {
-    fn develop(&mut self, studio: &Studio, stages: &mut Stages) -> Result<(), StudioError> {
-        Self::developed(&self.exposure, &mut self.developed, studio, stages).map(|_| ())
-    }
-
-    /// What is in `developed`, or is put there.
-    fn developed<'a>(
-        exposure: &Exposure,
-        developed: &'a mut Option<Developed>,
-        studio: &Studio,
-        stages: &mut Stages,
-    ) -> Result<&'a mut Developed, StudioError> {
-        let made = match developed.take() {
-            Some(made) => made,
-            None => {
-                let layers = studio.develop(exposure)?;
-                stages.end("gbuffer");
-                let reference = gate::Reference::of(&layers, &exposure.conditioning);
-                stages.end("gate");
-                Developed { layers, reference }
-            }
-        };
-        Ok(developed.insert(made))
-    }
-}
-
-impl<'a> Sitting<'a> {
-    fn new((place, commission): (usize, Commission<'a>)) -> Self {
-        Sitting {
-            place,
-            stages: Stages::of(&commission.order.trace),
-            order: commission.order,
-            watch: commission.watch,
-            triangles: 0,
-            batch: 0,
-            shot: None,
-            lit: None,
-            verdict: Verdict::default(),
-            refused: Vec::new(),
-        }
-    }
-
-    fn go_on(&mut self, stage: &'static str, share: f32) -> Result<(), RenderError> {
-        if (self.watch)(stage, share) { Ok(()) } else { Err(RenderError::Cancelled) }
-    }
-
-    /// What was done meanwhile was done for the others of its batch.
-    fn waited(&mut self) {
-        self.stages.end_waiting("batch");
-    }
-
-    /// The gate for the model's light.
-    fn judge_light(&mut self) -> Result<(), RenderError> {
-        self.waited();
-        match self.lit.take() {
-            Some(Err(error @ RenderError::Diffusion(DiffusionError::NotFinite { .. }))) => {
-                self.verdict.findings.push(error.to_string());
-            }
-            Some(Err(error)) => return Err(error),
-            Some(Ok(())) | None => {
-                if let Some(Shot { developed: Some(Developed { layers, reference }), .. }) = &self.shot {
-                    self.verdict = reference.judge(layers);
-                }
-            }
-        }
-        self.stages.end("gate");
-        Ok(())
-    }
-}
-
 /// What a picture is lit by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Light {
     Diffusion,
     /// The studio's own, without a model.
     BaseShading,
-}
-
-/// The vehicles built last: a client mostly asks for several views of one.
-#[derive(Default)]
-struct Meshes(Vec<(Vehicle, VehicleMesh)>);
-
-impl Meshes {
-    fn get(&mut self, library: &Library, vehicle: &Vehicle) -> Result<&VehicleMesh, VehicleError> {
-        let place = match self.0.iter().position(|(known, _)| known == vehicle) {
-            Some(place) => place,
-            None => {
-                let mesh = vehicle::build(library, vehicle)?;
-                self.0.truncate(MESHES_KEPT - 1);
-                self.0.push((vehicle.clone(), mesh));
-                self.0.len() - 1
-            }
-        };
-        // The one used last comes first, and the one not used for longest is dropped.
-        self.0[..=place].rotate_right(1);
-        Ok(&self.0[0].1)
-    }
-}
-
-/// Milliseconds by stage, each also a span of the work's trace.
-#[derive(Debug)]
-pub struct Stages {
-    since: Instant,
-    trace: Trace,
-    pub timings: serde_json::Map<String, Value>,
-}
-
-impl Stages {
-    /// Waiting below this is the time between two lines of code.
-    const WAITING_MIN: Duration = Duration::from_millis(1);
-
-    pub fn of(trace: &Trace) -> Self {
-        Self { since: Instant::now(), trace: trace.clone(), timings: serde_json::Map::new() }
-    }
-
-    /// Everything since the last end (or the start) was `stage`; one that is entered again goes on counting.
-    pub fn end(&mut self, stage: &'static str) {
-        let now = Instant::now();
-        let before = self.timings.get(stage).and_then(Value::as_u64).unwrap_or(0);
-        let took = now - self.since;
-        self.timings.insert(stage.to_owned(), (before + took.as_millis() as u64).into());
-        self.trace.past(stage, took);
-        self.since = now;
-    }
-
-    /// The same for a stage in which nothing is done, if there was any.
-    pub fn end_waiting(&mut self, stage: &'static str) {
-        if self.since.elapsed() >= Self::WAITING_MIN {
-            self.end(stage);
-        }
-    }
 }

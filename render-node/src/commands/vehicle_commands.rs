@@ -1,15 +1,16 @@
 //! The commands that look at many vehicles of the catalog at once: `check-vehicles` and `compare-vehicles`. What is checked is
 //! `check`'s; here vehicles are chosen and findings counted.
 
+use crate::check::{self, likeness};
+use crate::commands::progress::Progress;
+use crate::config::LocalConfig;
+use crate::studio::rig::Rig;
+use crate::vehicle::Library;
+use crate::vehicle::catalog_line::vehicles_of;
 use anyhow::Context;
 use clap::Args;
 use cyclorama_core::output::{self, Unprinted};
 use cyclorama_core::{BodyClass, Vehicle};
-use cyclorama_node::check::{self, likeness};
-use cyclorama_node::config::LocalConfig;
-use cyclorama_node::studio::rig::Rig;
-use cyclorama_node::vehicle::Library;
-use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -17,10 +18,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::surface_command::{SurfaceArguments, measure_surfaces};
+use crate::commands::surface_command::{SurfaceArguments, measure_surfaces};
 
 #[derive(Args)]
 pub struct CheckArguments {
@@ -84,25 +84,6 @@ fn by_model(vehicles: Vec<Vehicle>) -> Vec<Vec<Vehicle>> {
 
 fn middle_year(years: &[Vehicle]) -> &Vehicle {
     &years[years.len() / 2]
-}
-
-/// Says how far a long command is, every hundred shapes.
-pub struct Progress {
-    done: AtomicUsize,
-    of: usize,
-}
-
-impl Progress {
-    pub fn new(of: usize) -> Self {
-        Self { done: AtomicUsize::new(0), of }
-    }
-
-    pub fn one_more(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if done.is_multiple_of(100) {
-            output::note(format_args!("{done} of {} shapes", self.of));
-        }
-    }
 }
 
 /// The vehicles that the arguments choose, those of one shape together.

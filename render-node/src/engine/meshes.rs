@@ -1,0 +1,28 @@
+//! The vehicles that the renderer built last.
+
+use crate::vehicle::{self, Library, VehicleError, VehicleMesh};
+use cyclorama_core::Vehicle;
+
+/// About 10 MB each.
+const MESHES_KEPT: usize = 4;
+
+/// The vehicles built last: a client mostly asks for several views of one.
+#[derive(Default)]
+pub struct Meshes(Vec<(Vehicle, VehicleMesh)>);
+
+impl Meshes {
+    pub fn get(&mut self, library: &Library, vehicle: &Vehicle) -> Result<&VehicleMesh, VehicleError> {
+        let place = match self.0.iter().position(|(known, _)| known == vehicle) {
+            Some(place) => place,
+            None => {
+                let mesh = vehicle::build(library, vehicle)?;
+                self.0.truncate(MESHES_KEPT - 1);
+                self.0.push((vehicle.clone(), mesh));
+                self.0.len() - 1
+            }
+        };
+        // The one used last comes first, and the one not used for longest is dropped.
+        self.0[..=place].rotate_right(1);
+        Ok(&self.0[0].1)
+    }
+}
