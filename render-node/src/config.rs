@@ -5,7 +5,9 @@ use crate::diffusion::{Provider, ProviderChoice, onnx_runtime};
 use crate::gpu::AdapterChoice;
 use serde::Deserialize;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Jobs held at once. Two keep the device busy: one renders while the one before it is encoded and uploaded.
 const SLOTS_DEFAULT: u32 = 2;
@@ -19,14 +21,28 @@ const NAME: &str = "at most 80 characters (77 with several adapters)";
 const PROVIDER: &str = "auto, cpu, cuda, tensorrt, openvino or webgpu";
 /// Each has its own share of the GPU's memory; more than two only help where drawing takes longer than the model.
 const STUDIOS_MAX: u32 = 4;
-const STUDIOS: &str = "a number from 1 to 4";
-const BATCH_MAX: &str = "a number from 1 to CYCLORAMA_NODE_SLOTS";
-const USD_PER_HOUR: &str = "US dollars from 0 to 1000";
 /// More than a machine has cards.
 const ADAPTERS_MAX: usize = 16;
 const ADAPTERS: &str = "all, or best, cpu, a PCI bus id or part of a name, up to 16 of them with commas between";
 const MEMORY_WATERMARK_DEFAULT: u8 = 90;
-const MEMORY_WATERMARK: &str = "percent from 1 to 100";
+
+/// A variable that holds a number, and what is expected of it.
+#[derive(Debug, Clone, Copy)]
+struct NumberSetting {
+    variable: &'static str,
+    expected: &'static str,
+}
+
+const SLOTS_SETTING: NumberSetting =
+    NumberSetting { variable: "CYCLORAMA_NODE_SLOTS", expected: "a number from 1 to 16" };
+const BATCH_MAX_SETTING: NumberSetting =
+    NumberSetting { variable: "CYCLORAMA_NODE_BATCH_MAX", expected: "a number from 1 to CYCLORAMA_NODE_SLOTS" };
+const STUDIOS_SETTING: NumberSetting =
+    NumberSetting { variable: "CYCLORAMA_NODE_STUDIOS", expected: "a number from 1 to 4" };
+const MEMORY_WATERMARK_SETTING: NumberSetting =
+    NumberSetting { variable: "CYCLORAMA_NODE_MEMORY_WATERMARK", expected: "percent from 1 to 100" };
+const USD_PER_HOUR_SETTING: NumberSetting =
+    NumberSetting { variable: "CYCLORAMA_NODE_USD_PER_HOUR", expected: "US dollars from 0 to 1000" };
 
 /// A variable of this process's environment; one that is no text is none.
 #[expect(clippy::disallowed_methods, reason = "the one place where the node reads its environment")]
@@ -159,67 +175,22 @@ impl Config {
         if name.chars().count() > name_max {
             return Err(wrong("CYCLORAMA_NODE_NAME", &name, NAME));
         }
-        let slots = match variable("CYCLORAMA_NODE_SLOTS") {
-            Some(text) => text.parse().map_err(|_| wrong("CYCLORAMA_NODE_SLOTS", &text, "a number from 1 to 16"))?,
-            None => file.slots.unwrap_or(SLOTS_DEFAULT),
-        };
-        if !(1..=SLOTS_MAX).contains(&slots) {
-            return Err(wrong("CYCLORAMA_NODE_SLOTS", &slots.to_string(), "a number from 1 to 16"));
-        }
-        let batch_max = match variable("CYCLORAMA_NODE_BATCH_MAX") {
-            Some(text) => text.parse().map_err(|_| wrong("CYCLORAMA_NODE_BATCH_MAX", &text, BATCH_MAX))?,
-            None => file.batch_max.unwrap_or(1),
-        };
-        if !(1..=slots).contains(&batch_max) {
-            return Err(wrong("CYCLORAMA_NODE_BATCH_MAX", &batch_max.to_string(), BATCH_MAX));
-        }
-        let studios = match variable("CYCLORAMA_NODE_STUDIOS") {
-            Some(text) => Some(text.parse().map_err(|_| wrong("CYCLORAMA_NODE_STUDIOS", &text, STUDIOS))?),
-            None => file.studios,
-        };
-        if let Some(studios) = studios
-            && !(1..=STUDIOS_MAX).contains(&studios)
-        {
-            return Err(wrong("CYCLORAMA_NODE_STUDIOS", &studios.to_string(), STUDIOS));
-        }
-        let memory_watermark = match variable("CYCLORAMA_NODE_MEMORY_WATERMARK") {
-            Some(text) => {
-                text.parse().map_err(|_| wrong("CYCLORAMA_NODE_MEMORY_WATERMARK", &text, MEMORY_WATERMARK))?
-            }
-            None => file.memory_watermark.unwrap_or(MEMORY_WATERMARK_DEFAULT),
-        };
-        if !(1..=100).contains(&memory_watermark) {
-            return Err(wrong("CYCLORAMA_NODE_MEMORY_WATERMARK", &memory_watermark.to_string(), MEMORY_WATERMARK));
-        }
-        let usd_per_hour = match variable("CYCLORAMA_NODE_USD_PER_HOUR") {
-            Some(text) => {
-                let price = text.parse().map_err(|_| wrong("CYCLORAMA_NODE_USD_PER_HOUR", &text, USD_PER_HOUR))?;
-                Some(price)
-            }
-            None => file.usd_per_hour,
-        };
-        if let Some(price) = usd_per_hour
-            && !(0.0..=1000.0).contains(&price)
-        {
-            return Err(wrong("CYCLORAMA_NODE_USD_PER_HOUR", &price.to_string(), USD_PER_HOUR));
-        }
+        let slots = number(SLOTS_SETTING, &variable, file.slots, 1..=SLOTS_MAX)?.unwrap_or(SLOTS_DEFAULT);
+        let batch_max = number(BATCH_MAX_SETTING, &variable, file.batch_max, 1..=slots)?.unwrap_or(1);
+        let studios = number(STUDIOS_SETTING, &variable, file.studios, 1..=STUDIOS_MAX)?;
+        let memory_watermark = number(MEMORY_WATERMARK_SETTING, &variable, file.memory_watermark, 1..=100)?;
+        let usd_per_hour = number(USD_PER_HOUR_SETTING, &variable, file.usd_per_hour, 0.0..=1000.0)?;
         let traces = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
         if let Some(url) = &traces {
             check_url("OTEL_EXPORTER_OTLP_ENDPOINT", url)?;
         }
-        let provider = match variable("CYCLORAMA_NODE_PROVIDER").or(file.provider).as_deref() {
-            None | Some("auto") => ProviderChoice::Auto,
-            Some(name) => {
-                let found = Provider::ALL.into_iter().find(|provider| provider.as_str() == name);
-                ProviderChoice::Only(found.ok_or_else(|| wrong("CYCLORAMA_NODE_PROVIDER", name, PROVIDER))?)
-            }
-        };
+        let provider = provider(variable("CYCLORAMA_NODE_PROVIDER").or(file.provider).as_deref())?;
         let models = variable("CYCLORAMA_NODE_MODELS").map(PathBuf::from).or(file.models);
         let onnx_runtime = variable("ORT_DYLIB_PATH").map(PathBuf::from).or(file.onnx_runtime);
         let local = LocalConfig {
             batch_max,
             studios,
-            memory_watermark,
+            memory_watermark: memory_watermark.unwrap_or(MEMORY_WATERMARK_DEFAULT),
             models: models.unwrap_or_else(default_models),
             onnx_runtime: onnx_runtime.or_else(|| fetched_onnx_runtime(&variable)),
             adapter: match &adapters {
@@ -280,6 +251,29 @@ fn pci_bus_id(text: &str) -> Option<String> {
     let (domain, bus) = (number(domain, 8)?, number(bus, 2)?);
     let (device, function) = (number(device, 2)?, number(function, 1)?);
     Some(format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}"))
+}
+
+/// The number of a variable, else that of the settings file, if either has one.
+fn number<T: Copy + PartialOrd + FromStr + fmt::Display>(
+    NumberSetting { variable: name, expected }: NumberSetting,
+    variable: impl Fn(&str) -> Option<String>,
+    in_file: Option<T>,
+    range: RangeInclusive<T>,
+) -> Result<Option<T>, ConfigError> {
+    let value = match variable(name) {
+        Some(text) => Some(text.parse().map_err(|_| wrong(name, &text, expected))?),
+        None => in_file,
+    };
+    match value {
+        Some(value) if !range.contains(&value) => Err(wrong(name, &value.to_string(), expected)),
+        value => Ok(value),
+    }
+}
+
+fn provider(name: Option<&str>) -> Result<ProviderChoice, ConfigError> {
+    let Some(name) = name.filter(|name| *name != "auto") else { return Ok(ProviderChoice::Auto) };
+    let found = Provider::ALL.into_iter().find(|provider| provider.as_str() == name);
+    Ok(ProviderChoice::Only(found.ok_or_else(|| wrong("CYCLORAMA_NODE_PROVIDER", name, PROVIDER))?))
 }
 
 fn check_url(setting: &'static str, url: &str) -> Result<(), ConfigError> {

@@ -13,7 +13,7 @@ use crate::service::backoff::Backoff;
 use crate::service::control_plane::{CallError, ControlPlane};
 use crate::service::heart::{Heart, Membership};
 use crate::service::held_jobs::{HeldJobs, Holding};
-use crate::service::publish::{self, PublishError};
+use crate::service::publish::{self, PublishError, Work};
 use cyclorama_core::encoding::AlphaPlanes;
 use cyclorama_core::traces::{KeyValue, SpanKind, Trace};
 use cyclorama_core::wire::{CUSTOM_PAINTS, FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
@@ -247,7 +247,7 @@ impl Agent {
 
     async fn perform(&self, job: &Job, holding: &Holding) -> Result<(), JobError> {
         let held = &holding.held;
-        let (layers, pictures, mut receipt) = match job.kind {
+        let mut work = match job.kind {
             JobKind::Render => {
                 let order = Order {
                     vehicle: job.vehicle.clone(),
@@ -263,19 +263,19 @@ impl Agent {
                     job.is_wanted()
                 };
                 let render = self.engine.render(order, watch).await?;
-                (Some(render.layers), render.pictures, render.receipt)
+                Work { layers: Some(render.layers), pictures: render.pictures, receipt: render.receipt }
             }
             JobKind::Paint => {
                 let Painted { pictures, receipt } = self.paint(job, holding).await?;
-                (None, pictures, receipt)
+                Work { layers: None, pictures, receipt }
             }
         };
-        if let Some(receipt) = receipt.as_object_mut() {
+        if let Some(receipt) = work.receipt.as_object_mut() {
             receipt.insert("software".to_owned(), concat!("cyclorama-node ", env!("CARGO_PKG_VERSION")).into());
             receipt.insert("encode_recipe".to_owned(), cyclorama_core::encoding::ENCODE_RECIPE.into());
             receipt.insert("attempt".to_owned(), job.attempt.into());
         }
-        publish::publish(&self.control_plane, job, held, &self.alpha_planes, layers, pictures, receipt).await?;
+        publish::publish(&self.control_plane, job, held, &self.alpha_planes, work).await?;
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! From composed pictures to uploaded objects: encodes what a job owes on every core, puts each object where the lease
 //! says, and reports the result.
 
+use crate::engine::stages::Stages;
 use crate::finish;
 use crate::service::backoff::Backoff;
 use crate::service::control_plane::{CallError, ControlPlane};
@@ -143,18 +144,24 @@ fn encode(
     uploads.iter().map(object).collect()
 }
 
+/// What a job has made.
+pub struct Work {
+    /// What a render job stores; a paint job has none.
+    pub layers: Option<Layers>,
+    pub pictures: Vec<(Paint, Picture)>,
+    pub receipt: Value,
+}
+
 /// Encodes, uploads and reports. Adds `encode` and `upload` to the receipt's timings.
 pub async fn publish(
     control_plane: &ControlPlane,
     job: &Job,
     held: &Arc<HeldJob>,
     planes: &Arc<AlphaPlanes>,
-    layers: Option<Layers>,
-    pictures: Vec<(Paint, Picture)>,
-    mut receipt: Value,
+    Work { layers, pictures, mut receipt }: Work,
 ) -> Result<(), PublishError> {
     held.reached("encode", 0.85);
-    let mut stages = crate::engine::stages::Stages::of(&held.trace);
+    let mut stages = Stages::of(&held.trace);
     let (uploads, planes) = (job.uploads.clone(), planes.clone());
     let encoded = tokio::task::spawn_blocking(move || encode(&uploads, layers.as_ref(), &pictures, &planes)).await;
     let objects: Vec<Arc<Object>> =
