@@ -7,7 +7,8 @@
 #![allow(clippy::disallowed_methods, reason = "a measurement is told by variables what to measure")]
 
 use anyhow::{Context, ensure};
-use cyclorama_node::diffusion::lock::{LOCK_FILE, Lock, files_of};
+use cyclorama_node::diffusion::lock::{Lock, files_of};
+use cyclorama_node::diffusion::model_file::LOCK_FILE;
 use cyclorama_node::diffusion::stable_diffusion::Request;
 use cyclorama_node::diffusion::stable_diffusion::settings::TextToImage;
 use cyclorama_node::diffusion::{ModelFolder, OnnxRuntime, ProviderChoice, StableDiffusion};

@@ -1,9 +1,5 @@
 //! `compare-picture`: the outlines of our vehicle over a picture of the real one, for people who draw sheets.
 
-use crate::check::outlines::Outlines;
-use crate::config::LocalConfig;
-use crate::studio::rig::Rig;
-use crate::vehicle::{self, Library};
 use anyhow::{Context, bail};
 use clap::Args;
 use cyclorama_core::{View, output};
@@ -12,8 +8,12 @@ use image::{Rgb, RgbImage};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::check::outlines::Outlines;
 use crate::commands::name_argument::parse;
 use crate::commands::vehicle_commands::read_vehicles;
+use crate::config::LocalConfig;
+use crate::studio::rig::Rig;
+use crate::vehicle::{self, Library};
 
 #[derive(Args)]
 pub struct ComparePictureArguments {

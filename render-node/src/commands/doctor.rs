@@ -6,14 +6,12 @@ use crate::diffusion::{DiffusionModel, OnnxRuntime};
 use crate::engine::models::model_folders;
 use crate::engine::self_test;
 use crate::gpu::{self, Gpu};
-use crate::service::processes;
-use crate::service::processes::Process;
+use crate::service::processes::{self, Process};
 use crate::studio;
 use cyclorama_core::output;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use std::process::ExitCode;
-use std::process::Stdio;
+use std::process::{ExitCode, Stdio};
 use std::time::Instant;
 
 /// One thing that was looked at. `detail` is what was found, or what to do about it.

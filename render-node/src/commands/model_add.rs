@@ -2,8 +2,8 @@
 //! before anyone else does. The lock file appears last, so whatever fails or is killed on the way leaves the folder as it was.
 
 use crate::config::LocalConfig;
-use crate::diffusion::lock::{LOCK_FILE, Lock, files_of};
-use crate::diffusion::model_folder::{LockError, read_json, read_text};
+use crate::diffusion::lock::{Lock, files_of};
+use crate::diffusion::model_file::{LOCK_FILE, LockError, read_json, read_text};
 use crate::diffusion::sampler::{Sampler, SamplerError};
 use crate::diffusion::stable_diffusion::settings::{Control, TextToImage};
 use crate::diffusion::stable_diffusion::{Layout, SCHEDULER_CONFIG, prompt};

@@ -1,14 +1,10 @@
 //! `check-vehicles --surfaces`: how the bodies of many vehicles would reflect, a line of figures for each and a summary for each kind of
 //! body. What is measured is `check::surfaces`'s.
 
-use crate::check::surfaces::bounds::{Bounds, Kind};
-use crate::check::surfaces::{self, Aspect, Figure, Surfaces, picture};
-use crate::vehicle::{Library, VehicleMesh, build_and_judge, exported};
 use anyhow::{Context, bail};
 use clap::Args;
-use cyclorama_core::encoding;
 use cyclorama_core::output::{self, Unprinted};
-use cyclorama_core::{Format, Vehicle};
+use cyclorama_core::{Format, Vehicle, encoding};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,7 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use crate::check::surfaces::bounds::{Bounds, Kind};
+use crate::check::surfaces::{self, Aspect, Figure, Surfaces, picture};
 use crate::commands::progress::Progress;
+use crate::vehicle::{Library, VehicleMesh, build_and_judge, exported};
 
 #[derive(Args)]
 pub struct SurfaceArguments {

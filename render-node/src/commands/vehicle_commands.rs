@@ -1,12 +1,6 @@
 //! The commands that look at many vehicles of the catalog at once: `check-vehicles` and `compare-vehicles`. What is checked is
 //! `check`'s; here vehicles are chosen and findings counted.
 
-use crate::check::{self, likeness};
-use crate::commands::progress::Progress;
-use crate::config::LocalConfig;
-use crate::studio::rig::Rig;
-use crate::vehicle::Library;
-use crate::vehicle::catalog_line::vehicles_of;
 use anyhow::Context;
 use clap::Args;
 use cyclorama_core::output::{self, Unprinted};
@@ -20,7 +14,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use crate::check::{self, likeness};
+use crate::commands::progress::Progress;
 use crate::commands::surface_command::{SurfaceArguments, measure_surfaces};
+use crate::config::LocalConfig;
+use crate::studio::rig::Rig;
+use crate::vehicle::Library;
+use crate::vehicle::catalog_line::vehicles_of;
 
 #[derive(Args)]
 pub struct CheckArguments {

@@ -1,8 +1,10 @@
 //! One ONNX graph of a model: opened on the operator's provider, its tensors held against what a pipeline expects of them, run with bound
 //! inputs, and its failures told apart. What the tensors mean is the affair of those who own a graph.
 
+use super::diffusion_error::DiffusionError;
 use super::onnx_file::OnnxFile;
-use super::{DiffusionError, ModelFolder, OnnxRuntime, Provider, fused_attention};
+use super::run_memory::RunMemory;
+use super::{ModelFolder, OnnxRuntime, Provider, fused_attention};
 use half::f16;
 use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
@@ -20,16 +22,6 @@ pub struct Graph {
     model: String,
     /// In the model's folder.
     file: String,
-}
-
-/// What becomes of the memory of a run on the CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunMemory {
-    /// Given back: for a graph that runs once in a render.
-    GivenBack,
-    /// Kept for the next run, which comes at once: to ask the system for it in every step costs a twelfth of the time. Weights are not put among
-    /// it, nor is the whole of a run laid out beforehand, either of which would take a quarter more.
-    Kept,
 }
 
 /// Which numbers a tensor may hold.

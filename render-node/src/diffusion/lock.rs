@@ -1,14 +1,12 @@
 //! The lock file of a model folder: what the model is called, what may be done with it, how it is to be run, and what every file must be.
 
-use super::model_folder::{LockError, broken, read_text};
+use super::model_file::{LOCK_FILE, LockError, broken, read_text};
 use super::stable_diffusion::settings::TextToImage;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-
-pub const LOCK_FILE: &str = "cyclorama.lock.json";
 
 /// A text-to-image pipeline is some 20 files; this only keeps a wrong folder from being read for minutes.
 const FILES_MAX: usize = 512;

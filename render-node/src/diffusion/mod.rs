@@ -5,90 +5,36 @@
 //! pipeline (`stable_diffusion`) changes a picture of the base shading, and the residual is read off it. What a model is told (conditioning) is
 //! the studio's affair; the paint is `finish`'s.
 
+mod diffusion_error;
 mod fused_attention;
 mod graph;
 mod light_model;
 pub mod light_space;
 pub mod lock;
+pub mod model_file;
 pub(crate) mod model_folder;
 mod noise;
 mod onnx_file;
 pub(crate) mod onnx_runtime;
 pub(crate) mod provider;
 mod residual;
+mod run_memory;
 pub(crate) mod sampler;
 pub mod stable_diffusion;
+mod unlit;
 
+pub use diffusion_error::DiffusionError;
 pub use light_model::LightModel;
-pub use model_folder::{LockError, ModelFolder, PipelineKind};
+pub use model_file::LockError;
+pub use model_folder::{ModelFolder, PipelineKind};
 pub use onnx_runtime::{OnnxRuntime, OnnxRuntimeError};
 pub use provider::{Provider, ProviderChoice};
 pub use residual::RESIDUAL_CHANNELS;
 pub use stable_diffusion::StableDiffusion;
+pub use unlit::{Base, StillWanted, Unlit};
 
-use crate::studio::conditioning::Conditioning;
-use crate::studio::{Layers, StudioError};
-use cyclorama_core::{Vehicle, View};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-
-/// Why a model could not be loaded or run.
-#[derive(Debug, thiserror::Error)]
-pub enum DiffusionError {
-    #[error(transparent)]
-    Folder(#[from] LockError),
-    #[error("model `{model}`: {file} has other tensors than it needs: {detail}")]
-    Signature { model: String, file: String, detail: String },
-    #[error("model `{model}`: ONNX Runtime cannot load {file}")]
-    Load {
-        model: String,
-        file: String,
-        #[source]
-        source: ort::Error,
-    },
-    #[error("{} has no provider `{wanted}`: CYCLORAMA_NODE_PROVIDER can be auto, {has}", library.display())]
-    NoProvider { wanted: Provider, library: PathBuf, has: String },
-    #[error(
-        "provider `{provider}` of ONNX Runtime does not start here; another one is named by CYCLORAMA_NODE_PROVIDER"
-    )]
-    Provider {
-        provider: Provider,
-        #[source]
-        source: ort::Error,
-    },
-    #[error("the device has no memory left for {file} of model `{model}`")]
-    OutOfMemory {
-        model: String,
-        file: String,
-        #[source]
-        source: ort::Error,
-    },
-    #[error("model `{model}`: {file} failed")]
-    Inference {
-        model: String,
-        file: String,
-        #[source]
-        source: ort::Error,
-    },
-    #[error("the sampler of model `{model}` failed")]
-    Sampler {
-        model: String,
-        #[source]
-        source: sampler::SamplerError,
-    },
-    #[error("{file} of model `{model}` answered with values that are not numbers")]
-    NotFinite { model: String, file: String },
-    #[error("the picture does not fit model `{model}`: {detail}")]
-    Picture { model: String, detail: String },
-    #[error("the base shading cannot be drawn")]
-    Base(#[source] StudioError),
-    /// The job is no longer wanted; not a failure.
-    #[error("cancelled")]
-    Cancelled,
-}
-
-/// Says whether a job is still wanted; asked before every step with the share of steps done (0 to 1).
-pub type StillWanted<'a> = dyn FnMut(f32) -> bool + 'a;
+use std::path::Path;
 
 /// A loaded model. One at a time runs on a device.
 pub enum DiffusionModel {
@@ -174,29 +120,4 @@ impl DiffusionModel {
             Self::StableDiffusion(model) => model.light(pictures, attempt),
         }
     }
-}
-
-/// Gives the layers of the base shading. May have to wait for them, and so is asked as late as a model can do without.
-pub type Base<'a> = dyn FnOnce() -> Result<&'a mut Layers, StudioError> + 'a;
-
-/// The layers that `base` gives, whose side must be a multiple of the model's `side_px`.
-fn fitting_base<'a>(base: Box<Base<'a>>, side_px: u32, model: &str) -> Result<&'a mut Layers, DiffusionError> {
-    let base = base().map_err(DiffusionError::Base)?;
-    if base.side_px == 0 || !base.side_px.is_multiple_of(side_px) {
-        let detail = format!("layers of {} px, where a multiple of {side_px} px is needed", base.side_px);
-        return Err(DiffusionError::Picture { model: model.to_owned(), detail });
-    }
-    Ok(base)
-}
-
-/// A picture in its base shading.
-pub struct Unlit<'a> {
-    pub base: Box<Base<'a>>,
-    /// The channels the model was loaded for.
-    pub conditioning: &'a Conditioning,
-    /// What it is of, for prompts.
-    pub vehicle: &'a Vehicle,
-    pub view: View,
-    pub seed: u64,
-    pub still_wanted: Box<StillWanted<'a>>,
 }

@@ -3,15 +3,11 @@
 //! Nothing of a model is used before every digest has been checked. The digest of the lock file itself names the whole
 //! pipeline, in receipts and towards the control plane. What the files mean is the affair of each kind of pipeline.
 
-use super::lock::{LOCK_FILE, Lock, LockedFile};
+use super::lock::{Lock, LockedFile};
+use super::model_file::{LOCK_FILE, LockError, broken, read_json};
 use super::stable_diffusion::settings::TextToImage;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use std::io;
 use std::path::{Path, PathBuf};
-
-/// Configurations are a few kilobytes.
-const TEXT_BYTES_MAX: u64 = 1 << 20;
 
 pub(super) const MODEL_INDEX: &str = "model_index.json";
 /// What the built-in model's index calls its pipeline.
@@ -20,34 +16,6 @@ const LIGHT_PIPELINE: &str = "CycloramaLightPipeline";
 /// have for ONNX.
 const STABLE_DIFFUSION_PIPELINES: [&str; 2] = ["StableDiffusion", "LatentConsistencyModel"];
 const ONNX_PREFIXES: [&str; 2] = ["Onnx", "ORT"];
-
-#[derive(Debug, thiserror::Error)]
-pub enum LockError {
-    #[error("there is no model in {}: it has no {LOCK_FILE}", folder.display())]
-    NoLock { folder: PathBuf },
-    #[error("cannot read {}", path.display())]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("cannot write {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("{} is not a model file this version understands: {detail}", path.display())]
-    Broken { path: PathBuf, detail: String },
-    #[error("model `{id}`: {file} has digest {found}, but its lock file says {expected}")]
-    WrongDigest { id: String, file: String, expected: String, found: String },
-    #[error("model `{id}`: {file} is in the folder, but not in its lock file")]
-    ExtraFile { id: String, file: String },
-    #[error("model `{id}`: its lock file does not list {file}")]
-    NotListed { id: String, file: String },
-    #[error("model `{id}` was made for other conditioning than this version has: {detail}")]
-    Conditioning { id: String, detail: String },
-}
 
 /// A checked model folder.
 #[derive(Debug, Clone)]
@@ -180,34 +148,4 @@ impl ModelFolder {
         }
         Err(LockError::NotListed { id: self.lock.id.clone(), file: file.to_owned() })
     }
-}
-
-/// There is a file `file` in `folder`.
-pub(super) fn expect_file(folder: &Path, file: &str) -> Result<(), LockError> {
-    let path = folder.join(file);
-    if path.is_file() { Ok(()) } else { Err(LockError::Read { path, source: io::ErrorKind::NotFound.into() }) }
-}
-
-/// The configuration `file` of `folder`, of which `T` takes what it needs.
-pub fn read_json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T, LockError> {
-    let path = folder.join(file);
-    serde_json::from_str(&read_text(&path)?).map_err(|e| broken(&path, e.to_string()))
-}
-
-pub fn read_text(path: &Path) -> Result<String, LockError> {
-    expect_at_most(path, TEXT_BYTES_MAX)?;
-    std::fs::read_to_string(path).map_err(|source| LockError::Read { path: path.to_path_buf(), source })
-}
-
-/// What is read as a whole must fit.
-pub(super) fn expect_at_most(path: &Path, bytes_max: u64) -> Result<(), LockError> {
-    let metadata = std::fs::metadata(path).map_err(|source| LockError::Read { path: path.to_path_buf(), source })?;
-    match metadata.len() > bytes_max {
-        true => Err(broken(path, format!("it is larger than {bytes_max} bytes"))),
-        false => Ok(()),
-    }
-}
-
-pub(super) fn broken(path: &Path, detail: String) -> LockError {
-    LockError::Broken { path: path.to_path_buf(), detail }
 }

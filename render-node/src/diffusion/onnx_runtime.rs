@@ -1,5 +1,7 @@
 //! Finds and loads ONNX Runtime's shared library, once per process.
 
+use crate::diffusion::diffusion_error::DiffusionError;
+use crate::diffusion::provider::{Provider, ProviderChoice};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -65,6 +67,23 @@ impl OnnxRuntime {
     /// As `1.31 (git-commit-id=...)`: the library names its minor version and its build, not its patch level.
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// The provider of this choice.
+    pub fn provider(&self, choice: ProviderChoice) -> Result<Provider, DiffusionError> {
+        let provider = match choice {
+            ProviderChoice::Auto => Provider::AUTO.into_iter().find(|provider| provider.is_built_in()),
+            ProviderChoice::Only(provider) => Some(provider).filter(|provider| provider.is_built_in()),
+        };
+        provider.ok_or_else(|| {
+            let has: Vec<&str> =
+                Provider::ALL.into_iter().filter(|one| one.is_built_in()).map(Provider::as_str).collect();
+            let wanted = match choice {
+                ProviderChoice::Auto => Provider::Cpu,
+                ProviderChoice::Only(provider) => provider,
+            };
+            DiffusionError::NoProvider { wanted, library: self.path().to_path_buf(), has: has.join(", ") }
+        })
     }
 }
 

@@ -1,7 +1,6 @@
 //! What runs a model's graph inside ONNX Runtime: the execution provider that the operator chose, and never another one in its place.
 
-use super::graph::RunMemory;
-use super::{DiffusionError, OnnxRuntime};
+use crate::diffusion::run_memory::RunMemory;
 use ort::ep::{self, ArbitrarilyConfigurableExecutionProvider, ExecutionProvider, ExecutionProviderDispatch};
 use ort::memory::AllocationDevice;
 use std::fmt;
@@ -31,7 +30,7 @@ impl Provider {
 
     /// Best first. A library with one of the first two is installed for its sake. TensorRT takes minutes to prepare a model, so it is used only
     /// where it is asked for, and WebGPU is slower than the others where one of them runs.
-    const AUTO: [Provider; 3] = [Provider::Cuda, Provider::OpenVino, Provider::Cpu];
+    pub(super) const AUTO: [Provider; 3] = [Provider::Cuda, Provider::OpenVino, Provider::Cpu];
 
     /// As in settings.
     pub const fn as_str(self) -> &'static str {
@@ -56,7 +55,7 @@ impl Provider {
     }
 
     /// Whether the library was built with it; the machine may still lack what it needs.
-    fn is_built_in(self) -> bool {
+    pub(super) fn is_built_in(self) -> bool {
         let built_in = match self {
             Provider::Cpu => ep::CPU::is_available(),
             Provider::Cuda => ep::CUDA::is_available(),
@@ -99,24 +98,5 @@ impl Provider {
 impl fmt::Display for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl OnnxRuntime {
-    /// The provider of this choice.
-    pub fn provider(&self, choice: ProviderChoice) -> Result<Provider, DiffusionError> {
-        let provider = match choice {
-            ProviderChoice::Auto => Provider::AUTO.into_iter().find(|provider| provider.is_built_in()),
-            ProviderChoice::Only(provider) => Some(provider).filter(|provider| provider.is_built_in()),
-        };
-        provider.ok_or_else(|| {
-            let has: Vec<&str> =
-                Provider::ALL.into_iter().filter(|one| one.is_built_in()).map(Provider::as_str).collect();
-            let wanted = match choice {
-                ProviderChoice::Auto => Provider::Cpu,
-                ProviderChoice::Only(provider) => provider,
-            };
-            DiffusionError::NoProvider { wanted, library: self.path().to_path_buf(), has: has.join(", ") }
-        })
     }
 }

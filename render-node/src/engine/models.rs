@@ -2,7 +2,7 @@
 //! others waiting, while these build geometry, draw, paint and judge.
 
 use crate::config::LocalConfig;
-use crate::diffusion::lock::LOCK_FILE;
+use crate::diffusion::model_file::LOCK_FILE;
 use crate::diffusion::{DiffusionModel, ModelFolder, OnnxRuntime, Provider};
 use crate::engine::start_error::StartError;
 use crate::studio;

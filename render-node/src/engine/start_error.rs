@@ -1,6 +1,7 @@
 //! Why the engine cannot start.
 
-use crate::diffusion::{DiffusionError, OnnxRuntimeError, lock};
+use crate::diffusion::model_file::LOCK_FILE;
+use crate::diffusion::{DiffusionError, OnnxRuntimeError};
 use crate::engine::render_error::RenderError;
 use crate::finish::ComposeError;
 use crate::gpu::GpuError;
@@ -23,7 +24,7 @@ pub enum StartError {
     Studio(#[from] StudioError),
     #[error("the paint pass cannot be set up")]
     Compose(#[from] ComposeError),
-    #[error("there is no model in {} (a folder with a {})", .0.display(), lock::LOCK_FILE)]
+    #[error("there is no model in {} (a folder with a {})", .0.display(), LOCK_FILE)]
     NoModel(PathBuf),
     #[error("{} holds {found} models, more than {max}", folder.display())]
     TooManyModels { folder: PathBuf, found: usize, max: usize },

@@ -1,5 +1,6 @@
 //! Whether a model's light layers can be right: numbers, flat paint without mottling, edges as sharp as geometry has them.
 
+use super::grey_light::grey_light;
 use super::{Bound, Verdict, outline};
 use crate::studio::Layers;
 use crate::studio::conditioning::{Channel, Conditioning};
@@ -28,8 +29,6 @@ const FLAT_TURN_MAX: f32 = 0.02;
 const MOTTLING_WINDOW_PX: usize = 31;
 /// A step of the normal or of a part's mask that counts as an edge.
 const EDGE_STEP_MIN: f32 = 0.5;
-/// Albedo of the grey paint that light is looked at with.
-const GREY: f32 = 0.5;
 
 /// What geometry and base shading know of a picture, at the size of the conditioning. Taken before a model changes the layers.
 pub struct Reference {
@@ -87,11 +86,6 @@ fn strange_values(layers: &Layers) -> usize {
             .iter()
             .map(|plane| plane.par_iter().filter(|value| !(0.0..=1.0).contains(*value)).count())
             .sum::<usize>()
-}
-
-/// Light of a grey vehicle in one pixel.
-pub(super) fn grey_light(layers: &Layers, i: usize) -> f32 {
-    (0..3).map(|c| layers.diffuse[i][c] * GREY + layers.gloss[i][c] + layers.rest[i][c]).sum::<f32>() / 3.0
 }
 
 /// Root of the light of a grey vehicle, about as an eye grades it, as means over the blocks of a smaller picture.

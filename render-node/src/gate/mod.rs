@@ -2,6 +2,7 @@
 //! edges are, and the base shading is right about most of the light: `light` holds a model's layers against them, `picture`
 //! holds each finished picture against its layers and its paint. What happens to a render that fails is the renderer's affair.
 
+mod grey_light;
 mod light;
 mod outline;
 mod picture;

@@ -2,7 +2,7 @@
 //!
 //! It may: the upper edge of a bed's rail or of a roof is a line of sky under one pixel wide. What a model adds to that is a fault.
 
-use super::light::grey_light;
+use crate::gate::grey_light::grey_light;
 use crate::studio::Layers;
 use rayon::prelude::*;
 

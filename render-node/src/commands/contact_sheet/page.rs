@@ -3,7 +3,8 @@
 
 use crate::check::raster::draw;
 use crate::config::LocalConfig;
-use crate::diffusion::stable_diffusion::{self, settings::Control};
+use crate::diffusion::stable_diffusion;
+use crate::diffusion::stable_diffusion::settings::Control;
 use crate::engine::order::Order;
 use crate::engine::render_error::RenderError;
 use crate::engine::renderer::Renderer;

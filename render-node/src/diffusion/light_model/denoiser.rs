@@ -1,8 +1,10 @@
 //! The ONNX graph of a light model: the one place that knows its tensor names.
 
-use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, RunMemory, expected};
+use crate::diffusion::diffusion_error::DiffusionError;
+use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
 use crate::diffusion::residual::RESIDUAL_CHANNELS;
-use crate::diffusion::{DiffusionError, ModelFolder, OnnxRuntime, Provider};
+use crate::diffusion::run_memory::RunMemory;
+use crate::diffusion::{ModelFolder, OnnxRuntime, Provider};
 use ort::session::Session;
 use ort::value::TensorRef;
 use std::borrow::Cow;
@@ -26,7 +28,7 @@ impl Denoiser {
         side: usize,
         conditioning_channels: usize,
     ) -> Result<Self, DiffusionError> {
-        let graph = Graph::open(runtime, provider, folder, super::UNET_MODEL, RunMemory::GivenBack)?;
+        let graph = Graph::open(runtime, provider, folder, UNET_MODEL, RunMemory::GivenBack)?;
         let image =
             |name, channels: usize| expected(name, Numbers::Float32, &[None, Some(channels), Some(side), Some(side)]);
         let inputs = [
@@ -82,3 +84,5 @@ fn joined<'a>(mut parts: impl ExactSizeIterator<Item = &'a [f32]>) -> Cow<'a, [f
         _ => Cow::Owned(parts.collect::<Vec<_>>().concat()),
     }
 }
+
+pub const UNET_MODEL: &str = "unet/model.onnx";

@@ -4,16 +4,18 @@
 mod denoiser;
 mod scheduler;
 
-use super::model_folder::{LockError, ModelFolder, read_json};
+use super::model_folder::ModelFolder;
 use super::residual::{self, RESIDUAL_CHANNELS};
-use super::{DiffusionError, OnnxRuntime, Provider, Unlit, fitting_base};
-use denoiser::{Denoiser, Item};
+use super::{OnnxRuntime, Provider};
+use crate::diffusion::diffusion_error::DiffusionError;
+use crate::diffusion::model_file::{LockError, read_json};
+use crate::diffusion::unlit::{Unlit, fitting_base};
+use denoiser::{Denoiser, Item, UNET_MODEL};
 use scheduler::FlowMatchEuler;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 const UNET_CONFIG: &str = "unet/config.json";
-const UNET_MODEL: &str = "unet/model.onnx";
 const SCHEDULER_CONFIG: &str = "scheduler/scheduler_config.json";
 
 /// A loaded light model.

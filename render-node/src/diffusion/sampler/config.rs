@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::SamplerError;
+use crate::diffusion::sampler::sampler_error::SamplerError;
 
 /// Two are the fewest that span a schedule; the upper end keeps a wrong file from filling the memory.
 const TRAIN_STEPS: std::ops::RangeInclusive<usize> = 2..=100_000;

@@ -18,6 +18,7 @@
 
 mod config;
 mod noise_schedule;
+pub(crate) mod sampler_error;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -25,56 +26,13 @@ mod times;
 use config::{
     Config, Ddim, DpmSolver, Euler, EulerAncestral, FinalSigma, FlowMatchEuler, Lcm, Prediction, Spacing, TimeShift,
 };
+pub use sampler_error::SamplerError;
 
 /// DPM-Solver takes its last step with the first order in shorter runs, where the second is unstable.
 const STABLE_STEPS: usize = 15;
 /// The standard deviation of the data that consistency models are trained with (Luo et al., "Latent Consistency
 /// Models", 2023).
 const LCM_SIGMA_DATA: f32 = 0.5;
-
-/// Why a configuration, a plan or a step was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum SamplerError {
-    /// The file is not a JSON object.
-    #[error("it is not the JSON of a scheduler: {0}")]
-    Json(#[from] serde_json::Error),
-    /// A setting of the file or of the plan has a value that is wrong or not covered.
-    #[error("`{setting}` is {found}; {expected} is expected")]
-    Setting {
-        /// Its name in `scheduler_config.json`, or among the arguments.
-        setting: &'static str,
-        /// Its value there.
-        found: String,
-        /// What it may be.
-        expected: &'static str,
-    },
-    /// The slices given to a step are of different lengths.
-    #[error("the {what} has {found} numbers and the sample {expected}")]
-    Length {
-        /// Which slice it is.
-        what: &'static str,
-        /// Its length.
-        found: usize,
-        /// The length of the sample.
-        expected: usize,
-    },
-    /// The plan is at another step, or has ended. Steps are taken in order, each once.
-    #[error("step {step} is asked for; the plan of {steps} steps is at step {next}")]
-    Step {
-        /// The one asked for, from 0.
-        step: usize,
-        /// The one to take next, from 0.
-        next: usize,
-        /// How many the plan has.
-        steps: usize,
-    },
-    /// The sampler is stochastic at this step and was given nothing random.
-    #[error("step {step} needs noise and was given none")]
-    NoiseMissing {
-        /// The step, from 0.
-        step: usize,
-    },
-}
 
 /// A sampler as configured by a model: one of diffusers' DDIMScheduler, EulerDiscreteScheduler,
 /// EulerAncestralDiscreteScheduler, DPMSolverMultistepScheduler (DPM-Solver++), LCMScheduler and
@@ -541,7 +499,7 @@ impl Plan {
             }
             Rule::Lcm { prediction, clip, timestep_scaling } => {
                 let time = moment.timestep * *timestep_scaling;
-                lcm_step(moment, time, *prediction, *clip, sample, model_output, noise);
+                LcmStep { moment, time, prediction: *prediction, clip: *clip }.run(sample, model_output, noise);
             }
             Rule::FlowMatchEuler => {
                 let stride = moment.next_level - moment.level;
@@ -696,27 +654,31 @@ fn dpm_second_order_step(moment: Moment, order: DpmOrder, before: &DpmHistory, s
     }
 }
 
-/// Luo et al., "Latent Consistency Models", 2023: the clean sample by the boundary conditions of a consistency model at
-/// the scaled `time`, then noise again up to the next level.
-fn lcm_step(
+/// A step of a consistency model.
+struct LcmStep {
     moment: Moment,
+    /// Scaled for the boundary condition.
     time: f32,
     prediction: Prediction,
     clip: Option<f32>,
-    sample: &mut [f32],
-    outputs: &[f32],
-    noise: &[f32],
-) {
-    let (signal, noise_now) = (moment.level.sqrt(), (1.0 - moment.level).sqrt());
-    let (next_signal, next_noise) = (moment.next_level.sqrt(), (1.0 - moment.next_level).sqrt());
-    let data_variance = LCM_SIGMA_DATA * LCM_SIGMA_DATA;
-    let variance = time * time + data_variance;
-    let (skip, out) = (data_variance / variance, time / variance.sqrt());
-    for (x, &output) in sample.iter_mut().zip(outputs) {
-        *x = out * clipped(clean(prediction, signal, noise_now, *x, output), clip) + skip * *x;
-    }
-    // Nothing after the last step, which has no noise: its sample stays the clean one.
-    for (x, noise) in sample.iter_mut().zip(noise) {
-        *x = next_signal * *x + next_noise * noise;
+}
+
+impl LcmStep {
+    /// Luo et al., "Latent Consistency Models", 2023: the clean sample by the boundary conditions of a consistency model at
+    /// the scaled `time`, then noise again up to the next level.
+    fn run(self, sample: &mut [f32], outputs: &[f32], noise: &[f32]) {
+        let Self { moment, time, prediction, clip } = self;
+        let (signal, noise_now) = (moment.level.sqrt(), (1.0 - moment.level).sqrt());
+        let (next_signal, next_noise) = (moment.next_level.sqrt(), (1.0 - moment.next_level).sqrt());
+        let data_variance = LCM_SIGMA_DATA * LCM_SIGMA_DATA;
+        let variance = time * time + data_variance;
+        let (skip, out) = (data_variance / variance, time / variance.sqrt());
+        for (x, &output) in sample.iter_mut().zip(outputs) {
+            *x = out * clipped(clean(prediction, signal, noise_now, *x, output), clip) + skip * *x;
+        }
+        // Nothing after the last step, which has no noise: its sample stays the clean one.
+        for (x, noise) in sample.iter_mut().zip(noise) {
+            *x = next_signal * *x + next_noise * noise;
+        }
     }
 }

@@ -5,8 +5,8 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use super::SamplerError;
 use super::config::{Betas, Training};
+use super::sampler_error::SamplerError;
 
 /// In place of zero signal, which would be an infinite sigma: the smallest f16, as in diffusers.
 const SMALLEST_SIGNAL: f32 = 1.0 / 16_777_216.0;

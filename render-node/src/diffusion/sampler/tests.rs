@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::config::Prediction;
-use super::{Moment, Plan, PlanOptions, Sampler, SamplerError, euler_ancestral_step};
+use super::sampler_error::SamplerError;
+use super::{Moment, Plan, PlanOptions, Sampler, euler_ancestral_step};
 
 /// Absolute, and relative for numbers above 1. Most runs are within a fortieth of it; with a zero terminal
 /// signal-to-noise ratio Euler starts at a sigma of 4096, beside which f32 leaves little of a sample.

@@ -1,7 +1,8 @@
 //! What a Stable Diffusion folder is made of, read from its configurations: no graph is opened, so that what is missing or does not go
 //! together is told in a moment, before gigabytes are read.
 
-use crate::diffusion::model_folder::{LockError, MODEL_INDEX, broken, expect_file, read_json};
+use crate::diffusion::model_file::{LockError, broken, expect_file, read_json};
+use crate::diffusion::model_folder::MODEL_INDEX;
 use cyclorama_core::MASTER_SIDE_PX;
 use serde::Deserialize;
 use serde::de::IgnoredAny;

@@ -13,14 +13,15 @@ mod text;
 mod unet;
 mod vae;
 
-use super::lock::LOCK_FILE;
-use super::model_folder::{LockError, ModelFolder, read_text};
+use super::model_folder::ModelFolder;
 use super::residual::{self, RESIDUAL_CHANNELS};
 use super::sampler::{Plan, PlanOptions, Sampler, SamplerError};
-use super::{DiffusionError, OnnxRuntime, Provider, StillWanted, Unlit, fitting_base};
+use super::{OnnxRuntime, Provider};
+use crate::diffusion::diffusion_error::DiffusionError;
+use crate::diffusion::model_file::{LOCK_FILE, LockError, read_text};
 use crate::diffusion::noise::gaussian;
-use crate::studio::Layers;
-use crate::studio::Shot;
+use crate::diffusion::unlit::{StillWanted, Unlit, fitting_base};
+use crate::studio::{Layers, Shot};
 use cyclorama_core::encoding::{Picture, PictureError};
 pub use layout::{Layout, SCHEDULER_CONFIG};
 use picture::Shown;
@@ -29,7 +30,7 @@ use settings::TextToImage;
 use std::iter;
 use std::sync::Arc;
 use text::{Embedding, TextEncoders};
-use unet::{Conditions, Run, Unet};
+use unet::{Conditions, Run, Unet, UnetSize};
 use vae::Vae;
 
 /// Of a guidance's embedding (`get_guidance_scale_embedding` of diffusers, after Ho and Salimans).
@@ -91,7 +92,8 @@ impl StableDiffusion {
         let steps = steps?.steps();
         let side = settings.side_px as usize;
         let text = TextEncoders::load(runtime, provider, &folder, &layout)?;
-        let unet = Unet::load(runtime, provider, &folder, &layout, text.tokens(), text.pooled_width(), side)?;
+        let size = UnetSize { tokens: text.tokens(), pooled_width: text.pooled_width(), picture_side: side };
+        let unet = Unet::load(runtime, provider, &folder, &layout, size)?;
         let wrong = |detail: &str| Err(folder.broken_file(LOCK_FILE, detail.to_owned()).into());
         match (unet.is_controlled(), settings.control) {
             (true, None) => {

@@ -1,9 +1,12 @@
 //! From a prompt to what the UNet is told: CLIP's tokenizer and text encoders.
 
 use super::layout::{Layout, TextEncoder};
-use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, RunMemory, expected};
-use crate::diffusion::model_folder::{LockError, ModelFolder, expect_at_most, expect_file, read_json};
-use crate::diffusion::{DiffusionError, OnnxRuntime, Provider};
+use crate::diffusion::diffusion_error::DiffusionError;
+use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
+use crate::diffusion::model_file::{LockError, expect_at_most, expect_file, read_json};
+use crate::diffusion::model_folder::ModelFolder;
+use crate::diffusion::run_memory::RunMemory;
+use crate::diffusion::{OnnxRuntime, Provider};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -93,7 +96,7 @@ impl TextEncoders {
             layout.text_encoders.iter().map(|encoder| encoder.config.max_position_embeddings).min().unwrap_or(0);
         let load = |(place, encoder): (usize, &TextEncoder)| {
             let pooled = (layout.is_xl() && place == 1).then_some(encoder.config.projection_dim);
-            Encoder::load(runtime, provider, folder, encoder, tokens, layout.is_xl(), pooled)
+            Encoder::load(runtime, provider, folder, encoder, EncoderSize { tokens, is_xl: layout.is_xl(), pooled })
         };
         let encoders = layout.text_encoders.iter().enumerate().map(load).collect::<Result<Vec<_>, _>>()?;
         let pooled_width = encoders.iter().filter_map(|encoder| encoder.pooled).sum();
@@ -156,15 +159,22 @@ impl TextEncoders {
     }
 }
 
+/// What an encoder is to answer.
+struct EncoderSize {
+    /// Of a prompt.
+    tokens: usize,
+    is_xl: bool,
+    /// Width of the pooled embedding, where it has one.
+    pooled: Option<usize>,
+}
+
 impl Encoder {
     fn load(
         runtime: &OnnxRuntime,
         provider: Provider,
         folder: &ModelFolder,
         encoder: &TextEncoder,
-        tokens: usize,
-        is_xl: bool,
-        pooled: Option<usize>,
+        EncoderSize { tokens, is_xl, pooled }: EncoderSize,
     ) -> Result<Self, DiffusionError> {
         let tokenizer = open_tokenizer(folder, encoder, tokens)?;
         let graph = Graph::open(runtime, provider, folder, &encoder.graph, RunMemory::GivenBack)?;

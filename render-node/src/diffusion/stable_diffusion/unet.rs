@@ -5,9 +5,11 @@
 //! order and the number of dimensions say what a tensor is.
 
 use super::layout::{self, Layout};
-use crate::diffusion::graph::{Expected, Graph, Numbers, OtherOutputs, RunMemory, expected};
+use crate::diffusion::diffusion_error::DiffusionError;
+use crate::diffusion::graph::{Expected, Graph, Numbers, OtherOutputs, expected};
 use crate::diffusion::model_folder::ModelFolder;
-use crate::diffusion::{DiffusionError, OnnxRuntime, Provider};
+use crate::diffusion::run_memory::RunMemory;
+use crate::diffusion::{OnnxRuntime, Provider};
 use ort::session::IoBinding;
 
 const SAMPLE: &str = "sample";
@@ -70,15 +72,23 @@ pub struct Run {
     control_net: Option<IoBinding>,
 }
 
+/// What a denoiser is given.
+pub struct UnetSize {
+    /// Of a prompt.
+    pub tokens: usize,
+    /// Of the pooled embedding; 0 without one.
+    pub pooled_width: usize,
+    /// In pixels.
+    pub picture_side: usize,
+}
+
 impl Unet {
     pub fn load(
         runtime: &OnnxRuntime,
         provider: Provider,
         folder: &ModelFolder,
         layout: &Layout,
-        tokens: usize,
-        pooled_width: usize,
-        picture_side: usize,
+        UnetSize { tokens, pooled_width, picture_side }: UnetSize,
     ) -> Result<Self, DiffusionError> {
         let graph = Graph::open(runtime, provider, folder, layout::UNET, RunMemory::Kept)?;
         let output = graph.only_output()?;

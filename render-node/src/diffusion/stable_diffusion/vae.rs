@@ -1,9 +1,11 @@
 //! Between pictures and latents, one picture at a time: at 1024 px a VAE needs gigabytes for each.
 
 use super::layout::{self, Layout};
-use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, RunMemory, expected};
+use crate::diffusion::diffusion_error::DiffusionError;
+use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
 use crate::diffusion::model_folder::ModelFolder;
-use crate::diffusion::{DiffusionError, OnnxRuntime, Provider};
+use crate::diffusion::run_memory::RunMemory;
+use crate::diffusion::{OnnxRuntime, Provider};
 
 const SAMPLE: &str = "sample";
 const LATENT_SAMPLE: &str = "latent_sample";
