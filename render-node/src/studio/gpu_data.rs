@@ -4,7 +4,6 @@ use super::camera::{Camera, TARGET_DISTANCE_M};
 use super::distance_field::DistanceField;
 use super::optics::{self, MATERIALS};
 use super::rig::{LIGHTS_MAX, Rig};
-use super::stage::Stage;
 use bytemuck::{Pod, Zeroable};
 use cyclorama_core::MASTER_SIDE_PX;
 use glam::{Mat4, Vec3};
@@ -145,10 +144,10 @@ impl FrameData {
         std::array::from_fn(|axis| self.covered_high[axis] - self.covered_low[axis])
     }
 
-    /// The same of what this stage has.
-    pub fn of(mut self, stage: &Stage) -> FrameData {
-        self.vertex_count = stage.vertices.len() as u32;
-        self.solid_triangles = stage.opaque_indices / 3;
+    /// The same of so many vertices, and of so many solid triangles before the transparent ones.
+    pub fn of(mut self, vertices: u32, solid_triangles: u32) -> FrameData {
+        self.vertex_count = vertices;
+        self.solid_triangles = solid_triangles;
         self
     }
 

@@ -3,13 +3,18 @@
 pub(crate) mod camera;
 pub mod conditioning;
 mod distance_field;
+mod frame_buffers;
 mod gpu_data;
 pub(crate) mod layers;
 pub mod optics;
 mod passes;
+mod recorder;
 pub mod rig;
 mod shoot;
 mod stage;
+mod steps;
+mod studio_error;
+mod targets;
 #[cfg(test)]
 mod twins;
 mod visible;
@@ -17,4 +22,5 @@ mod visible;
 pub use camera::Camera;
 pub use conditioning::{CONDITIONING_CHANNELS, Channel, Conditioning};
 pub use layers::Layers;
-pub use shoot::{Exposure, Settings, Shot, Studio, StudioError};
+pub use shoot::{Exposure, Settings, Shot, Studio};
+pub use studio_error::StudioError;

@@ -1,4 +1,4 @@
-//! The studio's pipelines: built once, immutable. Which buffers they run on is `shoot`'s affair.
+//! The studio's pipelines: built once, immutable. In which order they run is `steps`, which buffers they run on `recorder`.
 
 use super::gpu_data::Vertex;
 use crate::gpu::{Gpu, GpuError};
@@ -207,7 +207,7 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
 mod tests {
     use super::*;
     use crate::studio::gpu_data;
-    use crate::studio::shoot::LIST_HEAD;
+    use crate::studio::targets::LIST_HEAD;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
 
     #[test]

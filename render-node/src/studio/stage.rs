@@ -1,9 +1,9 @@
 //! A vehicle's triangles as a picture draws them: in which order, and which of them at all. Drawing them is `shoot`'s affair.
 
 use super::camera::{Camera, NothingToSee};
-use super::gpu_data::{BENT, TRIANGLES_MAX, Vertex};
+use super::gpu_data::{BENT, FrameData, TRIANGLES_MAX, Vertex};
 use super::optics;
-use super::shoot::StudioError;
+use super::studio_error::StudioError;
 use super::visible::{self, Projected};
 use crate::vehicle::VehicleMesh;
 use glam::Vec3;
@@ -60,6 +60,11 @@ impl Stage {
             return Err(StudioError::Mesh(format!("more than {TRIANGLES_MAX} triangles")));
         }
         Ok(stage)
+    }
+
+    /// What a frame of this stage is told.
+    pub fn counted_in(&self, frame: FrameData) -> FrameData {
+        frame.of(self.vertices.len() as u32, self.opaque_indices / 3)
     }
 
     /// Puts the solid triangles nearest to the camera first: what they hide is then never shaded. In runs of neighbours, which share

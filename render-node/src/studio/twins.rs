@@ -9,7 +9,7 @@ use super::passes::{
     UNEVEN_LIST, VERTICES_IN_GROUP,
 };
 use super::rig::LIGHTS_MAX;
-use super::shoot::{PIXELS, SUPERSAMPLES};
+use super::targets::{PIXELS, SUPERSAMPLES};
 use crate::diffusion::light_space;
 use crate::finish::compose;
 use crate::vehicle::Material;

@@ -6,7 +6,7 @@
 //! Z-buffer visibility, SIGGRAPH 1993). What is left out is never seen, so the picture stays the same; what is hidden and stays in costs time only.
 
 use super::camera::Camera;
-use super::shoot::SUPERSAMPLES;
+use super::targets::SUPERSAMPLES;
 use cyclorama_core::MASTER_SIDE_PX;
 use glam::Vec3;
 use rayon::prelude::*;

@@ -1,0 +1,134 @@
+//! Records the steps of a picture: what each pass runs on, and on how many workgroups.
+
+use super::frame_buffers::FrameBuffers;
+use super::passes::{GROUP_SIDE, LISTS, Passes};
+use super::steps::Step;
+use super::targets::{GROUND_SIDE, LIST_HEAD, Targets};
+use crate::gpu::Gpu;
+
+pub struct Recorder<'a> {
+    pub gpu: &'a Gpu,
+    pub passes: &'a Passes,
+    pub targets: &'a Targets,
+    pub frame: &'a FrameBuffers,
+}
+
+impl Recorder<'_> {
+    /// The steps in their order, not yet submitted.
+    pub fn record(&self, steps: &[Step]) -> wgpu::CommandEncoder {
+        let label = Some("picture");
+        let mut encoder = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
+        for step in steps {
+            self.record_one(&mut encoder, *step);
+        }
+        encoder
+    }
+
+    fn record_one(&self, encoder: &mut wgpu::CommandEncoder, step: Step) {
+        let Self { passes, targets, frame, .. } = self;
+        let covered = frame.covered.map(|pixels| pixels.div_ceil(GROUP_SIDE));
+        match step {
+            Step::GroundShadow => {
+                self.compute(encoder, &passes.ground_shadow, step, [GROUND_SIDE.div_ceil(GROUP_SIDE); 2]);
+            }
+            Step::LightVertices => self.compute(encoder, &passes.light_vertices, step, frame.vertex_groups()),
+            Step::Draw { pass } => self.draw(encoder, &frame.frames[pass]),
+            Step::Background => {
+                self.compute(encoder, &passes.background, step, [frame.side_px.div_ceil(GROUP_SIDE); 2]);
+            }
+            Step::EmptyLists => {
+                encoder.copy_buffer_to_buffer(&targets.empty_lists, 0, &targets.lists, 0, LISTS as u64 * LIST_HEAD);
+            }
+            Step::Classify => self.compute(encoder, &passes.classify, step, covered),
+            Step::Shade { list, .. } => self.shade(encoder, step, list),
+            Step::Condition => {
+                let groups = frame.condition_blocks().map(|blocks| blocks.div_ceil(GROUP_SIDE));
+                self.compute(encoder, &passes.condition, step, groups);
+            }
+            Step::ForgetUneven => encoder.clear_buffer(&targets.uneven, 0, None),
+            Step::Uneven => self.compute(encoder, &passes.uneven, step, covered),
+        }
+    }
+
+    /// What a compute pass binds, in the order of its shader; nothing for other steps.
+    fn resources(&self, step: Step) -> Vec<wgpu::BindingResource<'_>> {
+        let Self { targets, frame, .. } = self;
+        let view = wgpu::BindingResource::TextureView;
+        let sampler = wgpu::BindingResource::Sampler(&targets.sampler);
+        let first = frame.frames[0].as_entire_binding();
+        let [solid, transparent] = targets.triangles.each_ref().map(view);
+        let [rig, optics] = [&targets.rig, &targets.optics].map(wgpu::Buffer::as_entire_binding);
+        let [vertices, lit] = [&frame.vertices, &frame.lit].map(wgpu::Buffer::as_entire_binding);
+        let [pixels, lists] = [&targets.pixels, &targets.lists].map(wgpu::Buffer::as_entire_binding);
+        let [looks, geometry] = [&targets.looks, &targets.geometry].map(wgpu::Buffer::as_entire_binding);
+        let [condition, planes] = [&frame.condition, &frame.planes].map(wgpu::Buffer::as_entire_binding);
+        let (field, ground) = (view(&frame.field), view(&targets.ground));
+        match step {
+            Step::GroundShadow => vec![first, rig, field, sampler, ground],
+            Step::LightVertices => vec![first, rig, field, sampler, ground, vertices, lit],
+            Step::Background => vec![first, condition, ground, sampler, pixels, planes],
+            Step::Classify => vec![first, solid, transparent, lists, looks, geometry],
+            Step::Shade { pass, .. } => {
+                let (frame, indices) = (frame.frames[pass].as_entire_binding(), frame.indices.as_entire_binding());
+                vec![frame, rig, optics, solid, transparent, vertices, lit, indices, pixels, lists, looks, geometry]
+            }
+            Step::Condition => vec![first, condition, geometry, pixels, planes],
+            Step::Uneven => vec![first, looks, targets.uneven.as_entire_binding(), lists],
+            Step::Draw { .. } | Step::EmptyLists | Step::ForgetUneven => Vec::new(),
+        }
+    }
+
+    fn compute(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        pipeline: &wgpu::ComputePipeline,
+        step: Step,
+        groups: [u32; 2],
+    ) {
+        let group = self.bind(&pipeline.get_bind_group_layout(0), &self.resources(step));
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(groups[0], groups[1], 1);
+    }
+
+    /// On as many workgroups as the head of the list says.
+    fn shade(&self, encoder: &mut wgpu::CommandEncoder, step: Step, list: usize) {
+        let pipeline = &self.passes.gather[list];
+        let group = self.bind(&pipeline.get_bind_group_layout(0), &self.resources(step));
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups_indirect(&self.targets.lists, list as u64 * LIST_HEAD);
+    }
+
+    fn draw(&self, encoder: &mut wgpu::CommandEncoder, uniforms: &wgpu::Buffer) {
+        let frame = self.frame;
+        let group = self.bind(&self.passes.visibility_layout, &[uniforms.as_entire_binding()]);
+        self.targets.raster(encoder, |pass| {
+            pass.set_bind_group(0, &group, &[]);
+            pass.set_vertex_buffer(0, frame.vertices.slice(..));
+            pass.set_index_buffer(frame.indices.slice(..), wgpu::IndexFormat::Uint32);
+            let [solid, transparent] = &self.passes.visibility;
+            pass.set_pipeline(solid);
+            pass.draw_indexed(0..frame.opaque_indices, 0, 0..1);
+            if frame.index_count > frame.opaque_indices {
+                pass.set_pipeline(transparent);
+                pass.draw_indexed(frame.opaque_indices..frame.index_count, 0, 0..1);
+            }
+        });
+    }
+
+    fn bind(&self, layout: &wgpu::BindGroupLayout, resources: &[wgpu::BindingResource<'_>]) -> wgpu::BindGroup {
+        let entries: Vec<_> = resources
+            .iter()
+            .enumerate()
+            .map(|(binding, resource)| wgpu::BindGroupEntry { binding: binding as u32, resource: resource.clone() })
+            .collect();
+        self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("studio pass"),
+            layout,
+            entries: &entries,
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! In which order the passes of a picture run.
+
+use super::passes::UNEVEN_LIST;
+
+/// One step of a picture. `pass` counts the jittered passes from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The ground map: how much of the lights each place around the vehicle sees.
+    GroundShadow,
+    /// Light that needs the whole vehicle, once a vertex.
+    LightVertices,
+    /// Which triangle each sample of the pass sees.
+    Draw { pass: usize },
+    /// Pixels and planes where no vehicle is.
+    Background,
+    /// Leaves the lists of pixels without any.
+    EmptyLists,
+    /// Lists the pixels of the first pass by how they are shaded.
+    Classify,
+    /// Shades the pixels of a list with the samples of the pass.
+    Shade { pass: usize, list: usize },
+    /// What a model is told, by its side.
+    Condition,
+    /// Forgets which pixels of the picture before took more samples.
+    ForgetUneven,
+    /// Lists the pixels that take more samples.
+    Uneven,
+}
+
+/// The first pass, whose end is what a model is told.
+pub const EXPOSURE: [Step; 11] = [
+    Step::GroundShadow,
+    Step::LightVertices,
+    Step::Draw { pass: 0 },
+    Step::Background,
+    Step::EmptyLists,
+    Step::Classify,
+    Step::Shade { pass: 0, list: 0 },
+    Step::Shade { pass: 0, list: 1 },
+    Step::Shade { pass: 0, list: 2 },
+    Step::Shade { pass: 0, list: 3 },
+    Step::Condition,
+];
+
+/// What follows it and runs on while the model is at work, in a picture of so many passes.
+pub fn development(passes: usize) -> Vec<Step> {
+    let further = (1..passes).flat_map(|pass| [Step::Draw { pass }, Step::Shade { pass, list: UNEVEN_LIST }]);
+    [Step::ForgetUneven, Step::Uneven].into_iter().chain(further).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_pass_shades_every_list_but_that_of_uneven_pixels() {
+        let shaded: Vec<usize> = EXPOSURE
+            .iter()
+            .filter_map(|step| match step {
+                Step::Shade { pass: 0, list } => Some(*list),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(shaded, (0..UNEVEN_LIST).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn each_further_pass_draws_before_it_shades() {
+        assert_eq!(development(1), [Step::ForgetUneven, Step::Uneven]);
+        let last = [Step::Draw { pass: 2 }, Step::Shade { pass: 2, list: UNEVEN_LIST }];
+        assert_eq!(development(3)[4..], last);
+    }
+}
