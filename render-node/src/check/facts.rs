@@ -1,13 +1,14 @@
 //! Whether a finished body agrees with what was measured of the real vehicle (`[facts]` of its sheet), seen straight from the side.
 
-use crate::vehicle::facts::Facts;
-use crate::vehicle::morph::Stance;
-use crate::vehicle::outline::segment_distance_squared;
-use crate::vehicle::{Material, VehicleMesh};
 use glam::Vec2;
 use std::collections::BTreeMap;
 
-use super::{Finding, finding, is_skin};
+use crate::check::finding::{Finding, finding};
+use crate::check::skin::is_skin;
+use crate::vehicle::morph::Stance;
+use crate::vehicle::outline::segment_distance_squared;
+use crate::vehicle::sheet::facts::Facts;
+use crate::vehicle::{Material, VehicleMesh};
 
 /// A place may lie this far from the measured one, or this share of the wheelbase, whichever is more.
 const TOLERANCE_M: f32 = 0.025;

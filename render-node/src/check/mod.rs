@@ -5,20 +5,25 @@
 //! No graphics device: the six views are drawn small by `raster`. Whether a vehicle is beautiful or recognised is for people.
 
 mod facts;
+mod finding;
 pub mod likeness;
 pub mod outlines;
 pub(crate) mod raster;
+mod skin;
 pub mod surfaces;
 mod torn;
+
+pub use finding::Finding;
 
 use crate::studio::Camera;
 use crate::studio::camera::bounds;
 use crate::vehicle::machine::{dimensions_of, machine_of};
 use crate::vehicle::motorcycle::layout_of;
-use crate::vehicle::truck;
-use crate::vehicle::{self, Library, Material, VehicleMesh};
+use crate::vehicle::{self, Library, Material, VehicleMesh, truck};
 use cyclorama_core::{BodyClass, Vehicle, VehicleType, View};
+use finding::finding;
 use raster::{Drawn, draw};
+use skin::is_skin;
 
 /// Of length, width, height and wheelbase.
 const DIMENSION_TOLERANCE: f32 = 0.02;
@@ -36,18 +41,6 @@ const OPEN_SHARE_MAX: f32 = 0.004;
 /// exhaust, stand and chain on one side.
 const MIRROR_SHARE_MAX: f32 = 0.015;
 const MIRROR_SHARE_MAX_RIDDEN: f32 = 0.10;
-
-/// One thing that does not hold.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    /// Short name of the rule, for counting.
-    pub rule: &'static str,
-    pub detail: String,
-}
-
-fn finding(rule: &'static str, detail: String) -> Finding {
-    Finding { rule, detail }
-}
 
 /// Everything that does not hold of one vehicle; empty is good. `reference_diagonal_m` is the studio's.
 pub fn check(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32) -> Vec<Finding> {
@@ -128,20 +121,6 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
         findings.push(finding("ground", format!("something reaches {:.3} m below the ground", -low.z)));
     }
     findings
-}
-
-/// Black rails and racks stand off a body of paint, glass and cloth.
-fn is_skin(material: Material) -> bool {
-    matches!(
-        material,
-        Material::Paint
-            | Material::Glass
-            | Material::ClearGlass
-            | Material::PaneBorder
-            | Material::GlossBlack
-            | Material::GlossWhite
-            | Material::Fabric
-    )
 }
 
 /// x of the places where tyres touch the ground, from the front; none unless they are at least half a metre apart.

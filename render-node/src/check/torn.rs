@@ -3,7 +3,7 @@
 use glam::{IVec3, Vec3};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Finding, finding};
+use crate::check::finding::{Finding, finding};
 use crate::vehicle::{Material, VehicleMesh};
 
 /// Corners this near each other are one: parts of one skin are cut from the same corners.

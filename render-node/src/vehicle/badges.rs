@@ -118,10 +118,10 @@ fn seat(look: &Emblem, field: &BodyField, at: Vec3, outward: Vec3) -> [f32; 2] {
 mod tests {
     use cyclorama_core::vehicle::BodyClass;
 
-    use super::super::body_field::BodyField;
     use super::super::library::Library;
     use super::super::typical::typical;
     use super::*;
+    use crate::vehicle::flank_lines::lined_field;
 
     #[test]
     fn badges_of_a_saloon_lie_on_its_skin() {
@@ -138,7 +138,7 @@ mod tests {
                 radius: stance.hub_z + 0.03,
                 power: 2.0,
             });
-            let field = BodyField::new(&sheet, stance, stance, arches);
+            let field = lined_field(&sheet, stance, stance, arches);
             let places = badge_places(&sheet, &field);
             assert!(!places.is_empty(), "{make}");
             for badge in places {

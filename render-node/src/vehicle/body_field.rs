@@ -7,7 +7,7 @@ use super::blend::{bump, plateau, smooth_max, smooth_min, step};
 use super::bonnet_lines::{self, BonnetLine};
 use super::curve::Table;
 use super::drawing::FieldDrawing;
-use super::flank_lines::{FlankLine, SideView};
+use super::flank_line::FlankLine;
 use super::morph::{Morph, Stance};
 use super::outline::DistanceGrid;
 use super::sheet::{DrawnIn, Relief, ReliefForm, Ridge, Sheet, SolidRole};
@@ -245,7 +245,8 @@ const TUCK_PER_M: f32 = 10.0;
 const SPLINE_ERROR_M: f32 = 0.002;
 
 impl BodyField {
-    /// `sheet_stance` and `real` say where the sheet's and the vehicle's axles are; `arches` are real.
+    /// The body without the lines of its flank, which `flank_lines` draws on it. `sheet_stance` and `real` say where the sheet's and the
+    /// vehicle's axles are; `arches` are real.
     pub fn new(sheet: &Sheet, sheet_stance: Stance, real: Stance, arches: [Arch; 2]) -> Self {
         let size = sheet.size;
         let body = &sheet.body;
@@ -257,7 +258,7 @@ impl BodyField {
         let flank_height = (belt.at(0.5 * size.length) - body.sill).max(0.2);
         let (bonnet_lines, ridges) = bonnet_lines::drawn(sheet, roof.bounds().0.x);
         let lift = |relief: &Relief| Lift::new(relief, size.length, size.height);
-        let mut field = Self {
+        Self {
             morph: Morph::new(sheet_stance, real),
             arches,
             lip_height: sheet.wheels.lip_height,
@@ -305,13 +306,13 @@ impl BodyField {
             lifts: sheet.relief.iter().chain(&sheet.front.relief).chain(&sheet.rear.relief).map(lift).collect(),
             solids: sheet.solid.iter().map(|s| SolidField::new(s, sheet)).collect(),
             open_header: house.open.as_ref().map(|open| open.header),
-        };
-        // Lines of the flank run from lamp to lamp, and where lamps end is known of the body alone.
-        if !sheet.crease.is_empty() {
-            let view = SideView::new(sheet, &field);
-            field.flank_lines = super::flank_lines::drawn(&sheet.crease, &view);
         }
-        field
+    }
+
+    /// The same with lines on its flank.
+    pub fn with_flank_lines(mut self, lines: Vec<FlankLine>) -> Self {
+        self.flank_lines = lines;
+        self
     }
 
     /// The whole body.
@@ -666,11 +667,12 @@ fn growing(t: f32) -> f32 {
 mod tests {
     use super::super::library::Library;
     use super::*;
+    use crate::vehicle::flank_lines::lined_field;
 
     fn field(sheet: &Sheet) -> BodyField {
         let stance = sheet.stance();
         let arch = |x: f32| Arch { x, z: stance.hub_z, radius: stance.hub_z + 0.03, power: 2.0 };
-        BodyField::new(sheet, stance, stance, [arch(stance.front_axle_x), arch(stance.rear_axle_x)])
+        lined_field(sheet, stance, stance, [arch(stance.front_axle_x), arch(stance.rear_axle_x)])
     }
 
     #[test]

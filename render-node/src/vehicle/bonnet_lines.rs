@@ -4,8 +4,8 @@
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 
 use super::blend::{smooth_min, step};
+use super::chance::chances;
 use super::sheet::{Ridge, Sheet};
-use super::variation::chances;
 
 /// A drawn ridge of the bonnet that is higher and steeper than this is form, as wings that carry round lamps and tall domes; one that is
 /// narrower is a rib. Both stay as they are.

@@ -6,21 +6,20 @@ use glam::Vec3;
 
 use super::badges::badge_places;
 use super::body_field::{Arch, BodyField};
-use super::depth;
-use super::dress;
-use super::facts::Facts;
+use super::flank_lines::lined_field;
+use super::growth::{growth, held};
 use super::library::Library;
-use super::machine;
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::morph::Stance;
 use super::motorcycle::motorcycle;
 use super::open_top::windscreen_frame;
 use super::parts::placing::{add_all, mirrored};
 use super::regions::{BodyGround, Divider, EdgeStray};
-use super::sheet::{Sheet, SheetError, Size, SolidRole};
+use super::sheet::facts::Facts;
+use super::sheet::tables::SheetError;
+use super::sheet::{Sheet, SolidRole};
 use super::skin::Skin;
-use super::surface_net;
-use super::truck;
+use super::{depth, dress, machine, panels, surface_net, truck};
 
 #[derive(Debug, thiserror::Error)]
 pub enum VehicleError {
@@ -91,21 +90,6 @@ fn built(
     Ok(built_sheet(&sheet, dimensions, wheelbase, judges_edges))
 }
 
-/// A catalog that is wrong by a factor must not take memory by its cube.
-fn held(mm: u32, drawn: f32) -> f32 {
-    (mm as f32 * 0.001).clamp(drawn * 0.55, drawn * 1.7)
-}
-
-fn growth(length: f32, height: f32) -> f32 {
-    (length * height).sqrt().clamp(0.7, 1.4).powf(0.8)
-}
-
-/// By what factor the tyres of a drawing of some size grow for a vehicle.
-pub(crate) fn tyre_growth(size: &Size, vehicle: &Vehicle) -> f32 {
-    let d = vehicle.dimensions;
-    growth(held(d.length_mm, size.length) / size.length, held(d.height_mm, size.height) / size.height)
-}
-
 /// Where the drawing's and the vehicle's axles are. Overhangs keep the drawing's ratio; tyres grow with the vehicle,
 /// but less than it.
 fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> (Stance, Stance) {
@@ -145,7 +129,7 @@ fn built_sheet(
     let arch =
         |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + sheet.wheels.arch_gap, power: sheet.wheels.arch_power };
     let arches = [arch(real.front_axle_x), arch(real.rear_axle_x)];
-    let mut field = BodyField::new(sheet, drawn, real, arches);
+    let mut field = lined_field(sheet, drawn, real, arches);
     let places = sheet.facts.as_ref().or(sheet.proportions.as_ref());
     if let Some(bend) = places.and_then(|places| places.bend(sheet, &field, real)) {
         field.morph.bend(bend);
@@ -193,7 +177,7 @@ fn built_sheet(
     let body = || {
         let mut divider = Divider::new(Skin::new(half, &BodyGround(&field)), &field, sheet, &badges, grid_m);
         divider.strays = judges_edges.then(Vec::new);
-        divider.divide(well_y);
+        divider.divide(well_y, panels::add);
         let half = depth::surfaces(&divider.skin, &divider.parts, &field, arches, well_y);
         let mut mesh = half.both;
         solids(sheet, &field, &mut mesh);
@@ -349,7 +333,7 @@ mod tests {
         let sheet = read("hatchback");
         let (drawn, real) = stances(&sheet, [4.4, 1.83, 1.5], 2.7);
         let arch = |x: f32| Arch { x, z: real.hub_z, radius: real.hub_z + 0.036, power: 2.0 };
-        let field = BodyField::new(&sheet, drawn, real, [arch(real.front_axle_x), arch(real.rear_axle_x)]);
+        let field = lined_field(&sheet, drawn, real, [arch(real.front_axle_x), arch(real.rear_axle_x)]);
         let half =
             surface_net::mesh(&|p| field.at(p), Vec3::new(-0.06, 0.0, 0.02), Vec3::new(4.46, 1.0, 1.56), 0.03, true);
         let mut uses: HashMap<(u32, u32), u32> = HashMap::new();

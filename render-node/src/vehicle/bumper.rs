@@ -8,9 +8,9 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::Vec2;
 use serde::Deserialize;
 
+use super::applies_to::is_for;
 use super::curve::ControlPoint;
 use super::drawing;
-use super::library::is_for;
 use super::mesh::Material;
 use super::outline::Outline;
 use super::parts::grille::{Fill, Pattern};

@@ -7,19 +7,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::body_field::{Arch, BodyField, Sheets};
 use super::mesh::{Material, Surface, VehicleMesh};
+use super::part::{LENS_ROUND_M, Part, PartShape};
 use super::parts::grille::{Fill, Opening, Pattern};
 use super::parts::lamp::{
     LampFilling, LampSite, LampSkin, USUAL_YEAR, head_lamp, plain_housing, round_lamp, round_lamp_for, tail_lamp,
 };
-use super::regions::{Part, PartShape};
 use super::sheet::{DrawnIn, Lamp};
 use super::skin::{Skin, border};
 use super::surface_net::edges_of;
 
 /// The edge of a lens goes so far into the body: to under its bezel.
 const LENS_EDGE_M: f32 = 0.008;
-/// The edge of a lens is rounded over this width, by this slope.
-pub(super) const LENS_ROUND_M: f32 = 0.009;
 const LENS_TILT: f32 = 0.7;
 /// How far behind its housing a tail lamp is closed towards the inside of the car.
 const BEHIND_LAMP_M: f32 = 0.012;

@@ -9,9 +9,9 @@
 use glam::Vec2;
 use serde::Deserialize;
 
-use super::library::Tables;
-use super::parts::wheel::Wheel;
-use super::sheet::{Curve, Drawing, DrawnIn, Region, Relief, Sheet, SheetError, merged_table};
+use super::parts::wheel::spec::Wheel;
+use super::sheet::tables::{SheetError, Tables, merged_table};
+use super::sheet::{Curve, Drawing, DrawnIn, Region, Relief, Sheet};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

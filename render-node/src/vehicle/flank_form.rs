@@ -5,10 +5,10 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::Vec2;
 
 use super::blend::step;
+use super::chance::chances;
 use super::curve::{ControlPoint, Table};
 use super::mesh::Material;
 use super::sheet::{Crease, Curve, Drawing, DrawnIn, Region, RegionKind, Relief, ReliefForm, Sheet};
-use super::variation::chances;
 
 /// Flanks of a time: from which year on, and what they do.
 struct Era {

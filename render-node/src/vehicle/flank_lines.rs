@@ -3,10 +3,11 @@
 
 use glam::{Vec2, Vec3};
 
-use super::blend::{plateau, smooth_max};
-use super::body_field::BodyField;
+use super::body_field::{Arch, BodyField};
 use super::curve::{ControlPoint, Table};
 use super::drawing::PlainDrawing;
+use super::flank_line::{FlankLine, REACH_M};
+use super::morph::Stance;
 use super::sheet::{Crease, Region, RegionKind, Sheet};
 
 /// Half width of the rounding of a crest and, softer, of a groove.
@@ -20,11 +21,6 @@ const EDGE: f32 = 1.2;
 /// hollow is meant where a sheet says how far it reaches.
 const FACE_BEND: f32 = 2.4;
 const HOLLOW_BEND: f32 = 3.0;
-/// Least and most that the slopes beside a line reach: they are long, so that the line is an edge between two faces and no rib.
-const REACH_M: [f32; 2] = [0.16, 0.34];
-/// How far a line's upper slope reaches beyond the belt, and its lower slope as a share of the way to the sill.
-const ABOVE_BELT_M: f32 = 0.1;
-const TO_SILL_SHARE: f32 = 0.75;
 /// Lines this near to each other over most of their length are one.
 const APART_M: f32 = 0.08;
 /// Lines shorter than this that touch nothing are left out.
@@ -145,60 +141,6 @@ fn lamp_end(lamp: Option<&Region>, sheet: &Sheet, field: &BodyField, is_rear: bo
     Some(LampEnd { x, z: [first, last] })
 }
 
-/// One line of the flank.
-#[derive(Debug, Clone)]
-pub struct FlankLine {
-    line: Table,
-    ends: [f32; 4],
-    /// By which angle the flank turns at the line, radians; negative for a groove.
-    turn: f32,
-    /// Shares of that angle at both ends.
-    along: [f32; 2],
-    /// Most that its slopes reach above and below.
-    reach: [f32; 2],
-    /// The power by which they run out: the greater, the more hollow they are.
-    bend: f32,
-    round: f32,
-}
-
-impl FlankLine {
-    /// By how much it stands out at a place of the sheet's side view, between the heights of sill and belt there.
-    pub fn out(&self, at: Vec2, sill: f32, belt: f32) -> f32 {
-        let fade = plateau(at.x, self.ends) * self.share_at(at.x);
-        if fade <= 0.0 {
-            return 0.0;
-        }
-        let line = self.line.at(at.x);
-        let (dz, [up, down]) = (at.y - line, self.reach);
-        if dz > up || dz < -down {
-            return 0.0;
-        }
-        let least = REACH_M[0];
-        let above = (belt + ABOVE_BELT_M - line).clamp(least.min(up), up);
-        let below = (TO_SILL_SHARE * (line - sill)).clamp(least.min(down), down);
-        let steepness = 1.0 / above + 1.0 / below;
-        let t = smooth_max(dz / above, -dz / below, self.round * steepness);
-        let s = (1.0 - t).max(0.0);
-        self.turn * fade / (self.bend * steepness) * s.powf(self.bend)
-    }
-
-    /// The share of its angle that the line has at `x`.
-    fn share_at(&self, x: f32) -> f32 {
-        let ([front, rear], [from, .., to]) = (self.along, self.ends);
-        front + (rear - front) * ((x - from) / (to - from).max(0.1)).clamp(0.0, 1.0)
-    }
-
-    /// Height of a place above the line, where there is one.
-    pub fn above(&self, at: Vec2) -> Option<f32> {
-        (plateau(at.x, self.ends) > 0.02).then(|| at.y - self.line.at(at.x))
-    }
-
-    /// How far above and below the line its rounding ends.
-    pub fn round(&self) -> f32 {
-        self.round
-    }
-}
-
 /// A line before its ends are known.
 struct Sketch {
     points: Vec<Vec2>,
@@ -232,8 +174,19 @@ pub fn height_for(turn: f32, above: f32, below: f32) -> f32 {
     drawn / (3.0 * (1.0 / above + 1.0 / below))
 }
 
+/// The field of a body with the lines of its flank, by the arguments of [`BodyField::new`].
+pub fn lined_field(sheet: &Sheet, sheet_stance: Stance, real: Stance, arches: [Arch; 2]) -> BodyField {
+    let field = BodyField::new(sheet, sheet_stance, real, arches);
+    if sheet.crease.is_empty() {
+        return field;
+    }
+    // Lines run from lamp to lamp, and where lamps end is known of the body alone.
+    let lines = drawn(&sheet.crease, &SideView::new(sheet, &field));
+    field.with_flank_lines(lines)
+}
+
 /// The drawn creases as the lines that are built.
-pub fn drawn(creases: &[Crease], view: &SideView) -> Vec<FlankLine> {
+fn drawn(creases: &[Crease], view: &SideView) -> Vec<FlankLine> {
     let reversed = view.reversed();
     single(creases).into_iter().filter_map(|sketch| carried(sketch, view, &reversed)).collect()
 }

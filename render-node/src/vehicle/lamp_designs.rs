@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
-use super::library::is_for;
+use super::applies_to::is_for;
 use super::mesh::Material;
 use super::parts::lamp::{MainLight, RunningLight, TailFill, TailMotif};
 use super::sheet::Lamp;

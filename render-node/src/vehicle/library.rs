@@ -3,41 +3,22 @@
 //! Every file says by itself what it is for (`[[applies_to]]`), so a new one needs no list to be kept. The closest one wins: a sheet
 //! that names the model before one that names the make, before one that names the body class only.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use cyclorama_drawings::{Drawings, Header};
 
-use super::bonnet_lines;
-use super::bumper;
 use super::face::FaceSheet;
 use super::fitting_years::date_fittings;
-use super::flank_form;
 use super::lamp_years::date_lamps;
-use super::marque;
-use super::opened;
-use super::panels;
-use super::proportions;
-use super::relative;
-use super::sheet::{Sheet, SheetError};
+use super::sheet::Sheet;
+use super::sheet::tables::{SheetError, Tables};
 use super::small_parts::date_small_parts;
 use super::variation::vary;
-use super::wheel_fit;
+use super::{bonnet_lines, bumper, flank_form, marque, opened, panels, proportions, relative, wheel_fit};
 
 include!(concat!(env!("OUT_DIR"), "/sheet_texts.rs"));
-
-/// A file's tables by its name.
-pub type Tables = BTreeMap<String, toml::Table>;
-
-/// Whether an entry of a table is for a vehicle. No makes or bodies stand for any, years are the first and the last.
-pub(super) fn is_for(vehicle: &Vehicle, makes: &[String], years: Option<[u16; 2]>, bodies: &[BodyClass]) -> bool {
-    let [first, last] = years.unwrap_or([0, u16::MAX]);
-    (makes.is_empty() || makes.contains(&vehicle.make))
-        && (first..=last).contains(&vehicle.year)
-        && (bodies.is_empty() || bodies.contains(&vehicle.body))
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {

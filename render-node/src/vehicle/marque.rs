@@ -6,8 +6,8 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::Vec2;
 use serde::Deserialize;
 
+use super::applies_to::is_for;
 use super::drawing::outline_of;
-use super::library::is_for;
 use super::mesh::Material;
 use super::parts::emblem::Emblem;
 use super::parts::grille::{Fill, Pattern};

@@ -1,5 +1,6 @@
 //! From a vehicle of the catalog to its triangle mesh: sheets of numbers, fields of primary sheets, meshing, parts.
 
+pub(crate) mod applies_to;
 pub(crate) mod badges;
 pub(crate) mod bend;
 pub(crate) mod blend;
@@ -8,6 +9,7 @@ pub(crate) mod bonnet_lines;
 pub(crate) mod build;
 mod bumper;
 pub mod catalog_line;
+pub(crate) mod chance;
 pub mod close_up;
 pub(crate) mod curve;
 pub(crate) mod depth;
@@ -18,7 +20,9 @@ pub(crate) mod face;
 pub mod facts;
 mod fitting_years;
 mod flank_form;
+pub(crate) mod flank_line;
 pub(crate) mod flank_lines;
+pub(crate) mod growth;
 pub(crate) mod islands;
 mod lamp_designs;
 mod lamp_years;
@@ -33,6 +37,7 @@ mod opened;
 pub(crate) mod outline;
 mod panel_map;
 pub(crate) mod panels;
+pub(crate) mod part;
 pub(crate) mod parts;
 pub(crate) mod proportions;
 pub(crate) mod regions;

@@ -268,6 +268,7 @@ mod tests {
     use super::super::body_field::Arch;
     use super::super::library::Library;
     use super::*;
+    use crate::vehicle::flank_lines::lined_field;
 
     /// Least and greatest place of a material.
     fn extent(mesh: &VehicleMesh, material: Material) -> [Vec3; 2] {
@@ -282,7 +283,7 @@ mod tests {
             let stance = sheet.stance();
             let arch = |x: f32| Arch { x, z: stance.hub_z, radius: stance.hub_z, power: 2.0 };
             let arches = [arch(stance.front_axle_x), arch(stance.rear_axle_x)];
-            let field = BodyField::new(&sheet, stance, stance, arches);
+            let field = lined_field(&sheet, stance, stance, arches);
             let mesh = windscreen_frame(&sheet, &field);
             let [low, high] = extent(&mesh, Material::Paint);
             assert!(low.y.abs() < 0.002, "{name}: begins at {low}");

@@ -6,7 +6,7 @@ use glam::Vec2;
 use super::curve::ControlPoint;
 use super::mesh::Material;
 use super::outline::Outline;
-use super::parts::cabin::Rear;
+use super::parts::cabin::space::Rear;
 use super::parts::soft_top::StowedTop;
 use super::sheet::{Drawing, DrawnIn, OpenTop, Sheet, Solid, SolidRole};
 

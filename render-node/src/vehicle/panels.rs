@@ -4,7 +4,6 @@
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::{Vec2, Vec3};
-use serde::Deserialize;
 
 use super::body_field::{Arch, BodyField, Sheets};
 use super::bumper::is_car;
@@ -12,40 +11,15 @@ use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
 use super::mesh::{Material, VehicleMesh};
 use super::panel_map::PanelMap;
+use super::part::{Part, PartShape};
 use super::parts::handle::HandleKind;
 use super::parts::pad::{PadShape, closed_section, pad};
 use super::parts::placing::{add_all, both_sides};
 use super::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
-use super::regions::{Divider, PartShape, Recess, SHUT_LINE_M, Scalar};
+use super::regions::{Divider, Recess, SHUT_LINE_M, Scalar};
+use super::sheet::panels::FLAPS;
 use super::sheet::{Drawing, DrawnIn, Region, RegionKind, Sheet};
 use super::skin::{PartId, border};
-
-/// What is said of a sheet's panels; what is left out follows from the body and its year.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Panels {
-    /// The joint from the wheel arch to the lamp.
-    pub front_joint: Option<bool>,
-    pub rear_joint: Option<bool>,
-    /// An empty plate on its holder.
-    pub front_plate: Option<bool>,
-    /// The same in a recess.
-    pub rear_plate: Option<bool>,
-    /// A plate on the rear bumper, where there is none in a recess.
-    pub bumper_plate: Option<bool>,
-    /// The strip over the rear plate shines.
-    pub chrome_strip: Option<bool>,
-    /// Height of the rear plate's middle, metres of the sheet.
-    pub rear_plate_z: Option<f32>,
-    pub sensors: Option<bool>,
-    pub tow_cover: Option<bool>,
-    pub reflectors: Option<bool>,
-    pub lip: Option<bool>,
-    /// A black field at the lower edge of the rear bumper, with fins.
-    pub valance: Option<bool>,
-    /// The fuel flap is on the left flank.
-    pub flap_left: Option<bool>,
-}
 
 /// Makes that have the fuel flap on the left, as most of America, Japan and Korea do; the others, most of Europe, have it on the right.
 const FLAP_LEFT_MAKES: [&str; 34] = [
@@ -123,9 +97,6 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
         sheet.region.extend(fuel_flap(sheet));
     }
 }
-
-/// Names of flaps that sheets draw.
-pub(super) const FLAPS: [&str; 4] = ["fuel", "filler", "charge", "charging"];
 
 /// A flap over the rear wheel, where there is room between the arch and the belt.
 fn fuel_flap(sheet: &Sheet) -> Option<Region> {
@@ -271,8 +242,7 @@ struct LampOutline {
 impl LampOutline {
     fn of(divider: &Divider<'_>, view: DrawnIn) -> Option<Self> {
         let skin = &divider.skin;
-        let is_lamp =
-            |part: &super::regions::Part| matches!(&part.shape, PartShape::Lamp { view: own, .. } if *own == view);
+        let is_lamp = |part: &Part| matches!(&part.shape, PartShape::Lamp { view: own, .. } if *own == view);
         let are_lamps: Vec<bool> = divider.parts.iter().map(is_lamp).collect();
         let mut of_part: Vec<Vec<[u32; 3]>> = vec![Vec::new(); divider.parts.len()];
         for (triangle, part) in skin.triangles.iter().zip(&skin.part) {

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
-use super::facts::Facts;
-use super::library::is_for;
+use super::applies_to::is_for;
+use super::chance::chances;
 use super::sheet::Sheet;
-use super::variation::chances;
+use super::sheet::facts::Facts;
 
 const TABLE: &str = include_str!("proportions.toml");
 

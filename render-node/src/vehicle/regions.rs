@@ -10,16 +10,16 @@ use super::blend::smooth_max;
 use super::body_field::{ARCH_FLANGE_M, BodyField, Sheets};
 use super::bonnet_lines::BonnetLine;
 use super::curve::ControlPoint;
-use super::depth::LENS_ROUND_M;
 use super::drawing::FieldDrawing;
 use super::islands::{Island, islands_of};
 use super::mesh::{Material, VehicleMesh};
 use super::outline::Outline;
-use super::panels;
+use super::part::{LENS_ROUND_M, Part, PartShape};
 use super::parts::grille::{Fill, Pattern};
 use super::parts::mirror::MirrorMount;
-use super::sheet::{Drawing, DrawnIn, Glass, Lamp, Region, RegionKind, Sheet, SolidRole};
-use super::skin::{Ground, LineOnSkin, PartId, Skin, border};
+use super::sheet::panels::FLAPS;
+use super::sheet::{Drawing, DrawnIn, Glass, Region, RegionKind, Sheet, SolidRole};
+use super::skin::{BrimmedBand, Ground, LineOnSkin, PartId, Skin, border};
 
 /// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
 const NARROW_M: f32 = 0.03;
@@ -78,44 +78,6 @@ const BRIM_M: f32 = 0.0028;
 const RECESS_BRIM_M: f32 = 0.0050;
 /// Within this distance of a line drawn on paper its distance is taken along the skin.
 const NEAR_LINE_M: f32 = 0.010;
-
-/// A part of the skin.
-#[derive(Debug, Clone)]
-pub struct Part {
-    pub material: Material,
-    pub shape: PartShape,
-}
-
-#[derive(Debug, Clone)]
-pub enum PartShape {
-    /// In the skin.
-    Skin,
-    /// On the skin with a rounded section: the frame of an opening, a bar across it.
-    Bead {
-        height: f32,
-        /// How far from its edges it is rounded.
-        radius: f32,
-    },
-    Inset {
-        depth: f32,
-        wall: Material,
-        /// What is between its walls, if it is a grille or an intake.
-        fill: Option<Fill>,
-    },
-    /// `material` is the lens's.
-    Lamp { lamp: Lamp, view: DrawnIn },
-    /// A shut line: a groove in the skin with rounded edges.
-    Groove {
-        depth: f32,
-        /// That of a flap, which only one of the two flanks has.
-        on_one_side: bool,
-    },
-    /// Set back behind a rounded edge, straight back as a pressed panel is; `lean` is by how much deeper the floor lies for each metre
-    /// down from the middle.
-    Recess { depth: f32, lean: f32, wall: Material },
-    /// Taken away: a wheel arch (0 front, 1 rear).
-    Arch(usize),
-}
 
 type DrawnScalar<'a> = dyn Fn(Vec3, &Sheets) -> f32 + Send + Sync + 'a;
 pub(super) type Scalar<'a> = Box<DrawnScalar<'a>>;
@@ -197,8 +159,8 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Everything the sheet says, in order.
-    pub fn divide(&mut self, well_y: [f32; 2]) {
+    /// Everything the sheet says, in order; `add_by_rule` adds what no sheet draws, once all that is drawn is on the skin.
+    pub fn divide(&mut self, well_y: [f32; 2], add_by_rule: impl FnOnce(&mut Self)) {
         self.crests();
         self.underbody();
         self.cut_walls();
@@ -216,7 +178,7 @@ impl<'a> Divider<'a> {
         }
         self.exact = None;
         self.drop_islands();
-        panels::add(self);
+        add_by_rule(self);
         self.drop_fragments();
         self.arches(well_y);
         self.drop_islands();
@@ -621,7 +583,8 @@ impl<'a> Divider<'a> {
         let is_allowed = |own: PartId| allowed[usize::from(own)];
         let steep = |p: Vec3, s: &Sheets| steepness(scalar.as_ref(), field, p, s);
         let line = LineOnSkin { scalar: scalar.as_ref(), steepness: &steep };
-        self.skin.claim_with_brim(line, levels, brim, part, &is_allowed, &BodyGround(field));
+        let band = BrimmedBand { levels, brim };
+        self.skin.claim_with_brim(line, band, part, &is_allowed, &BodyGround(field));
         if let Some(strays) = &mut self.strays {
             let exact = along_skin(self.exact.as_ref().unwrap_or(scalar).as_ref(), field);
             let cut = along_skin(scalar.as_ref(), field);
@@ -903,7 +866,7 @@ fn is_moulding(region: &Region) -> bool {
 
 /// Whether a region is the line of a flap that only one flank has.
 fn is_flap(region: &Region) -> bool {
-    region.at.view == DrawnIn::Side && panels::FLAPS.iter().any(|name| region.name.contains(name))
+    region.at.view == DrawnIn::Side && FLAPS.iter().any(|name| region.name.contains(name))
 }
 
 fn is_shut_line(kind: &RegionKind) -> bool {

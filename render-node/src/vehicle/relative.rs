@@ -5,8 +5,8 @@ use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::Vec2;
 
 use super::face::FaceSheet;
-use super::facts::Facts;
 use super::morph::MonotoneCurve;
+use super::sheet::facts::Facts;
 use super::sheet::{Curve, DrawnIn, Region, RegionKind, Sheet};
 
 /// Tail lamps that reach higher than this share of the way from the bumper to the belt climb the pillars of their own tail.

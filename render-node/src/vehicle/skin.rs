@@ -24,6 +24,24 @@ pub struct LineOnSkin<'a, I> {
     pub steepness: &'a (dyn Fn(Vec3, &I) -> f32 + Sync),
 }
 
+/// What lies between two lines along the skin.
+#[derive(Debug, Clone, Copy)]
+pub struct BrimmedBand {
+    /// Distances of both from a third one.
+    pub levels: [f32; 2],
+    /// Width of the strip of triangles along both edges.
+    pub brim: f32,
+}
+
+/// What a scalar is over the skin.
+struct Values {
+    /// The scalar's at every vertex, divided by its steepness there if that is known.
+    values: Vec<f32>,
+    /// Triangles that may be cut.
+    near: Vec<usize>,
+    steepnesses: Option<Vec<f32>>,
+}
+
 /// Places of a skin: where a point near it really lies, and what is known there.
 pub trait Ground<I>: Sync {
     fn project(&self, p: Vec3) -> Vec3;
@@ -49,10 +67,11 @@ impl<I: Send + Sync + Copy> Skin<I> {
 
     /// The same for several levels.
     pub fn cut_levels(&mut self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync), levels: &[f32], ground: &impl Ground<I>) {
-        let mut values = self.values(scalar);
-        let mut near = self.below(&values, levels.iter().copied().fold(f32::MIN, f32::max));
+        let values = self.values(scalar);
+        let near = self.below(&values, levels.iter().copied().fold(f32::MIN, f32::max));
+        let mut whole = Values { values, near, steepnesses: None };
         for level in levels {
-            self.cut_valued(&mut values, &mut near, None, scalar, *level, ground);
+            self.cut_valued(&mut whole, scalar, *level, ground);
         }
     }
 
@@ -71,24 +90,24 @@ impl<I: Send + Sync + Copy> Skin<I> {
         over: &dyn Fn(PartId) -> bool,
         ground: &impl Ground<I>,
     ) {
-        let mut values = self.values(scalar);
-        let mut near = self.below(&values, high);
+        let values = self.values(scalar);
+        let near = self.below(&values, high);
+        let mut whole = Values { values, near, steepnesses: None };
         for level in [low, high] {
             if level > f32::MIN {
-                self.cut_valued(&mut values, &mut near, None, scalar, level, ground);
+                self.cut_valued(&mut whole, scalar, level, ground);
             }
         }
-        self.assign_valued(&values, near, [low, high], part, over);
+        self.assign_valued(&whole.values, whole.near, [low, high], part, over);
     }
 
-    /// The same along a line on the skin, with a strip of triangles `brim` wide along both edges, which keeps its part.
+    /// The same along a line on the skin, with a strip of triangles along both edges, which keeps its part.
     ///
     /// The levels are distances along the skin. The steepness is asked once for every vertex near the line.
     pub fn claim_with_brim(
         &mut self,
         LineOnSkin { scalar, steepness }: LineOnSkin<'_, I>,
-        [low, high]: [f32; 2],
-        brim: f32,
+        BrimmedBand { levels: [low, high], brim }: BrimmedBand,
         part: PartId,
         over: &dyn Fn(PartId) -> bool,
         ground: &impl Ground<I>,
@@ -117,21 +136,19 @@ impl<I: Send + Sync + Copy> Skin<I> {
             steepnesses[i] = steepness.clamp(0.3, STEEPEST);
             values[i] /= steepnesses[i];
         }
+        let mut whole = Values { values, near, steepnesses: Some(steepnesses) };
         for level in [low - brim, high + brim, low, high] {
             if level > f32::MIN {
-                self.cut_valued(&mut values, &mut near, Some(&mut steepnesses), scalar, level, ground);
+                self.cut_valued(&mut whole, scalar, level, ground);
             }
         }
-        self.assign_valued(&values, near, [low, high], part, over);
+        self.assign_valued(&whole.values, whole.near, [low, high], part, over);
     }
 
-    /// `values` are the scalar's at every vertex, divided by its steepness there if that is given, `near` the triangles that may be cut;
-    /// those of new ones are added.
+    /// Values of new vertices and new triangles are added.
     fn cut_valued(
         &mut self,
-        values: &mut Vec<f32>,
-        near: &mut Vec<usize>,
-        steepnesses: Option<&mut Vec<f32>>,
+        Values { values, near, steepnesses }: &mut Values,
         scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
         level: f32,
         ground: &impl Ground<I>,
@@ -341,8 +358,7 @@ mod tests {
         let line = |p: Vec3, _: &()| p.x - 5.03;
         skin.claim_with_brim(
             LineOnSkin { scalar: &line, steepness: &|_: Vec3, _: &()| 1.0 },
-            [-0.1, 0.1],
-            0.2,
+            BrimmedBand { levels: [-0.1, 0.1], brim: 0.2 },
             3,
             &|_| true,
             &Flat,

@@ -2,10 +2,10 @@
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 
+use super::chance::chances;
 use super::mesh::Material;
 use super::parts::handle::HandleKind;
 use super::sheet::{FinFitting, Sheet};
-use super::variation::chances;
 
 /// Handles with a lock of their own are of the time before keyless entry.
 const LOCKS_UNTIL: u16 = 2006;

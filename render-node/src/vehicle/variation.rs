@@ -4,10 +4,8 @@
 
 use cyclorama_core::Vehicle;
 use glam::Vec2;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use sha2::{Digest, Sha256};
 
+use super::chance::chances;
 use super::mesh::Material;
 use super::sheet::{Curve, Region, RegionKind, Sheet};
 
@@ -28,19 +26,6 @@ const TAIL_SHARE: f32 = 0.25;
 /// Shares of the models.
 const CHROME_WINDOWS: f32 = 0.3;
 const RAILS: f32 = 0.5;
-
-/// Numbers between -1 and 1, always the same for a name.
-pub fn chances(name: &str) -> impl FnMut() -> f32 + use<> {
-    let seed: [u8; 32] = Sha256::digest(name).into();
-    let mut chance = ChaCha8Rng::from_seed(seed);
-    move || chance.random_range(-1.0_f32..=1.0)
-}
-
-/// One of several, by a number between -1 and 1.
-pub fn pick<T: Copy>(from: &[T], chance: f32) -> T {
-    let at = (chance * 0.5 + 0.5) * from.len() as f32;
-    from[(at as usize).min(from.len() - 1)]
-}
 
 /// Changes a template for one model; the same for all years that share the template.
 pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {

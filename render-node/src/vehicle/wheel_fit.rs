@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
-use super::build::tyre_growth;
-use super::parts::wheel::{Motif, RimClass, RimFinish, styles};
+use super::chance::{chances, pick};
+use super::growth::tyre_growth;
+use super::parts::wheel::spec::{Motif, RimClass, RimFinish};
+use super::parts::wheel::styles;
 use super::sheet::Sheet;
-use super::variation::{chances, pick};
 
 const TABLE: &str = include_str!("wheels.toml");
 

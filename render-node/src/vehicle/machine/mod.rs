@@ -5,13 +5,16 @@ mod cab;
 mod loader;
 mod quad;
 mod rickshaw;
+mod size;
 mod tractor;
+mod traits;
 mod wheel;
 
 use cyclorama_core::vehicle::{BodyClass, Dimensions, Vehicle};
 
 use super::mesh::VehicleMesh;
-use super::variation::chances;
+use size::Size;
+use traits::Traits;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Machine {
@@ -122,46 +125,6 @@ fn assemble(machine: Machine, given: Dimensions, traits: Traits) -> VehicleMesh 
         Machine::Quad => quad::quad(size, traits),
         Machine::Rickshaw => rickshaw::rickshaw(size, traits, false),
         Machine::CargoRickshaw => rickshaw::rickshaw(size, traits, true),
-    }
-}
-
-/// What tells models of one kind of machine apart, by their names: each from -1 to 1. Sizes of most are unknown, shapes all the more.
-#[derive(Debug, Clone, Copy, Default)]
-struct Traits {
-    tyres: f32,
-    nose: f32,
-    cab: f32,
-    lamps: f32,
-    fittings: f32,
-}
-
-impl Traits {
-    fn of(vehicle: &Vehicle) -> Traits {
-        let mut chance = chances(&format!("{}/{}", vehicle.make, vehicle.model));
-        Traits { tyres: chance(), nose: chance(), cab: chance(), lamps: chance(), fittings: chance() }
-    }
-}
-
-/// Metres.
-#[derive(Debug, Clone, Copy)]
-struct Size {
-    length: f32,
-    width: f32,
-    height: f32,
-    wheelbase: f32,
-}
-
-impl Size {
-    /// Wrong data must not turn a machine inside out.
-    fn of(d: Dimensions) -> Size {
-        let metres = |mm: u32, low: f32, high: f32| (mm as f32 * 0.001).clamp(low, high);
-        let length = metres(d.length_mm, 1.2, 8.0);
-        Size {
-            length,
-            width: metres(d.width_mm, 0.6, 3.0),
-            height: metres(d.height_mm, 0.7, 3.8),
-            wheelbase: metres(d.wheelbase_mm, 0.0, 8.0).clamp(0.45 * length, 0.75 * length),
-        }
     }
 }
 

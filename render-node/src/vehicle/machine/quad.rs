@@ -2,7 +2,8 @@
 
 use glam::Vec3;
 
-use super::{Size, Traits};
+use crate::vehicle::machine::size::Size;
+use crate::vehicle::machine::traits::Traits;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::motorcycle::cockpit::add_grip;
 use crate::vehicle::motorcycle::design::Era;
@@ -10,7 +11,8 @@ use crate::vehicle::motorcycle::lamps::{Opening, set_lamp, set_tail_lamp};
 use crate::vehicle::motorcycle::seat::add_seat_seams;
 use crate::vehicle::motorcycle::shapes::{Skin, add_shock, bolt, convex, cut_from_front, hose, tube};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, mudguard};
-use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle};
+use crate::vehicle::parts::wheel::axle;
+use crate::vehicle::parts::wheel::spec::{Motif, RimFinish, Tread, Wheel};
 
 /// Where the parts meet.
 #[derive(Clone, Copy)]

@@ -2,12 +2,14 @@
 
 use glam::Vec3;
 
-use super::{Size, Traits};
+use crate::vehicle::machine::size::Size;
+use crate::vehicle::machine::traits::Traits;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, hull, mudguard};
 use crate::vehicle::parts::placing::moved_to;
 use crate::vehicle::parts::solid::{Solid, curve_through};
-use crate::vehicle::parts::wheel::{Motif, RimFinish, Tread, Wheel, axle, wheel};
+use crate::vehicle::parts::wheel::spec::{Motif, RimFinish, Tread, Wheel};
+use crate::vehicle::parts::wheel::{axle, wheel};
 
 /// Where the parts meet.
 #[derive(Clone, Copy)]

@@ -3,8 +3,9 @@
 use glam::Vec3;
 
 use super::cab::{self, Cab, ladder, work_lamp};
+use super::size::Size;
+use super::traits::Traits;
 use super::wheel::{LugWheel, axle};
-use super::{Size, Traits};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, block, hull, mudguard, pipe};
 use crate::vehicle::parts::solid::{Solid, curve_through};

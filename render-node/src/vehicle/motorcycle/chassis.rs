@@ -1,26 +1,21 @@
 //! What carries a motorcycle: fork, frame, foot rests, side stand.
 
-use crate::vehicle::parts::assembly::Assembly;
 use glam::Vec3;
 
-use super::Joints;
 use super::cockpit::{add_bars, add_brake_hoses};
 use super::design::{Fork, Frame, Guard, Nose, Rim, Seat, Tank};
 use super::drive::add_swing_arm;
+use super::joints::{Joints, fork_spread};
 use super::shapes::{bolt, panel, tube, turned};
 use super::style::{Engine, Family};
 use super::wheel::{GuardShape, disc_radius, rim_radius};
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 pub(super) fn add_fork_and_bars(bike: &mut Assembly, joints: &Joints) {
     add_fork(bike, joints);
     add_bars(bike, joints);
-}
-
-/// Half the distance between the fork's legs.
-pub(super) fn fork_spread(joints: &Joints) -> f32 {
-    (joints.design.front_tyre[1] / 2.0 + 0.042).max(0.078)
 }
 
 fn add_fork(bike: &mut Assembly, joints: &Joints) {

@@ -1,14 +1,13 @@
 //! What the rider's hands hold and eyes see: handlebar, levers, switches, hoses, mirrors, instruments.
 
-use crate::vehicle::parts::assembly::Assembly;
 use glam::Vec3;
 
-use super::Joints;
-use super::chassis::fork_spread;
 use super::design::{Era, Nose, Rim, Tank};
+use super::joints::{Joints, fork_spread};
 use super::shapes::{bolt, hose, tube, turned};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 /// Points of the bar's right half, from its middle to its end.

@@ -1,17 +1,16 @@
 //! The front of modern scooters: apron with its lamps, leg shield, cover of the handlebar. All are drawn by feature lines, so
 //! that their shut lines run from edge to edge.
 
-use crate::vehicle::parts::assembly::Assembly;
 use glam::Vec3;
 
-use super::Joints;
-use super::chassis::fork_spread;
 use super::design::{Era, Eyes};
+use super::joints::{Joints, fork_spread};
 use super::lamps::{Opening, set_flush, set_intake, set_lamp};
 use super::shapes::{soft_max, tube, turned};
 use super::shell::{Net, Panel, Side};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
 /// Stations of the apron from the floor upwards: its height is a share of the way from one joint to the next.

@@ -1,14 +1,14 @@
 //! What takes the engine's work to the rear wheel, and what holds that: swing arm, shock absorbers, chain, belt, shaft.
 
-use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
-use super::Joints;
 use super::design::{Nose, Tank};
+use super::joints::Joints;
 use super::shapes::{add_bolt_circle, add_shock, bolt, panel, tube, turned};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 /// Radii of the driving and the driven sprocket.

@@ -1,13 +1,13 @@
 //! Engines, told apart from the side by where their cylinders stand.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
-use super::Joints;
 use super::design::{Era, Nose, Tank};
+use super::joints::Joints;
 use super::shapes::{Skin, add_bolt_circle, bolt, panel, tube, turned};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
 /// Middle of the crank case: what cylinders, pipes and covers are placed from.
@@ -162,16 +162,21 @@ impl Barrel {
     }
 }
 
+/// A cover on one flank of the crank case.
+pub(super) struct Cover {
+    pub radius: f32,
+    /// How far it stands out.
+    pub tall: f32,
+    /// 1 on the right, -1 on the left.
+    pub side: f32,
+    /// Of the cover and of its face.
+    pub materials: [Material; 2],
+    pub bolts: usize,
+}
+
 /// A cover on one flank of the crank case: flange with bolts, rounded shoulder, a ring and a cap on its face.
-pub(super) fn add_cover(
-    bike: &mut Assembly,
-    at: Vec3,
-    radius: f32,
-    tall: f32,
-    side: f32,
-    [metal, face]: [Material; 2],
-    bolts: usize,
-) {
+pub(super) fn add_cover(bike: &mut Assembly, at: Vec3, cover: Cover) {
+    let Cover { radius, tall, side, materials: [metal, face], bolts } = cover;
     let way = Vec3::Y * side;
     let at = Vec3::new(at.x, at.y * side, at.z);
     let flange = [[-0.05, radius + 0.013], [0.005, radius + 0.013], [0.007, radius + 0.011], [0.007, radius - 0.002]];
@@ -311,11 +316,12 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
         bike.add_pair(Material::Satin, bolt(Vec3::new(x, wide * 0.90, split + 0.006), Vec3::Z, 0.0060));
     }
     // Clutch on the right, generator on the left.
-    let faces = [metals.cover, metals.face];
     let small = if matches!(design.engine, Engine::Inline(1)) { 0.90 } else { 1.0 };
-    add_cover(bike, Vec3::new(middle.x + 0.085, wide - 0.006, middle.z + 0.018), 0.102 * small, 0.044, 1.0, faces, 9);
-    add_cover(bike, Vec3::new(middle.x - 0.055, wide - 0.006, middle.z - 0.006), 0.052, 0.020, 1.0, faces, 5);
-    add_cover(bike, Vec3::new(middle.x - 0.045, wide - 0.006, middle.z + 0.004), 0.090 * small, 0.036, -1.0, faces, 7);
+    let cover = |radius, tall, side, bolts| Cover { radius, tall, side, materials: [metals.cover, metals.face], bolts };
+    let at = |x, z| Vec3::new(middle.x + x, wide - 0.006, middle.z + z);
+    add_cover(bike, at(0.085, 0.018), cover(0.102 * small, 0.044, 1.0, 9));
+    add_cover(bike, at(-0.055, -0.006), cover(0.052, 0.020, 1.0, 5));
+    add_cover(bike, at(-0.045, 0.004), cover(0.090 * small, 0.036, -1.0, 7));
     // The cover of the driving sprocket, behind the generator.
     let (x, z) = (end - 0.080, middle.z + 0.035);
     let outline = [
@@ -727,7 +733,8 @@ fn add_electric(bike: &mut Assembly, joints: &Joints) {
     }
     for side in [-1.0, 1.0] {
         let motor = joints.pivot + Vec3::new(-0.07, 0.105, -0.03);
-        add_cover(bike, motor, 0.105, 0.044, side, [Material::Satin, Material::RimDark], 8);
+        let materials = [Material::Satin, Material::RimDark];
+        add_cover(bike, motor, Cover { radius: 0.105, tall: 0.044, side, materials, bolts: 8 });
     }
 }
 

@@ -1,14 +1,14 @@
 //! Exhaust pipes from the cylinders to the silencers.
 
-use crate::vehicle::parts::assembly::Assembly;
 use glam::Vec3;
 
-use super::Joints;
 use super::design::Exhaust;
 use super::engine::{ceiling, crank};
+use super::joints::Joints;
 use super::shapes::{bolt, open_pipe, tube, turned};
 use super::style::{Engine, Family};
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 /// A silencer: a body between two caps, a band with its bracket, a perforated heat shield, an open mouth.

@@ -1,18 +1,18 @@
 //! Fairings and the cowls of baggers, with their lamps, mirrors and screens.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
-use super::Joints;
+use super::bracket::add_bracket;
 use super::cockpit::add_mirror_head;
 use super::design::{Eyes, Flank};
-use super::front::{add_bracket, round};
+use super::joints::Joints;
 use super::lamps::{Opening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
 use super::nose::NoseCowl;
-use super::shapes::{Skin, add_screen, panel, sharpened, turned};
+use super::shapes::{Skin, add_screen, panel, round, sharpened, turned};
 use super::shell::{self, Net, Panel};
 use super::style::Engine;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 /// Mirrors on arms that stand on a fairing, `out` from the centre plane.

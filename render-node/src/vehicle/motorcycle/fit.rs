@@ -4,8 +4,8 @@
 use cyclorama_core::vehicle::Dimensions;
 use glam::Vec3;
 
-use super::Joints;
 use crate::vehicle::mesh::VehicleMesh;
+use crate::vehicle::motorcycle::joints::Joints;
 
 /// How far from 1 the stretch of the parts between the wheels or above them may go before the data is called wrong.
 const STRETCH: std::ops::RangeInclusive<f32> = 0.55..=1.60;

@@ -1,15 +1,17 @@
 //! What stands before the handlebar, as far as it is no fairing: lamps, small cowls, beaks, masks, plates.
 
-use crate::vehicle::parts::assembly::Assembly;
 use glam::Vec3;
 
+use super::bracket::add_bracket;
 use super::design::{Era, Eyes, Luggage, Nose, Tank};
+use super::fairing;
+use super::joints::Joints;
 use super::lamps::{Opening, add_indicators, add_round_lamp, circle, raised, set_lamp};
 use super::nose::NoseCowl;
-use super::shapes::{Skin, add_screen, bolt, tube, turned};
+use super::shapes::{Skin, add_screen, bolt, round, tube, turned};
 use super::style::Engine;
-use super::{Joints, fairing};
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 pub(super) fn add_nose(bike: &mut Assembly, joints: &Joints) {
@@ -27,12 +29,6 @@ pub(super) fn add_nose(bike: &mut Assembly, joints: &Joints) {
         Nose::Plate => add_plate(bike, joints),
         Nose::None => {}
     }
-}
-
-/// A strut from the steering head to what stands before it.
-pub(super) fn add_bracket(bike: &mut Assembly, joints: &Joints, to: Vec3, radius: f32) {
-    let foot = joints.head - Vec3::new(-0.01, 0.0, 0.06);
-    bike.add_soft(Material::GlossBlack, Solid::pin(foot, to, radius, 12));
 }
 
 fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
@@ -133,16 +129,6 @@ fn mask_eyes(eyes: Eyes) -> (Vec<[f32; 2]>, usize, bool) {
             (half.iter().flat_map(|p| [*p, [-p[0], p[1]]]).collect(), 2, false)
         }
     }
-}
-
-/// Sorts the points of an outline by their angle about its middle, so that it can be drawn through them.
-pub(super) fn round(mut outline: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
-    let count = outline.len() as f32;
-    let middle = outline.iter().fold([0.0, 0.0], |m, p| [m[0] + p[0] / count, m[1] + p[1] / count]);
-    let turn = |p: &[f32; 2]| (p[1] - middle[1]).atan2(p[0] - middle[0]);
-    outline.sort_by(|a, b| turn(a).total_cmp(&turn(b)));
-    outline.dedup();
-    outline
 }
 
 /// Sets a mask's lamps into its skin.

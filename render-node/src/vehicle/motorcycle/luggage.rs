@@ -1,13 +1,13 @@
 //! Cases, bags and trunks with what holds them.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
-use super::Joints;
 use super::design::{Luggage, Seat};
+use super::joints::Joints;
 use super::shapes::{panel, tube};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
 pub(super) fn add_luggage(bike: &mut Assembly, joints: &Joints) {

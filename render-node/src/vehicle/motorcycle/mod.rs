@@ -2,6 +2,7 @@
 //! solids the parts of cars are made of. `style` reads a name, `design` lays its family out, this file says where the
 //! joints are, the neighbours build what hangs there, and `fit` brings the real dimensions in.
 
+mod bracket;
 mod brake;
 mod chassis;
 pub(super) mod cockpit;
@@ -13,6 +14,7 @@ mod exhaust;
 mod fairing;
 mod fit;
 mod front;
+mod joints;
 pub(super) mod lamps;
 mod luggage;
 mod nose;
@@ -29,60 +31,13 @@ mod wheel;
 mod words;
 
 use cyclorama_core::vehicle::{Dimensions, Vehicle};
-use glam::Vec3;
 
 use super::mesh::VehicleMesh;
 use super::parts::assembly::Assembly;
-use design::{Design, Seat};
+use design::Design;
+use joints::Joints;
 pub use style::Family;
 use style::style_of;
-
-/// Where things are; natural metres, vehicle axes (x from the front tyre's foremost point).
-struct Joints {
-    design: Design,
-    front_axle: Vec3,
-    rear_axle: Vec3,
-    /// Top of the steering head, between the fork's clamps.
-    head: Vec3,
-    /// Where the swing arm turns.
-    pivot: Vec3,
-    /// Top of the rider's seat at its lowest.
-    seat: Vec3,
-    /// Rearmost point of the body.
-    tail: f32,
-    /// Foremost point of the engine, behind the front wheel.
-    engine_front: f32,
-}
-
-impl Joints {
-    fn of(design: Design) -> Joints {
-        let Design { wheelbase, front_tyre: [front, _], rear_tyre: [rear, _], .. } = design;
-        let front_axle = Vec3::new(front, 0.0, front);
-        let rear_axle = Vec3::new(front + wheelbase, 0.0, rear);
-        // The fork's axle stands a little before the steering axis.
-        let head_x = front_axle.x + 0.03 + (design.head_z - front) * design.rake.tan();
-        Joints {
-            front_axle,
-            rear_axle,
-            head: Vec3::new(head_x, 0.0, design.head_z),
-            pivot: Vec3::new(rear_axle.x - wheelbase * 0.39, 0.0, rear + 0.09 + (design.clearance - 0.17) * 0.4),
-            seat: Vec3::new(rear_axle.x - wheelbase * design.seat_share, 0.0, design.seat_z),
-            tail: rear_axle.x + design.tail,
-            engine_front: front_axle.x + front + 0.075,
-            design,
-        }
-    }
-
-    /// Where the steering axis is at a height.
-    fn axis(&self, z: f32) -> f32 {
-        self.head.x - (self.head.z - z) * self.design.rake.tan()
-    }
-
-    /// Rearmost point of seat and tail: a stepped tail ends before the plate that hangs behind it.
-    fn body_end(&self) -> f32 {
-        if self.design.seat == Seat::Stepped { self.tail - 0.125 } else { self.tail }
-    }
-}
 
 /// Builds a two-wheeler, upright on z = 0.
 pub fn motorcycle(vehicle: &Vehicle) -> VehicleMesh {
@@ -133,6 +88,7 @@ mod tests {
     use crate::vehicle::mesh::Material;
     use crate::vehicle::motorcycle::design::Era;
     use cyclorama_core::vehicle::{BodyClass, VehicleType};
+    use glam::Vec3;
 
     const DIMENSIONS: Dimensions =
         Dimensions { length_mm: 2130, width_mm: 800, height_mm: 1110, wheelbase_mm: 1430, front_track_mm: 0 };

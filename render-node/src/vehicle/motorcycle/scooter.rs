@@ -1,13 +1,12 @@
 //! Modern scooters: apron, floor board, body over the rear wheel. Long ones have a screen, a spine to step over and a
 //! stepped seat; tilting ones two front wheels, and one has a roof.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
-use super::Joints;
 use super::cowl::{add_apron, add_bar_cover};
 use super::design::{Era, Luggage};
 use super::exhaust::add_silencer;
+use super::joints::Joints;
 use super::lamps::set_tail_lamp;
 use super::seat::{add_plate_holder, add_seat_seams};
 use super::shapes::{Skin, add_screen, add_shock, bolt, screen, tube, turned};
@@ -15,6 +14,7 @@ use super::shell::{Net, Panel, Side};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 pub(super) fn add_scooter(bike: &mut Assembly, joints: &Joints) {

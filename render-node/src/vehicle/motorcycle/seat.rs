@@ -1,16 +1,16 @@
 //! Seat, side panels, tail and the high mudguard of off-road bikes.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
-use super::Joints;
 use super::design::{Guard, Luggage, Nose, Seat};
+use super::joints::Joints;
 use super::lamps::{add_rear_indicators, add_tail_lamp};
 use super::shapes::{Skin, panel, tube, turned};
 use super::shell::{Net, Panel, Side};
 use super::style::Family;
 use super::tank::tank_span;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 pub(super) fn add_seat_and_tail(bike: &mut Assembly, joints: &Joints) {

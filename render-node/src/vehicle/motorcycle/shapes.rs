@@ -471,6 +471,16 @@ pub(in crate::vehicle) fn add_shock(
 }
 
 /// How far a point is from the nearest triangle of a mesh.
+/// Sorts the points of an outline by their angle about its middle, so that it can be drawn through them.
+pub fn round(mut outline: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
+    let count = outline.len() as f32;
+    let middle = outline.iter().fold([0.0, 0.0], |m, p| [m[0] + p[0] / count, m[1] + p[1] / count]);
+    let turn = |p: &[f32; 2]| (p[1] - middle[1]).atan2(p[0] - middle[0]);
+    outline.sort_by(|a, b| turn(a).total_cmp(&turn(b)));
+    outline.dedup();
+    outline
+}
+
 #[cfg(test)]
 pub(super) fn distance_to(mesh: &crate::vehicle::mesh::VehicleMesh, p: Vec3) -> f32 {
     let on_edge = |a: Vec3, b: Vec3| {

@@ -1,14 +1,14 @@
 //! The tank and what is fixed to its flanks: knee pads, consoles, shrouds, scoops.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
-use super::Joints;
 use super::design::{Nose, Tank};
+use super::joints::Joints;
 use super::shapes::{Skin, add_bolt_circle, panel, sharpened, tube, turned};
 use super::shell::{Net, Panel, Side};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::Solid;
 
 /// Where the tank begins and ends.

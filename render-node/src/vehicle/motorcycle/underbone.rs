@@ -1,15 +1,15 @@
 //! The step-through: a pressed spine between leg shields, a small lying engine in view.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::Vec3;
 
-use super::Joints;
-use super::engine::add_cover;
+use super::engine::{Cover, add_cover};
 use super::exhaust::add_silencer;
+use super::joints::Joints;
 use super::lamps::{add_indicators, add_rear_indicators, add_round_lamp, add_tail_lamp};
 use super::seat::add_seat_seams;
 use super::shapes::{Skin, add_shock, soft_max, tube};
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
@@ -203,7 +203,8 @@ fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
     for (x, radius) in [(0.0, 0.082), (0.115, 0.056)] {
         for side in [-1.0, 1.0] {
             let place = at + Vec3::new(x, 0.105, 0.005);
-            add_cover(bike, place, radius, 0.026, side, [Material::Satin, Material::Satin], 6);
+            let materials = [Material::Satin, Material::Satin];
+            add_cover(bike, place, Cover { radius, tall: 0.026, side, materials, bolts: 6 });
         }
     }
     // Hangs on the spine.

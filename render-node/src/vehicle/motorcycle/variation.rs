@@ -6,7 +6,7 @@ use cyclorama_core::Vehicle;
 
 use super::design::{Cast, Design, Era, Exhaust, Eyes, Flank, Fork, Frame, Guard, Luggage, Nose, Rim, Seat};
 use super::style::{Engine, Family};
-use crate::vehicle::variation::{chances, pick};
+use crate::vehicle::chance::{chances, pick};
 
 /// Before it, sport bikes look out of wide lamps and stand on telescopic forks; slits come later.
 const SLITS_SINCE: u16 = 2004;

@@ -1,14 +1,14 @@
 //! The steel scooter: leg shield with its horn cast, flat floor, rounded cowls beside the rear wheel, lamp in the bar.
 
-use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use glam::{Vec2, Vec3};
 
-use super::Joints;
 use super::exhaust::add_silencer;
+use super::joints::Joints;
 use super::lamps::{add_round_lamp, add_tail_lamp};
 use super::seat::add_seat_seams;
 use super::shapes::{Skin, seam_along, soft_max, tube, turned};
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 /// Height of the floor, metres.

@@ -1,15 +1,15 @@
 //! Wheels of a two-wheeler: round tyre, rim that can be looked through, spokes or wires, brake disc, mudguards.
 
-use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
-use super::Joints;
 use super::brake::{add_calliper, add_disc};
 use super::design::{Cast, Design, Guard, Nose, Rim, Seat};
+use super::joints::Joints;
 use super::shapes::{bolt, panel, tube, turned};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
+use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 const SEGMENTS: usize = 96;

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::placing::placed;
 use super::solid::{CREASE_DEGREES, Solid, curve_through, rounded_rectangle};
-use super::wheel::{Wheel, loose_wheel};
+use super::wheel::loose_wheel;
+use super::wheel::spec::Wheel;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// A bar across the car's end. Sizes in metres.

@@ -5,10 +5,11 @@ use std::f32::consts::TAU;
 
 use glam::{Vec2, Vec3};
 
-use super::{Class, Load, Site};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, pipe, pipe_of};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
+use crate::vehicle::sheet::truck::{Class, Load};
+use crate::vehicle::truck::site::Site;
 
 /// A wall so tall over the frame is that of a sleeper cab.
 const SLEEPER_M: f32 = 1.95;

@@ -5,10 +5,12 @@ use std::f32::consts::PI;
 
 use glam::{Vec2, Vec3};
 
-use super::{Bars, Class, FrontBumper, GrilleShell, Site, Wing, lamps};
+use super::lamps;
+use super::site::Site;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, hull, pipe};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
+use crate::vehicle::sheet::truck::{Bars, Class, FrontBumper, GrilleShell, Wing};
 
 pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
     let truck = site.truck;

@@ -5,10 +5,12 @@ use std::f32::consts::TAU;
 
 use glam::{Vec2, Vec3};
 
-use super::{Class, Load, Site, Tank, lamps};
+use super::lamps;
+use super::site::Site;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, mudguard, pipe};
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
+use crate::vehicle::sheet::truck::{Class, Load, Tank};
 
 /// Rails: middle of the web from the centre plane, height, width of the flanges, thickness.
 const RAIL_Y: f32 = 0.42;

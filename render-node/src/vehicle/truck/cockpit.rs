@@ -5,11 +5,11 @@ use std::f32::consts::TAU;
 
 use glam::{Quat, Vec2, Vec3};
 
-use super::Site;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block};
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 use crate::vehicle::sheet::CabinFitting;
+use crate::vehicle::truck::site::Site;
 
 /// From the foot of the screen at the belt to the driver's hip, and from there to the wall of a cab without a bunk.
 const REACH_M: f32 = 1.02;

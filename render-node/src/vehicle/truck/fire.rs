@@ -2,7 +2,8 @@
 
 use glam::Vec3;
 
-use super::{Site, lamps};
+use super::lamps;
+use super::site::Site;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, pipe};
 use crate::vehicle::parts::solid::Solid;

@@ -2,10 +2,12 @@
 
 use glam::{Vec2, Vec3};
 
-use super::{Class, Load, Site, fire, lamps};
+use super::site::Site;
+use super::{fire, lamps};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, pipe};
 use crate::vehicle::parts::solid::{Solid, curve_through};
+use crate::vehicle::sheet::truck::{Class, Load};
 
 /// Front, rear, floor, top and half width of a load body.
 struct Bed {

@@ -3,12 +3,12 @@
 
 use glam::{Vec2, Vec3};
 
-use super::Site;
 use crate::vehicle::drawing::outline_of;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 use crate::vehicle::sheet::{Edge, Region, RegionKind, Sheet};
+use crate::vehicle::truck::site::Site;
 
 /// Narrower bands are seals.
 const LEAST_M: f32 = 0.018;

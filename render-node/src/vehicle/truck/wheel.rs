@@ -16,7 +16,7 @@ const AROUND: usize = 72;
 /// Nuts sit on a circle of this share of the bead's radius (335 mm on a 22.5 inch rim).
 const NUT_CIRCLE: f32 = 0.585;
 /// Between the two tyres of a driven wheel.
-pub(super) const TWIN_GAP_M: f32 = 0.05;
+pub const TWIN_GAP_M: f32 = 0.05;
 /// Lugs round one shoulder of a driven tyre, and how deep the grooves between them are.
 const LUGS: usize = 46;
 const LUG_M: f32 = 0.012;

@@ -3,8 +3,8 @@
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
 
-use super::{CabinSpace, HEAD_CLEARANCE, Rear};
 use crate::vehicle::mesh::{Material, VehicleMesh};
+use crate::vehicle::parts::cabin::space::{CabinSpace, HEAD_CLEARANCE, Rear};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 
 /// How far the floor keeps from the flanks, and how far the shelf and the cards of closed doors reach down from below the belt.

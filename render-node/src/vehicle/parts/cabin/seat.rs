@@ -2,8 +2,8 @@
 
 use glam::{Vec2, Vec3};
 
-use super::{CabinSpace, Rear, Row, RowKind};
 use crate::vehicle::mesh::{Material, VehicleMesh};
+use crate::vehicle::parts::cabin::space::{CabinSpace, Rear, Row, RowKind};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid};
 
 /// Measures of one seating place, metres.

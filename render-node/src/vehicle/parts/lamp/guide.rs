@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::super::solid::{CREASE_DEGREES, Solid};
-use super::head::{CLEAR_INDICATORS, HeadLamp, RunningLight};
+use super::head_lamp::{CLEAR_INDICATORS, HeadLamp, RunningLight};
 use super::housing::BEZEL_M;
 use super::{LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};

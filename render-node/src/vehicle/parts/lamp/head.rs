@@ -3,116 +3,15 @@
 use std::f32::consts::TAU;
 
 use glam::Vec2;
-use serde::{Deserialize, Serialize};
 
 use super::super::solid::CREASE_DEGREES;
+use super::finish::{DARK_SHELLS, Finish};
 use super::guide::{add_indicator, add_running_light};
+use super::head_lamp::{CLEAR_INDICATORS, HeadLamp, MainLight, RunningLight};
 use super::housing::{BEZEL_M, Housing, add_housing};
 use super::light::{add_dish, add_main_light};
 use super::{LampFilling, LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MainLight {
-    /// Dark glass balls in tubes with a bright ring.
-    Projectors,
-    /// A bright bowl with a bulb's cap: the whole lamp until about 2003, round bowls in a dark housing later.
-    Bowl,
-    /// A round bowl behind a domed glass of its own: round lamps of classics.
-    Sealed,
-    /// Small square lenses in a row.
-    Modules,
-    /// One slim row of many small lenses.
-    Matrix,
-    /// Slits: wide lenses not taller than a finger.
-    Slits,
-    None,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunningLight {
-    None,
-    Lower,
-    Upper,
-    /// Along the lower edge and up the outer one.
-    Hook,
-    /// All along the outline.
-    Loop,
-    /// A ring round each main light.
-    Rings,
-    /// Two strokes, above and below.
-    Twin,
-    /// Along the upper edge and down the inner one.
-    Brow,
-    /// Down from the inner end and up to the outer one.
-    Tick,
-    /// A stroke across the middle that ends in an upright one.
-    Hammer,
-    /// A stroke across the middle.
-    Blade,
-    /// A row of small round lights along the lower edge.
-    Dots,
-    /// Three slanted strokes at the outer end.
-    Claws,
-    /// A bracket under each main light.
-    Brackets,
-    /// Along the upper edge, down the inner one and back along the lower.
-    Cee,
-    /// Four points about each main light.
-    Points,
-    /// The whole lamp.
-    Fill,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct HeadLamp {
-    pub main: MainLight,
-    /// How many main lights, side by side (at most 6).
-    pub count: u32,
-    /// Where they stand: shares of the way from the inner to the outer end.
-    pub from: f32,
-    pub to: f32,
-    /// Diameter as a share of the lamp's height there; no light is larger than its kind is built.
-    pub size: f32,
-    pub running: RunningLight,
-    /// Width of a running light, metres.
-    pub stroke: f32,
-    /// An amber light at the outer end.
-    pub indicator: bool,
-    /// An amber reflector on the part that wraps round the corner.
-    pub marker: bool,
-    /// Fins across the outer part of the housing (at most 2: more look like slats).
-    pub fins: u32,
-    /// Of the frame inside the lens; by the year if nothing is said.
-    pub bezel: Option<Material>,
-    /// Of the ledge inside the frame; by the year if nothing is said.
-    pub ledge: Option<Material>,
-    /// Of the ring about a round lamp that stands in a can of its own; by the year if nothing is said.
-    pub ring: Option<Material>,
-}
-
-impl Default for HeadLamp {
-    fn default() -> HeadLamp {
-        HeadLamp {
-            main: MainLight::Projectors,
-            count: 2,
-            from: 0.25,
-            to: 0.70,
-            size: 0.72,
-            running: RunningLight::Lower,
-            stroke: 0.009,
-            indicator: false,
-            marker: false,
-            fins: 0,
-            bezel: None,
-            ledge: None,
-            ring: None,
-        }
-    }
-}
 
 const MOST_MAIN_LIGHTS: u32 = 6;
 const MOST_FINS: u32 = 2;
@@ -124,8 +23,6 @@ const CLAWS_FROM: f32 = 0.46;
 const SEPARATE_BOWLS: u16 = 2003;
 /// Reflectors have flutes before this year, facets after it.
 const FACETS: u16 = 1998;
-/// Indicators are amber panels before this year, amber bulbs in clear chambers after it.
-pub const CLEAR_INDICATORS: u16 = 1998;
 /// Glass or bezel of a light to the lens over it.
 const CLEAR_M: f32 = 0.005;
 
@@ -143,49 +40,10 @@ fn pillow_rows(site: &LampSite) -> usize {
     ((height / PILLOW_M * 3.0) as usize).clamp(8, 17)
 }
 
-/// Years from which on the shells of lamps are dark with a few bright rings, and from which on hardly anything in them is bright.
-const DARK_SHELLS: u16 = 2008;
-const DARK_SHROUDS: u16 = 2013;
 /// How deep the mask lies that the lights look out of, as a share of the room there is.
 const FLOOR_DEPTH: f32 = 0.6;
 /// Width of the ledge halfway down.
 const LEDGE_M: f32 = 0.012;
-
-/// What the parts of a lamp are made of.
-#[derive(Clone, Copy)]
-pub struct Finish {
-    bezel: Material,
-    ledge: Material,
-    floor: Material,
-    /// The funnels that lights sit in.
-    pub shroud: Material,
-    /// The bright edges of lights, and the edges of their funnels.
-    pub ring: Material,
-    pub rim: Material,
-}
-
-impl Finish {
-    pub fn new(spec: &HeadLamp, year: u16, floor: Material) -> Finish {
-        let is_bright = floor == Material::LampReflector;
-        let (bezel, ledge) = if is_bright {
-            (Material::LampSatin, Material::LampReflector)
-        } else if year < DARK_SHROUDS {
-            (Material::GlossBlack, Material::LampReflector)
-        } else {
-            (Material::GlossBlack, Material::LampSatin)
-        };
-        Finish {
-            bezel: spec.bezel.unwrap_or(bezel),
-            ledge: spec.ledge.unwrap_or(ledge),
-            // A black hole shows nothing of a shell's form.
-            floor: if is_bright { floor } else { Material::LampSatin },
-            shroud: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampSatin },
-            // Bright rings about every light make eyes of them.
-            ring: if year < DARK_SHELLS { Material::LampReflector } else { Material::LampSatin },
-            rim: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampSatin },
-        }
-    }
-}
 
 /// How much deeper a dark floor lies halfway up than at its edges: its light runs from one to the other.
 const HOLLOW_M: f32 = 0.009;

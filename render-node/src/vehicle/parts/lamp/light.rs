@@ -3,7 +3,8 @@
 use glam::{Vec2, Vec3};
 
 use super::super::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
-use super::head::{Finish, HeadLamp, MainLight};
+use super::finish::Finish;
+use super::head_lamp::{HeadLamp, MainLight};
 use super::housing::BEZEL_M;
 use super::{LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};

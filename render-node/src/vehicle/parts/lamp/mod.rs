@@ -4,14 +4,17 @@
 //! lens from an axis that stands inside the body: a place on it is an arc length and a height, and depth is measured towards
 //! the axis, where no two places can cross. [`head`] and [`tail`] fill the room behind it, [`housing`] is the shell they stand in.
 
+mod finish;
 mod guide;
 mod head;
+pub mod head_lamp;
 mod housing;
 mod light;
 mod round;
 mod tail;
 
-pub use head::{HeadLamp, MainLight, RunningLight, head_lamp};
+pub use head::head_lamp;
+pub use head_lamp::{HeadLamp, MainLight, RunningLight};
 pub use housing::plain_housing;
 pub use round::{round_lamp, round_lamp_for};
 pub use tail::{TailFill, TailLamp, TailMotif, tail_lamp};

@@ -5,8 +5,9 @@ use glam::{Vec2, Vec3};
 
 use super::super::solid::Solid;
 use super::Seat;
+use super::finish::Finish;
 use super::guide::add_ring;
-use super::head::{Finish, HeadLamp, MainLight, RunningLight};
+use super::head_lamp::{HeadLamp, MainLight, RunningLight};
 use super::light::{add_bowl, add_projector};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 

@@ -2,8 +2,8 @@
 
 use glam::{Vec2, Vec3};
 
-use super::Wheel;
 use super::rim::RimPlaces;
+use super::spec::Wheel;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid};
 

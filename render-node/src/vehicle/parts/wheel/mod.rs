@@ -4,120 +4,16 @@
 mod brake;
 mod motif;
 mod rim;
+pub mod spec;
 mod tyre;
 
 pub use motif::styles;
 
 use glam::Vec3;
-use serde::{Deserialize, Serialize};
+use spec::Wheel;
 
 use super::placing::{add_all, mirrored, moved_to};
 use crate::vehicle::mesh::VehicleMesh;
-
-/// Rim designs. Each is a way to fill the rim with blades; see `motif`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Motif {
-    FiveSpoke,
-    DoubleFive,
-    /// Five spokes that fork half-way out.
-    YSpoke,
-    SixSpoke,
-    TenSpoke,
-    MultiSpoke,
-    /// Pairs of thin spokes that lean into each other.
-    TwinTwisted,
-    /// Pressed steel with round windows and a small cap, unpainted black or silver.
-    Steel,
-    /// Plastic cover over a steel wheel: broad flat blades, narrow slots.
-    Cover,
-    /// Short stout spokes, deep dish, a ring of bolts.
-    OffRoad,
-    /// Closed disc with slots near the edge.
-    Aero,
-    /// Many curved blades.
-    Turbine,
-    /// Crossed thin spokes.
-    Mesh,
-    /// Smooth disc of former times, small windows near the edge.
-    Dish,
-    Wire,
-}
-
-/// What kind of car a rim is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RimClass {
-    Small,
-    Compact,
-    Large,
-    Sport,
-    Suv,
-    OffRoad,
-    Pickup,
-    Van,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RimFinish {
-    Bright,
-    Dark,
-    /// Bright faces on dark flanks, as turned on a lathe after painting.
-    TwoTone,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tread {
-    Road,
-    /// Coarse shoulder blocks.
-    AllTerrain,
-}
-
-/// Sizes in metres.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Wheel {
-    /// Outer diameter of the tyre.
-    pub diameter: f32,
-    /// Section width of the tyre: its sidewalls bulge to exactly this.
-    pub width: f32,
-    /// Nominal rim diameter, where the tyre's beads sit (17 inch = 0.432).
-    pub rim_diameter: f32,
-    /// How far the hub lies behind the rim's edge; negative for hubs that stand out.
-    pub dish: f32,
-    pub motif: Motif,
-    /// Which of the motif's rims.
-    pub style: u8,
-    pub finish: RimFinish,
-    pub tread: Tread,
-    /// Turns the design about the axle, so that wheels of one car do not stand in step.
-    pub turn_degrees: f32,
-}
-
-impl Default for Wheel {
-    fn default() -> Wheel {
-        Wheel {
-            diameter: 0.65,
-            width: 0.22,
-            rim_diameter: 0.432,
-            dish: 0.03,
-            motif: Motif::DoubleFive,
-            style: 0,
-            finish: RimFinish::Bright,
-            tread: Tread::Road,
-            turn_degrees: 0.0,
-        }
-    }
-}
-
-impl Wheel {
-    /// The same wheel with another tyre diameter; the rim keeps its share of it.
-    pub fn with_diameter(self, diameter: f32) -> Wheel {
-        Wheel { rim_diameter: self.rim_diameter * diameter / self.diameter, diameter, ..self }
-    }
-}
 
 /// The wheel about its hub, at most 17,000 triangles.
 pub fn wheel(spec: &Wheel) -> VehicleMesh {
@@ -147,6 +43,7 @@ pub fn axle(spec: &Wheel, x: f32, outer_width: f32) -> VehicleMesh {
 
 #[cfg(test)]
 mod tests {
+    use super::spec::{RimClass, RimFinish, Tread};
     use super::*;
     use crate::vehicle::mesh::Material;
     use crate::vehicle::parts::checks::assert_sound;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{Motif, RimClass};
+use crate::vehicle::parts::wheel::spec::{Motif, RimClass};
 
 const TABLE: &str = include_str!("rims.toml");
 

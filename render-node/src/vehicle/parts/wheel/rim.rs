@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
 use super::motif::{Blade, Design};
-use super::{Motif, RimFinish, Wheel};
+use super::spec::{Motif, RimFinish, Wheel};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid, disc_profile};
 

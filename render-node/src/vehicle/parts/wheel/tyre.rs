@@ -3,9 +3,9 @@
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
-use super::{Tread, Wheel};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::Solid;
+use crate::vehicle::parts::wheel::spec::{Tread, Wheel};
 
 /// A multiple of four, so that one point of the tread is exactly on the ground.
 const SEGMENTS: usize = 64;

@@ -10,18 +10,20 @@
 //! things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...", remove = true }` takes one away, and
 //! `exhaust = false` a table or list.
 
+pub mod bus;
+pub mod facts;
+pub mod panels;
+pub mod tables;
+pub mod truck;
+
 use glam::Vec2;
 use serde::Deserialize;
 
 use super::curve::ControlPoint;
-use super::facts::Facts;
-use super::library::Tables;
 use super::mesh::Material;
 use super::morph::Stance;
 use super::outline::Outline;
-use super::panels::Panels;
 use super::parts::bars::BumperBar;
-use super::parts::cabin::Rear;
 use super::parts::emblem::Emblem;
 use super::parts::exhaust::ExhaustTip;
 use super::parts::grille::Fill;
@@ -31,8 +33,13 @@ use super::parts::mirror::Mirror;
 use super::parts::roof::RoofRail;
 use super::parts::soft_top::StowedTop;
 use super::parts::spoiler::Spoiler;
-use super::parts::wheel::Wheel;
-use super::truck::{Bus, Truck};
+use crate::vehicle::parts::cabin::space::Rear;
+use crate::vehicle::parts::wheel::spec::Wheel;
+use bus::Bus;
+use facts::Facts;
+use panels::Panels;
+use tables::{SheetError, Tables, merged_table};
+use truck::Truck;
 
 pub type Curve = Vec<ControlPoint>;
 
@@ -784,16 +791,6 @@ pub struct StepFitting {
     pub material: Material,
 }
 
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("sheet `{sheet}`: {problem}")]
-pub struct SheetError {
-    pub sheet: String,
-    /// Names the field.
-    pub problem: String,
-}
-
-const MAX_BASES: usize = 6;
-
 impl Sheet {
     /// Reads the sheet called `name`; its bases are among `tables` too.
     pub fn read(name: &str, tables: &Tables) -> Result<Self, SheetError> {
@@ -913,69 +910,6 @@ impl Sheet {
             }
         }
         Ok(())
-    }
-}
-
-/// The numbers of a sheet or face with those of its bases under them.
-pub(super) fn merged_table(name: &str, tables: &Tables, depth: usize) -> Result<toml::Table, SheetError> {
-    let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
-    if depth > MAX_BASES {
-        return Err(fail(format!("base: more than {MAX_BASES} sheets deep")));
-    }
-    let mut own = tables.get(name).ok_or_else(|| fail("there is no sheet of this name".to_owned()))?.clone();
-    let Some(base) = own.remove("base") else { return Ok(own) };
-    let base = base.as_str().ok_or_else(|| fail("base: must be the name of a sheet".to_owned()))?;
-    let mut table = merged_table(base, tables, depth + 1)?;
-    // Measured of another vehicle.
-    table.remove("facts");
-    merge_tables(&mut table, own);
-    Ok(table)
-}
-
-fn merge_tables(into: &mut toml::Table, from: toml::Table) {
-    for (key, value) in from {
-        match (into.get_mut(&key), value) {
-            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
-                // A kind is one choice, never a mixture of two.
-                if key == "kind" { *old = new } else { merge_tables(old, new) }
-            }
-            (Some(toml::Value::Array(old)), toml::Value::Array(new)) if named(old) && named(&new) => {
-                merge_named(old, new)
-            }
-            (Some(toml::Value::Table(_) | toml::Value::Array(_)), toml::Value::Boolean(false)) => {
-                into.remove(&key);
-            }
-            (_, value) => {
-                into.insert(key, value);
-            }
-        }
-    }
-}
-
-fn name_of(item: &toml::Value) -> Option<&str> {
-    item.get("name").and_then(toml::Value::as_str)
-}
-
-fn named(items: &[toml::Value]) -> bool {
-    items.iter().all(|item| name_of(item).is_some())
-}
-
-fn merge_named(old: &mut Vec<toml::Value>, new: Vec<toml::Value>) {
-    for item in new {
-        let place = old.iter().position(|o| name_of(o) == name_of(&item));
-        let remove = item.get("remove").and_then(toml::Value::as_bool) == Some(true);
-        match (place, item) {
-            (Some(place), _) if remove => {
-                old.remove(place);
-            }
-            (Some(place), toml::Value::Table(item)) => {
-                if let Some(table) = old[place].as_table_mut() {
-                    merge_tables(table, item);
-                }
-            }
-            (None, item) if !remove => old.push(item),
-            _ => {}
-        }
     }
 }
 

@@ -1,0 +1,26 @@
+//! How large a machine is drawn.
+
+use cyclorama_core::vehicle::Dimensions;
+
+/// Metres.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    pub length: f32,
+    pub width: f32,
+    pub height: f32,
+    pub wheelbase: f32,
+}
+
+impl Size {
+    /// Wrong data must not turn a machine inside out.
+    pub fn of(d: Dimensions) -> Size {
+        let metres = |mm: u32, low: f32, high: f32| (mm as f32 * 0.001).clamp(low, high);
+        let length = metres(d.length_mm, 1.2, 8.0);
+        Size {
+            length,
+            width: metres(d.width_mm, 0.6, 3.0),
+            height: metres(d.height_mm, 0.7, 3.8),
+            wheelbase: metres(d.wheelbase_mm, 0.0, 8.0).clamp(0.45 * length, 0.75 * length),
+        }
+    }
+}
