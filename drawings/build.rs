@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 #[expect(clippy::disallowed_methods, reason = "Cargo tells a build script by variables where to read and write")]
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../render-node/src/vehicle/sheets");
+    let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../render-node/sheets");
     let mut sheets = headers(&folder)?;
     sheets.append(&mut headers(&folder.join("models"))?);
     let faces = headers(&folder.join("faces"))?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 #[expect(clippy::disallowed_methods, reason = "Cargo tells a build script by variables where to read and write")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("src/vehicle/sheets");
+    let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("sheets");
     let (mut sheets, mut faces) = (BTreeMap::new(), BTreeMap::new());
     for folder in [folder.clone(), folder.join("models")] {
         gather(&folder, &mut sheets)?;

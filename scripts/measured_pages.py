@@ -18,7 +18,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFilter
 
 ROOT = Path(__file__).resolve().parent.parent
-SHEETS = ROOT / "render-node/src/vehicle/sheets"
+SHEETS = ROOT / "render-node/sheets"
 OUT = ROOT / "docs/recognition/measured"
 CELL = (400, 165)
 COLUMNS = 3

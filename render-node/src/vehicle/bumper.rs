@@ -17,7 +17,7 @@ use super::parts::grille::{Fill, Pattern};
 use super::parts::lamp::{HeadLamp, MainLight, RunningLight};
 use super::sheet::{Curve, Drawing, DrawnIn, Edge, Face, Lamp, Region, RegionKind, Relief, ReliefForm, Sheet};
 
-const TABLE: &str = include_str!("bumpers.toml");
+const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/bumpers.toml"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -10,7 +10,7 @@ use super::mesh::Material;
 use super::parts::lamp::{MainLight, RunningLight, TailFill, TailMotif};
 use super::sheet::Lamp;
 
-const TABLE: &str = include_str!("lamp_designs.toml");
+const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/lamp_designs.toml"));
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

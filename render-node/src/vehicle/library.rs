@@ -80,7 +80,7 @@ impl Library {
         }
     }
 
-    /// The sheets of a folder laid out as `src/vehicle/sheets`: for people who draw them.
+    /// The sheets of a folder laid out as `render-node/sheets`: for people who draw them.
     pub fn read(folder: &Path) -> Result<Library, LibraryError> {
         let shelf = |folders: &[PathBuf]| -> Result<Vec<(String, String)>, LibraryError> {
             let mut texts = Vec::new();

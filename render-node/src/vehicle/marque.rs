@@ -13,7 +13,7 @@ use super::parts::emblem::Emblem;
 use super::parts::grille::{Fill, Pattern};
 use super::sheet::{DrawnIn, Edge, EmblemFitting, Region, RegionKind, Sheet};
 
-const TABLE: &str = include_str!("marque.toml");
+const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/marque.toml"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -10,7 +10,7 @@ use super::chance::chances;
 use super::sheet::Sheet;
 use super::sheet::facts::Facts;
 
-const TABLE: &str = include_str!("proportions.toml");
+const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/proportions.toml"));
 
 #[derive(Debug, Deserialize)]
 struct Table {

@@ -11,7 +11,7 @@ use super::parts::wheel::spec::{Motif, RimClass, RimFinish};
 use super::parts::wheel::styles;
 use super::sheet::Sheet;
 
-const TABLE: &str = include_str!("wheels.toml");
+const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/wheels.toml"));
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -209,7 +209,7 @@ async fn approve(service: &Service, page: &str) {
 
 /// A copy of the sheets with one more.
 fn sheets_with(folder: &Path, sheet: &str) {
-    let sheets = root().join("render-node/src/vehicle/sheets");
+    let sheets = root().join("render-node/sheets");
     let mut folders = vec![sheets.clone()];
     while let Some(from) = folders.pop() {
         let to = folder.join(from.strip_prefix(&sheets).unwrap());

@@ -75,7 +75,7 @@ fn rim() -> Material {
     Material::Chrome
 }
 
-const TABLE: &str = include_str!("emblem.toml");
+const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/emblem.toml"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

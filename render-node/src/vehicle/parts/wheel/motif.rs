@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::vehicle::parts::wheel::spec::{Motif, RimClass};
 
-const TABLE: &str = include_str!("rims.toml");
+const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/rims.toml"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
