@@ -1,5 +1,5 @@
 //! Puts the text of every vehicle sheet into the program, so that a new one needs no list to be kept: `$OUT_DIR/sheet_texts.rs` with
-//! `SHEETS` and `FACES`, each `&[(name, text)]` sorted by name. A sheet's name is its file's.
+//! `SHEETS`, `FACES` and `TWO_WHEELER_FAMILIES`, each `&[(name, text)]` sorted by name. A sheet's name is its file's.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 #[expect(clippy::disallowed_methods, reason = "Cargo tells a build script by variables where to read and write")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("sheets");
-    let (mut sheets, mut faces) = (BTreeMap::new(), BTreeMap::new());
+    let (mut sheets, mut faces, mut families) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for folder in [folder.clone(), folder.join("models")] {
         gather(&folder, &mut sheets)?;
     }
     gather(&folder.join("faces"), &mut faces)?;
+    gather(&folder.join("two-wheelers/families"), &mut families)?;
     let mut text = String::new();
-    for (list, files) in [("SHEETS", sheets), ("FACES", faces)] {
+    for (list, files) in [("SHEETS", sheets), ("FACES", faces), ("TWO_WHEELER_FAMILIES", families)] {
         writeln!(text, "pub const {list}: &[(&str, &str)] = &[")?;
         for (name, path) in files {
             writeln!(text, "    ({name:?}, include_str!({path:?})),")?;

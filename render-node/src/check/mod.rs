@@ -197,7 +197,7 @@ pub fn geometry_key(library: &Library, vehicle: &Vehicle) -> String {
     // Names decide what is not drawn from a sheet, and how a template is varied.
     let kind = match machine_of(vehicle) {
         Some(machine) => format!("{machine:?} {} {}", vehicle.make, vehicle.model),
-        None if vehicle.body.is_two_wheeler() => layout_of(vehicle),
+        None if vehicle.body.is_two_wheeler() => layout_of(library.two_wheelers(), vehicle),
         None if library.is_drawn(vehicle) => String::new(),
         None => format!("{} {}", vehicle.make, vehicle.model),
     };

@@ -78,7 +78,7 @@ fn built(
 ) -> Result<(VehicleMesh, Vec<EdgeStray>), VehicleError> {
     let vehicle = &library.in_year_of_its_look(vehicle);
     if vehicle.body.is_two_wheeler() {
-        return Ok((motorcycle(vehicle), Vec::new()));
+        return Ok((motorcycle(library.two_wheelers(), vehicle), Vec::new()));
     }
     if let Some(kind) = machine::machine_of(vehicle) {
         return Ok((machine::build(kind, vehicle), Vec::new()));

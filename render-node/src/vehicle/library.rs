@@ -12,6 +12,7 @@ use cyclorama_drawings::{Drawings, Header};
 use super::face::FaceSheet;
 use super::fitting_years::date_fittings;
 use super::lamp_years::date_lamps;
+use super::motorcycle::two_wheelers::{Texts, TwoWheelers};
 use super::sheet::Sheet;
 use super::sheet::tables::{SheetError, Tables};
 use super::small_parts::date_small_parts;
@@ -39,6 +40,7 @@ pub struct Library {
     faces: Tables,
     /// What each is for.
     drawings: Drawings,
+    two_wheelers: TwoWheelers,
 }
 
 /// The tables of some files, and what each says about itself.
@@ -64,7 +66,14 @@ fn read_all(texts: &[(&str, &str)]) -> Result<(Tables, Vec<Header>), SheetError>
 }
 
 static EMBEDDED: LazyLock<Result<Arc<Library>, SheetError>> =
-    LazyLock::new(|| Library::of(SHEETS, FACES).map(Arc::new));
+    LazyLock::new(|| Library::of(SHEETS, FACES, &TWO_WHEELERS).map(Arc::new));
+
+/// The two-wheelers inside the program.
+pub(super) const TWO_WHEELERS: Texts<'static> = Texts {
+    families: TWO_WHEELER_FAMILIES,
+    words: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/two-wheelers/words.toml")),
+    variation: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/two-wheelers/variation.toml")),
+};
 
 impl Library {
     /// The sheets inside the program.
@@ -99,13 +108,27 @@ impl Library {
         };
         let sheets = shelf(&[folder.to_owned(), folder.join("models")])?;
         let faces = shelf(&[folder.join("faces")])?;
-        Ok(Library::of(&as_pairs(&sheets), &as_pairs(&faces))?)
+        let two_wheelers = folder.join("two-wheelers");
+        let text = |file: &str| {
+            let path = two_wheelers.join(file);
+            std::fs::read_to_string(&path).map_err(|source| LibraryError::Read { folder: path, source })
+        };
+        let families = shelf(&[two_wheelers.join("families")])?;
+        let two_wheelers =
+            Texts { families: &as_pairs(&families), words: &text("words.toml")?, variation: &text("variation.toml")? };
+        Ok(Library::of(&as_pairs(&sheets), &as_pairs(&faces), &two_wheelers)?)
     }
 
-    fn of(sheets: &[(&str, &str)], faces: &[(&str, &str)]) -> Result<Library, SheetError> {
+    fn of(sheets: &[(&str, &str)], faces: &[(&str, &str)], two_wheelers: &Texts<'_>) -> Result<Library, SheetError> {
         let (sheets, sheet_headers) = read_all(sheets)?;
         let (faces, face_headers) = read_all(faces)?;
-        Ok(Library { sheets, faces, drawings: Drawings::new(sheet_headers, face_headers) })
+        let drawings = Drawings::new(sheet_headers, face_headers);
+        Ok(Library { sheets, faces, drawings, two_wheelers: TwoWheelers::read(two_wheelers)? })
+    }
+
+    /// What two-wheelers are drawn from.
+    pub(crate) fn two_wheelers(&self) -> &TwoWheelers {
+        &self.two_wheelers
     }
 
     pub fn sheet(&self, name: &str) -> Result<Sheet, SheetError> {

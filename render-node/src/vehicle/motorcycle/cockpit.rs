@@ -338,25 +338,23 @@ pub(super) fn add_brake_hoses(bike: &mut Assembly, joints: &Joints, leg: impl Fn
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vehicle::Library;
     use crate::vehicle::motorcycle::chassis::add_frame;
-    use crate::vehicle::motorcycle::design::Design;
     use crate::vehicle::motorcycle::shapes::distance_to;
     use crate::vehicle::motorcycle::style::{Engine, Style};
 
     #[test]
     fn cables_end_at_the_steering_head() {
-        for family in
-            [Family::Naked, Family::Classic, Family::Sport, Family::Cruiser, Family::Adventure, Family::Enduro]
-        {
-            let style = Style { family, engine: Engine::Inline(2), luggage: false, shark: false };
-            let joints = Joints::of(Design::of(style));
+        let library = Library::embedded().unwrap();
+        for family in ["naked", "classic", "sport", "cruiser", "adventure", "enduro"] {
+            let joints = Joints::of(library.two_wheelers().layout(&Style::of(family, Engine::Inline(2), &[])));
             let mut frame = Assembly::default();
             add_frame(&mut frame, &joints);
             for aside in [0.0, 0.014] {
                 let [root, .., end] = cable(&joints, Grip::of(&joints).mount, aside);
-                assert!(root.distance(Grip::of(&joints).mount) < 0.030, "{family:?}: begins at {root}");
+                assert!(root.distance(Grip::of(&joints).mount) < 0.030, "{family}: begins at {root}");
                 let apart = distance_to(&frame.mesh, end);
-                assert!(apart < 0.015, "{family:?}: ends {apart} m from the frame");
+                assert!(apart < 0.015, "{family}: ends {apart} m from the frame");
             }
         }
     }

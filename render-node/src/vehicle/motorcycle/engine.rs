@@ -741,14 +741,14 @@ fn add_electric(bike: &mut Assembly, joints: &Joints) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vehicle::motorcycle::design::Design;
-    use crate::vehicle::motorcycle::style::{Family, Style};
+    use crate::vehicle::Library;
+    use crate::vehicle::motorcycle::style::Style;
 
     #[test]
     fn cylinders_stand_clear_of_the_radiator() {
+        let library = Library::embedded().unwrap();
         for engine in [1, 2, 3, 4].map(Engine::Inline).into_iter().chain([Engine::WideVee]) {
-            let style = Style { family: Family::Naked, engine, luggage: false, shark: false };
-            let joints = Joints::of(Design::of(style));
+            let joints = Joints::of(library.two_wheelers().layout(&Style::of("naked", engine, &[])));
             let mut bike = Assembly::default();
             let deck = crank(&joints).z + 0.085;
             let sizes = [deck, (ceiling(&joints) - deck).clamp(0.16, 0.42)];

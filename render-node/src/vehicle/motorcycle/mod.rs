@@ -1,6 +1,6 @@
 //! Two-wheelers. No field is needed for them: a motorcycle is a frame that parts hang on, put together from the same
-//! solids the parts of cars are made of. `style` reads a name, `design` lays its family out, this file says where the
-//! joints are, the neighbours build what hangs there, and `fit` brings the real dimensions in.
+//! solids the parts of cars are made of. `two_wheelers` are the sheets of the families and what chooses one, `style` reads a
+//! name, this file says where the joints are, the neighbours build what hangs there, and `fit` brings the real dimensions in.
 
 mod bracket;
 mod brake;
@@ -24,6 +24,7 @@ pub(super) mod shapes;
 mod shell;
 mod style;
 mod tank;
+pub(super) mod two_wheelers;
 mod underbone;
 mod variation;
 mod vespa;
@@ -36,23 +37,17 @@ use super::mesh::VehicleMesh;
 use super::parts::assembly::Assembly;
 use design::Design;
 use joints::Joints;
-pub use style::Family;
-use style::style_of;
+use style::Family;
+use two_wheelers::TwoWheelers;
 
 /// Builds a two-wheeler, upright on z = 0.
-pub fn motorcycle(vehicle: &Vehicle) -> VehicleMesh {
-    assemble(design_of(vehicle), &vehicle.dimensions)
+pub fn motorcycle(two_wheelers: &TwoWheelers, vehicle: &Vehicle) -> VehicleMesh {
+    assemble(two_wheelers.design(vehicle), &vehicle.dimensions)
 }
 
 /// What a two-wheeler is drawn with: the same words, dimensions aside, are the same shape.
-pub fn layout_of(vehicle: &Vehicle) -> String {
-    format!("{:?}", design_of(vehicle))
-}
-
-fn design_of(vehicle: &Vehicle) -> Design {
-    let mut design = Design::of(style_of(vehicle));
-    variation::vary(&mut design, vehicle);
-    design
+pub fn layout_of(two_wheelers: &TwoWheelers, vehicle: &Vehicle) -> String {
+    format!("{:?}", two_wheelers.design(vehicle))
 }
 
 fn assemble(design: Design, dimensions: &Dimensions) -> VehicleMesh {
@@ -85,6 +80,7 @@ fn assemble(design: Design, dimensions: &Dimensions) -> VehicleMesh {
 mod tests {
     use super::style::{Engine, Style};
     use super::*;
+    use crate::vehicle::Library;
     use crate::vehicle::mesh::Material;
     use crate::vehicle::motorcycle::design::Era;
     use cyclorama_core::vehicle::{BodyClass, VehicleType};
@@ -93,28 +89,29 @@ mod tests {
     const DIMENSIONS: Dimensions =
         Dimensions { length_mm: 2130, width_mm: 800, height_mm: 1110, wheelbase_mm: 1430, front_track_mm: 0 };
 
-    const FAMILIES: [Family; 21] = [
-        Family::Naked,
-        Family::Classic,
-        Family::Cafe,
-        Family::Scrambler,
-        Family::Sport,
-        Family::SportTourer,
-        Family::Tourer,
-        Family::Bagger,
-        Family::Cruiser,
-        Family::Adventure,
-        Family::Enduro,
-        Family::Motocross,
-        Family::Supermoto,
-        Family::Trial,
-        Family::Mini,
-        Family::Underbone,
-        Family::Scooter,
-        Family::Vespa,
-        Family::MaxiScooter,
-        Family::Tilting,
-        Family::Cabin,
+    /// Each with the sheet that is built as it.
+    const FAMILIES: [(Family, &str); 21] = [
+        (Family::Naked, "naked"),
+        (Family::Classic, "classic"),
+        (Family::Cafe, "cafe"),
+        (Family::Scrambler, "scrambler"),
+        (Family::Sport, "sport"),
+        (Family::SportTourer, "sport-tourer"),
+        (Family::Tourer, "tourer"),
+        (Family::Bagger, "bagger"),
+        (Family::Cruiser, "cruiser"),
+        (Family::Adventure, "adventure"),
+        (Family::Enduro, "enduro"),
+        (Family::Motocross, "motocross"),
+        (Family::Supermoto, "supermoto"),
+        (Family::Trial, "trial"),
+        (Family::Mini, "mini"),
+        (Family::Underbone, "underbone"),
+        (Family::Scooter, "scooter"),
+        (Family::Vespa, "vespa"),
+        (Family::MaxiScooter, "maxi-scooter"),
+        (Family::Tilting, "tilting"),
+        (Family::Cabin, "cabin"),
     ];
 
     fn assert_sound(mesh: &VehicleMesh, what: &str) {
@@ -139,10 +136,12 @@ mod tests {
 
     #[test]
     fn every_family_has_the_vehicles_dimensions_and_stands_on_its_wheels() {
-        for family in FAMILIES {
-            for luggage in [false, true] {
-                let style = Style { family, engine: Engine::Inline(2), luggage, shark: luggage };
-                let mesh = assemble(Design::of(style), &DIMENSIONS);
+        let library = Library::embedded().unwrap();
+        for (family, name) in FAMILIES {
+            for extras in [&[][..], &["luggage", "cowl-on-frame"]] {
+                let design = library.two_wheelers().layout(&Style::of(name, Engine::Inline(2), extras));
+                assert_eq!(design.family, family);
+                let mesh = assemble(design, &DIMENSIONS);
                 assert_sound(&mesh, &format!("{family:?}"));
                 let (low, high) = extent(&mesh);
                 let size = high - low;
@@ -167,12 +166,14 @@ mod tests {
                 body: BodyClass::Motorcycle,
                 dimensions: DIMENSIONS,
             };
-            assert_eq!(design_of(&vehicle).details.era, era, "{year}");
+            let library = Library::embedded().unwrap();
+            assert_eq!(library.two_wheelers().design(&vehicle).details.era, era, "{year}");
         }
     }
 
     #[test]
     fn every_engine_is_sound_in_a_naked_bike() {
+        let library = Library::embedded().unwrap();
         for engine in [
             Engine::Inline(1),
             Engine::Inline(4),
@@ -183,8 +184,8 @@ mod tests {
             Engine::FlatSix,
             Engine::Electric,
         ] {
-            let style = Style { family: Family::Naked, engine, luggage: false, shark: false };
-            assert_sound(&assemble(Design::of(style), &DIMENSIONS), &format!("{engine:?}"));
+            let design = library.two_wheelers().layout(&Style::of("naked", engine, &[]));
+            assert_sound(&assemble(design, &DIMENSIONS), &format!("{engine:?}"));
         }
     }
 }

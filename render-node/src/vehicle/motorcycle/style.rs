@@ -1,11 +1,13 @@
 //! Which family and engine a two-wheeler is drawn with, read from its catalog line. The words are in `words`.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
+use serde::Deserialize;
 
-use super::words;
+use super::words::{EngineRow, FamilyRow, TypeCodes, Words};
 
-/// The shapes people tell two-wheelers apart by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The shapes people tell two-wheelers apart by: whose rules the parts follow. A sheet says which of them it is built as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Modern, engine in view.
     Naked,
@@ -49,7 +51,8 @@ pub enum Family {
 }
 
 /// Engines that look different from the side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Engine {
     /// So many cylinders across the frame.
     Inline(u8),
@@ -66,15 +69,53 @@ pub enum Engine {
     Electric,
 }
 
-/// How a two-wheeler is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
-    pub family: Family,
-    pub engine: Engine,
-    /// With the cases its family knows.
-    pub luggage: bool,
-    /// A bagger whose cowl stands on the frame.
-    pub shark: bool,
+impl Default for Engine {
+    /// The commonest.
+    fn default() -> Engine {
+        Engine::Inline(1)
+    }
+}
+
+impl TryFrom<String> for Engine {
+    type Error = String;
+
+    /// An engine by the word that sheets have for it.
+    fn try_from(word: String) -> Result<Engine, String> {
+        Ok(match word.as_str() {
+            "single" => Engine::Inline(1),
+            "inline-2" => Engine::Inline(2),
+            "inline-3" => Engine::Inline(3),
+            "inline-4" => Engine::Inline(4),
+            "v" => Engine::Vee,
+            "wide-v" => Engine::WideVee,
+            "cross-v" => Engine::CrossVee,
+            "boxer" => Engine::Boxer,
+            "flat-6" => Engine::FlatSix,
+            "electric" => Engine::Electric,
+            _ => return Err(format!("there is no engine `{word}`")),
+        })
+    }
+}
+
+/// How a two-wheeler is drawn, as far as its name says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Style<'w> {
+    /// The name of a family's sheet.
+    pub family: &'w str,
+    /// What the name says; none where the family's usual one is drawn.
+    pub engine: Option<Engine>,
+    /// In cm³, where the name has a number that can be it.
+    pub displacement: Option<u32>,
+    /// The extras its name comes with.
+    pub with: Vec<&'w str>,
+}
+
+#[cfg(test)]
+impl<'w> Style<'w> {
+    /// A family with an engine and extras, whatever the name.
+    pub fn of(family: &'w str, engine: Engine, with: &[&'w str]) -> Style<'w> {
+        Style { family, engine: Some(engine), displacement: None, with: with.to_vec() }
+    }
 }
 
 /// A model's name as words are looked for in it.
@@ -107,13 +148,25 @@ impl Name<'_> {
         })
     }
 
-    fn matches(&self, (makes, list): &(&[&str], &[&str])) -> bool {
-        (makes.is_empty() || makes.contains(&self.make)) && (list.is_empty() || list.iter().any(|word| self.says(word)))
+    fn says_any(&self, words: &[String]) -> bool {
+        words.iter().any(|word| self.says(word))
     }
 
-    /// The first table row that fits.
-    fn found<T: Copy>(&self, table: &[(&[&str], &[&str], T)]) -> Option<T> {
-        table.iter().find(|(makes, list, _)| self.matches(&(makes, list))).map(|(_, _, value)| *value)
+    /// What the first row that fits says; a row is its makes, its words and that.
+    fn found<'w, T>(&self, rows: impl IntoIterator<Item = (&'w [String], &'w [String], T)>) -> Option<T> {
+        let fits = |makes: &[String], words: &[String]| {
+            (makes.is_empty() || makes.iter().any(|make| make == self.make))
+                && (words.is_empty() || self.says_any(words))
+        };
+        rows.into_iter().find(|(makes, words, _)| fits(makes, words)).map(|(_, _, what)| what)
+    }
+
+    fn family<'w>(&self, rows: &'w [FamilyRow]) -> Option<&'w str> {
+        self.found(rows.iter().map(|row| (row.makes.as_slice(), row.words.as_slice(), row.family.as_str())))
+    }
+
+    fn engine(&self, rows: &[EngineRow]) -> Option<Engine> {
+        self.found(rows.iter().map(|row| (row.makes.as_slice(), row.words.as_slice(), row.engine)))
     }
 
     /// The first number of the name that can be a displacement in cm³.
@@ -122,7 +175,7 @@ impl Name<'_> {
     }
 
     /// Chinese type codes end in `qt` or `t` for scooters and in `gy` for off-road bikes, after the displacement.
-    fn coded(&self) -> Option<Family> {
+    fn coded<'w>(&self, codes: &'w TypeCodes) -> Option<&'w str> {
         let ends = |suffix: &str| {
             self.model.match_indices(suffix).any(|(at, _)| {
                 let (before, after) = (&self.model[..at], &self.model[at + suffix.len()..]);
@@ -133,10 +186,10 @@ impl Name<'_> {
         let chinese = self.displacement().is_some_and(|cc| cc <= 250) || self.model.contains("qt");
         if !chinese {
             None
-        } else if ends("qt") || (ends("t") && !words::OWN_CODES.contains(&self.make)) {
-            Some(Family::Scooter)
+        } else if ends("qt") || (ends("t") && !codes.own_codes.iter().any(|make| make == self.make)) {
+            Some(&codes.scooter)
         } else if ends("gy") || self.says("gy") {
-            Some(Family::Enduro)
+            Some(&codes.off_road)
         } else {
             None
         }
@@ -144,54 +197,35 @@ impl Name<'_> {
 }
 
 /// How a two-wheeler is drawn: by its name, else as the commonest of its body class and age.
-pub fn style_of(vehicle: &Vehicle) -> Style {
+pub(super) fn style_of<'w>(words: &'w Words, vehicle: &Vehicle) -> Style<'w> {
     let name = Name { make: &vehicle.make, model: &vehicle.model };
-    let scooter = vehicle.body == BodyClass::Scooter;
-    let named = if scooter { name.found(words::SCOOTERS).or_else(|| name.found(words::NOT_SCOOTERS)) } else { None };
-    let family = named
-        .or_else(|| if scooter { Some(Family::Scooter) } else { name.found(words::MOTORCYCLES) })
-        .or_else(|| name.found(words::SCOOTERS))
-        .or_else(|| name.coded())
-        .or_else(|| name.found(words::MAKES))
-        // What was sold before the nineties without a fairing looks classic today.
-        .unwrap_or(if vehicle.year < 1992 { Family::Classic } else { Family::Naked });
-    let any = |list: &[&str]| list.iter().any(|word| name.says(word));
-    Style { family, engine: engine_of(&name, family), luggage: any(words::WITH_LUGGAGE), shark: any(words::SHARK) }
-}
-
-fn engine_of(name: &Name, family: Family) -> Engine {
-    let cc = name.displacement();
-    let named = name.found(words::ENGINES);
-    let single =
-        matches!(family, Family::Mini | Family::Underbone | Family::Motocross | Family::Trial | Family::Enduro);
-    if single && named != Some(Engine::Electric) {
-        return Engine::Inline(1);
+    let otherwise = &words.otherwise;
+    let family = if vehicle.body == BodyClass::Scooter {
+        let named = name.family(&words.scooters).or_else(|| name.family(&words.not_scooters));
+        named.unwrap_or(&otherwise.scooter)
+    } else {
+        let named = name.family(&words.motorcycles).or_else(|| name.family(&words.scooters));
+        let known = named.or_else(|| name.coded(&words.type_codes)).or_else(|| name.family(&words.makes));
+        let is_old = vehicle.year <= otherwise.old_until;
+        known.unwrap_or(if is_old { &otherwise.old_motorcycle } else { &otherwise.motorcycle })
+    };
+    Style {
+        family,
+        engine: name.engine(&words.engines),
+        displacement: name.displacement(),
+        with: words.with.iter().filter(|(_, list)| name.says_any(list)).map(|(extra, _)| extra.as_str()).collect(),
     }
-    named.unwrap_or(match family {
-        Family::Cruiser | Family::Bagger => Engine::Vee,
-        Family::Tourer => Engine::FlatSix,
-        Family::Sport | Family::SportTourer => Engine::Inline(if cc.is_some_and(|cc| cc < 300) { 1 } else { 4 }),
-        Family::Adventure => Engine::Inline(2),
-        Family::Naked => Engine::Inline(match cc {
-            Some(cc) if cc < 390 => 1,
-            Some(cc) if cc < 600 => 2,
-            _ => 4,
-        }),
-        Family::Classic | Family::Cafe => Engine::Inline(match cc {
-            Some(cc) if cc >= 600 => 2,
-            _ => 1,
-        }),
-        _ => Engine::Inline(1),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vehicle::Library;
+    use crate::vehicle::motorcycle::design::Design;
     use cyclorama_core::vehicle::{Dimensions, VehicleType};
 
-    fn named(make: &str, model: &str, body: BodyClass, year: u16) -> Style {
-        style_of(&Vehicle {
+    fn named(make: &str, model: &str, body: BodyClass, year: u16) -> Design {
+        Library::embedded().unwrap().two_wheelers().layout_of_name(&Vehicle {
             make: make.to_owned(),
             model: model.to_owned(),
             year,

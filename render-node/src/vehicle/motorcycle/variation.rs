@@ -3,58 +3,104 @@
 //! always alike. Never the dimensions, which are known.
 
 use cyclorama_core::Vehicle;
+use serde::Deserialize;
 
 use super::design::{Cast, Design, Era, Exhaust, Eyes, Flank, Fork, Frame, Guard, Luggage, Nose, Rim, Seat};
 use super::style::{Engine, Family};
 use crate::vehicle::chance::{chances, pick};
 
-/// Before it, sport bikes look out of wide lamps and stand on telescopic forks; slits come later.
-const SLITS_SINCE: u16 = 2004;
-/// Lamps have fluted bowls until then, and bowls behind clear glass until light comes from diodes.
-const CLEAR_LAMPS_AFTER: u16 = 1996;
-const LED_LAMPS_SINCE: u16 = 2015;
-/// Silencers hide under tail or engine.
-const HIDDEN_SILENCERS: std::ops::RangeInclusive<u16> = 2000..=2030;
+/// Handlebars are this much wider than their sheet's on average, as a share.
+const BARS_WIDER: f32 = 1.02;
 
-/// How a make draws.
-#[derive(Clone, Copy)]
-struct Hand {
+/// How makes draw, and how much models move: `variation.toml` of the two-wheelers' sheets says what each number is.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Variation {
+    years: Years,
+    model: Moves,
+    shares: Shares,
+    make: Vec<Make>,
+    other_makes: OtherMakes,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Years {
+    slit_lamps_since: u16,
+    clear_lamps_after: u16,
+    led_lamps_since: u16,
+    masks_since: u16,
+    hidden_silencers: [u16; 2],
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Moves {
+    head_z: f32,
+    seat_z: f32,
+    seat_share: f32,
+    wheelbase_share: f32,
+    rake: f32,
+    tail: f32,
+    clearance: f32,
+    tyre_width_share: f32,
+    bar_sweep: f32,
+    bar_width_share: f32,
+    tank_width_share: f32,
+    tank_height: f32,
+    tail_rise: f32,
+    screen_share: f32,
+    apron_share: f32,
+    fairing_lean: f32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shares {
+    pale_rims: Share,
+    solo_seats: Share,
+    accents: Share,
+    painted_lamps: Share,
+    dark_guards: Share,
+}
+
+/// A share of all names.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(transparent)]
+struct Share(f64);
+
+impl Share {
+    /// Whether a name is in it, by a number between -1 and 1 that is drawn for the name.
+    fn takes(self, chance: f32) -> bool {
+        chance > (1.0 - 2.0 * self.0) as f32
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Make {
+    makes: Vec<String>,
     cast: Cast,
     eyes: Eyes,
     frame: Frame,
     exhaust: Exhaust,
 }
 
-/// Makes that are known by it.
-const HANDS: &[(&[&str], Hand)] = &[
-    (&["ducati"], hand(Cast::YFive, Eyes::Slits, Frame::Trellis, Exhaust::UnderTail)),
-    (&["mv-agusta", "cagiva"], hand(Cast::YFive, Eyes::Tall, Frame::Trellis, Exhaust::UnderTail)),
-    (&["ktm", "husqvarna", "gasgas"], hand(Cast::Six, Eyes::Tall, Frame::Trellis, Exhaust::Stub)),
-    (&["bmw"], hand(Cast::Ten, Eyes::Twins, Frame::Beam, Exhaust::Rising)),
-    (&["triumph"], hand(Cast::TwinFive, Eyes::Twins, Frame::Beam, Exhaust::Stub)),
-    (&["yamaha"], hand(Cast::TwinFive, Eyes::Slits, Frame::Beam, Exhaust::Stub)),
-    (&["kawasaki"], hand(Cast::Six, Eyes::Slits, Frame::Beam, Exhaust::Rising)),
-    (&["honda"], hand(Cast::YFive, Eyes::Broad, Frame::Beam, Exhaust::Rising)),
-    (&["suzuki"], hand(Cast::Three, Eyes::Tall, Frame::Beam, Exhaust::Rising)),
-    (&["aprilia"], hand(Cast::Three, Eyes::Twins, Frame::Beam, Exhaust::Rising)),
-    (&["harley-davidson", "indian", "victory"], hand(Cast::Ten, Eyes::Broad, Frame::Beam, Exhaust::Rising)),
-];
-
-const fn hand(cast: Cast, eyes: Eyes, frame: Frame, exhaust: Exhaust) -> Hand {
-    Hand { cast, eyes, frame, exhaust }
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OtherMakes {
+    cast: Vec<Cast>,
+    eyes: Vec<Eyes>,
+    exhaust: Vec<Exhaust>,
+    trellis: Share,
 }
 
-fn hand_of(make: &str) -> Hand {
-    let known = HANDS.iter().find(|(makes, _)| makes.contains(&make)).map(|(_, hand)| *hand);
-    known.unwrap_or_else(|| {
-        let mut chance = chances(make);
-        Hand {
-            cast: pick(&[Cast::TwinFive, Cast::Three, Cast::Six, Cast::Ten, Cast::YFive], chance()),
-            eyes: pick(&[Eyes::Slits, Eyes::Twins, Eyes::Broad, Eyes::Tall], chance()),
-            frame: if chance() > 0.4 { Frame::Trellis } else { Frame::Beam },
-            exhaust: pick(&[Exhaust::Rising, Exhaust::Rising, Exhaust::Stub], chance()),
-        }
-    })
+/// How a make draws.
+struct Hand {
+    cast: Cast,
+    eyes: Eyes,
+    frame: Frame,
+    exhaust: Exhaust,
 }
 
 /// What a model's name draws for what is peculiar to its family; each from -1 to 1.
@@ -72,91 +118,133 @@ struct Draws {
     swept: f32,
 }
 
-/// Changes a family's layout for one vehicle. Its years differ only where its time shows.
-pub(super) fn vary(design: &mut Design, vehicle: &Vehicle) {
-    let hand = hand_of(&vehicle.make);
-    let mut chance = chances(&format!("{}/{}", vehicle.make, vehicle.model));
-    vary_details(design, vehicle.year, &hand, &mut chance);
-    let draws = vary_sizes(design, &mut chance);
-    match design.family {
-        Family::Naked | Family::Sport => vary_roadster(design, vehicle.year, &hand, &draws),
-        Family::SportTourer | Family::Adventure => {
-            design.exhaust = if draws.first > 0.5 { Exhaust::TwinRising } else { Exhaust::Rising };
-            if design.family == Family::Adventure && draws.second > 0.1 {
-                design.rim = Rim::Cast;
+impl Variation {
+    /// The numbers of a text; the error names the key.
+    pub(super) fn read(text: &str) -> Result<Variation, String> {
+        let variation: Variation = toml::from_str(text).map_err(|error| error.to_string())?;
+        let others = &variation.other_makes;
+        for (key, count) in
+            [("cast", others.cast.len()), ("eyes", others.eyes.len()), ("exhaust", others.exhaust.len())]
+        {
+            if count == 0 {
+                return Err(format!("other_makes.{key}: must list something to choose from"));
             }
         }
-        Family::Classic | Family::Cafe | Family::Scrambler => vary_classic(design, &draws),
-        Family::Cruiser | Family::Bagger => vary_cruiser(design, &draws),
-        Family::Enduro | Family::Motocross | Family::Supermoto | Family::Trial => {
-            design.details.tank[1] *= 0.6;
-            design.tail += 0.02 * draws.third;
+        let mut makes: Vec<&String> = variation.make.iter().flat_map(|row| &row.makes).collect();
+        makes.sort_unstable();
+        if let Some(twice) = makes.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("make: `{}` is in two rows", twice[0]));
         }
-        Family::Scooter | Family::MaxiScooter | Family::Tilting => vary_scooter(design, &draws),
-        Family::Tourer | Family::Mini | Family::Underbone | Family::Vespa | Family::Cabin => {}
+        Ok(variation)
     }
-}
 
-/// What make and year decide, and what the model draws for details.
-fn vary_details(design: &mut Design, year: u16, hand: &Hand, chance: &mut impl FnMut() -> f32) {
-    let d = &mut design.details;
-    d.cast = hand.cast;
-    d.eyes = if year < SLITS_SINCE && hand.eyes == Eyes::Slits { Eyes::Broad } else { hand.eyes };
-    d.era = match year {
-        ..=CLEAR_LAMPS_AFTER => Era::Bulb,
-        LED_LAMPS_SINCE.. => Era::Led,
-        _ => Era::Clear,
-    };
-    d.frame = hand.frame;
-    d.pale_rims = chance() > 0.45;
-    d.tank = [1.0 + 0.11 * chance(), 0.020 * chance()];
-    d.tail_rise = 0.045 * chance();
-    d.screen = 1.0 + 0.22 * chance();
-    d.solo = chance() > 0.45 && matches!(design.family, Family::Sport | Family::Naked);
-    d.accent = chance() > 0.1;
-    d.painted_lamp = chance() > 0.3;
-    // From the front, other families show their paint on the mudguard, and hardly elsewhere.
-    d.dark_guard = chance() > 0.2 && matches!(design.nose, Nose::Sport | Nose::SportTouring | Nose::None);
-    d.apron = 1.0 + 0.09 * chance();
-    d.flank = pick(&[Flank::Full, Flank::Open, Flank::Long], chance());
-    d.lean = 0.045 * chance();
-}
-
-/// Moves joints and tyres a little, and gives what was drawn for it.
-fn vary_sizes(design: &mut Design, chance: &mut impl FnMut() -> f32) -> Draws {
-    let (first, second, third) = (chance(), chance(), chance());
-    let (up, along, steep) = (chance(), chance(), chance());
-    design.head_z += 0.016 * up;
-    design.seat_z += 0.014 * chance();
-    design.seat_share += 0.012 * chance();
-    design.wheelbase *= 1.0 + 0.02 * along;
-    design.rake += 0.022 * steep;
-    design.tail += 0.035 * chance();
-    design.clearance += 0.010 * chance();
-    for tyre in [&mut design.front_tyre, &mut design.rear_tyre] {
-        tyre[1] *= 1.0 + 0.09 * chance();
+    fn hand_of(&self, make: &str) -> Hand {
+        if let Some(known) = self.make.iter().find(|row| row.makes.iter().any(|known| known == make)) {
+            return Hand { cast: known.cast, eyes: known.eyes, frame: known.frame, exhaust: known.exhaust };
+        }
+        let (others, mut chance) = (&self.other_makes, chances(make));
+        Hand {
+            cast: pick(&others.cast, chance()),
+            eyes: pick(&others.eyes, chance()),
+            frame: if others.trellis.takes(chance()) { Frame::Trellis } else { Frame::Beam },
+            exhaust: pick(&others.exhaust, chance()),
+        }
     }
-    let swept = chance();
-    design.bars[1] += 0.025 * swept;
-    design.bars[2] *= 1.02 + 0.04 * chance();
 
-    Draws { first, second, third, up, along, steep, swept }
-}
-
-/// Silencers, forks and lamps of naked and sport bikes.
-fn vary_roadster(design: &mut Design, year: u16, hand: &Hand, draws: &Draws) {
-    let modern = HIDDEN_SILENCERS.contains(&year);
-    let ways = [hand.exhaust, hand.exhaust, Exhaust::Rising, Exhaust::TwinRising];
-    design.exhaust =
-        if modern { pick(&ways, draws.first) } else { pick(&[Exhaust::Rising, Exhaust::TwinRising], draws.first) };
-    if year < SLITS_SINCE {
-        design.fork = Fork::Telescopic;
+    /// Changes a family's layout for one vehicle. Its years differ only where its time shows.
+    pub(super) fn vary(&self, design: &mut Design, vehicle: &Vehicle) {
+        let hand = self.hand_of(&vehicle.make);
+        let mut chance = chances(&format!("{}/{}", vehicle.make, vehicle.model));
+        self.vary_details(design, vehicle.year, &hand, &mut chance);
+        let draws = self.vary_sizes(design, &mut chance);
+        match design.family {
+            Family::Naked | Family::Sport => self.vary_roadster(design, vehicle.year, &hand, &draws),
+            Family::SportTourer | Family::Adventure => {
+                design.exhaust = if draws.first > 0.5 { Exhaust::TwinRising } else { Exhaust::Rising };
+                if design.family == Family::Adventure && draws.second > 0.1 {
+                    design.rim = Rim::Cast;
+                }
+            }
+            Family::Classic | Family::Cafe | Family::Scrambler => vary_classic(design, &draws),
+            Family::Cruiser | Family::Bagger => vary_cruiser(design, &draws),
+            Family::Enduro | Family::Motocross | Family::Supermoto | Family::Trial => {
+                design.details.tank[1] *= 0.6;
+                design.tail += 0.02 * draws.third;
+            }
+            Family::Scooter | Family::MaxiScooter | Family::Tilting => vary_scooter(design, &draws),
+            Family::Tourer | Family::Mini | Family::Underbone | Family::Vespa | Family::Cabin => {}
+        }
     }
-    design.details.tail_rise += if design.family == Family::Sport { 0.015 } else { 0.0 };
-    // Old nakeds look out of one round lamp; some makes still do.
-    let round = year < 2000 || hand.frame == Frame::Trellis && draws.second > 0.2 || draws.second > 0.75;
-    if design.family == Family::Naked && round {
-        design.nose = if draws.third > 0.5 { Nose::Bikini } else { Nose::RoundLamp };
+
+    /// What make and year decide, and what the model draws for details.
+    fn vary_details(&self, design: &mut Design, year: u16, hand: &Hand, chance: &mut impl FnMut() -> f32) {
+        let (years, moves, shares) = (&self.years, &self.model, &self.shares);
+        let d = &mut design.details;
+        d.cast = hand.cast;
+        d.eyes = if year < years.slit_lamps_since && hand.eyes == Eyes::Slits { Eyes::Broad } else { hand.eyes };
+        d.era = if year <= years.clear_lamps_after {
+            Era::Bulb
+        } else if year < years.led_lamps_since {
+            Era::Clear
+        } else {
+            Era::Led
+        };
+        d.frame = hand.frame;
+        d.pale_rims = shares.pale_rims.takes(chance());
+        d.tank = [1.0 + moves.tank_width_share * chance(), moves.tank_height * chance()];
+        d.tail_rise = moves.tail_rise * chance();
+        d.screen = 1.0 + moves.screen_share * chance();
+        d.solo = shares.solo_seats.takes(chance()) && matches!(design.family, Family::Sport | Family::Naked);
+        d.accent = shares.accents.takes(chance());
+        d.painted_lamp = shares.painted_lamps.takes(chance());
+        // From the front, other families show their paint on the mudguard, and hardly elsewhere.
+        d.dark_guard =
+            shares.dark_guards.takes(chance()) && matches!(design.nose, Nose::Sport | Nose::SportTouring | Nose::None);
+        d.apron = 1.0 + moves.apron_share * chance();
+        d.flank = pick(&[Flank::Full, Flank::Open, Flank::Long], chance());
+        d.lean = moves.fairing_lean * chance();
+    }
+
+    /// Moves joints and tyres a little, and gives what was drawn for it.
+    fn vary_sizes(&self, design: &mut Design, chance: &mut impl FnMut() -> f32) -> Draws {
+        let moves = &self.model;
+        let (first, second, third) = (chance(), chance(), chance());
+        let (up, along, steep) = (chance(), chance(), chance());
+        design.head_z += moves.head_z * up;
+        design.seat_z += moves.seat_z * chance();
+        design.seat_share += moves.seat_share * chance();
+        design.wheelbase *= 1.0 + moves.wheelbase_share * along;
+        design.rake += moves.rake * steep;
+        design.tail += moves.tail * chance();
+        design.clearance += moves.clearance * chance();
+        for tyre in [&mut design.front_tyre, &mut design.rear_tyre] {
+            tyre[1] *= 1.0 + moves.tyre_width_share * chance();
+        }
+        let swept = chance();
+        design.bars[1] += moves.bar_sweep * swept;
+        design.bars[2] *= BARS_WIDER + moves.bar_width_share * chance();
+
+        Draws { first, second, third, up, along, steep, swept }
+    }
+
+    /// Silencers, forks and lamps of naked and sport bikes.
+    fn vary_roadster(&self, design: &mut Design, year: u16, hand: &Hand, draws: &Draws) {
+        let years = &self.years;
+        let [first, last] = years.hidden_silencers;
+        let modern = (first..=last).contains(&year);
+        let ways = [hand.exhaust, hand.exhaust, Exhaust::Rising, Exhaust::TwinRising];
+        design.exhaust =
+            if modern { pick(&ways, draws.first) } else { pick(&[Exhaust::Rising, Exhaust::TwinRising], draws.first) };
+        if year < years.slit_lamps_since {
+            design.fork = Fork::Telescopic;
+        }
+        design.details.tail_rise += if design.family == Family::Sport { 0.015 } else { 0.0 };
+        // Old nakeds look out of one round lamp; some makes still do.
+        let round =
+            year < years.masks_since || hand.frame == Frame::Trellis && draws.second > 0.2 || draws.second > 0.75;
+        if design.family == Family::Naked && round {
+            design.nose = if draws.third > 0.5 { Nose::Bikini } else { Nose::RoundLamp };
+        }
     }
 }
 
@@ -204,17 +292,5 @@ fn vary_scooter(design: &mut Design, draws: &Draws) {
     }
     if draws.third > 0.6 && design.luggage == Luggage::None {
         design.luggage = Luggage::Cases;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_makes_with_a_row_are_those_that_clients_are_told_of() {
-        let mut makes: Vec<&str> = HANDS.iter().flat_map(|(makes, _)| makes.iter().copied()).collect();
-        makes.sort_unstable();
-        assert_eq!(makes, cyclorama_drawings::KNOWN_BY_TWO_WHEELERS);
     }
 }

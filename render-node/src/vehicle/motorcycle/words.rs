@@ -1,557 +1,149 @@
-//! Words of makes' and models' names that give a two-wheeler's family or engine away. In every table the first row that
-//! fits counts; a row without makes fits all of them, a row without words the whole make. How words match: `style`.
+//! Words of makes' and models' names that give a two-wheeler's family, engine and extras away, as `words.toml` of the
+//! two-wheelers' sheets lists them. In every list the first row that fits counts. How words match: `style`.
 
-use super::style::{Engine, Family};
+use std::collections::BTreeMap;
 
-/// Makes, words, what they mean.
-type Table<T> = &'static [(&'static [&'static str], &'static [&'static str], T)];
+use serde::Deserialize;
 
-/// Makes whose codes are their own, not the Chinese ones.
-pub const OWN_CODES: &[&str] = &["honda", "yamaha", "suzuki", "kawasaki", "ktm", "bmw", "harley-davidson", "ducati"];
+use super::style::Engine;
 
-const HONDA: &[&str] = &["honda"];
-const YAMAHA: &[&str] = &["yamaha", "mbk"];
-const SUZUKI: &[&str] = &["suzuki"];
-const KAWASAKI: &[&str] = &["kawasaki"];
-const BMW: &[&str] = &["bmw"];
-const HARLEY: &[&str] = &["harley-davidson"];
-const TRIUMPH: &[&str] = &["triumph"];
-const DUCATI: &[&str] = &["ducati"];
-const KTM: &[&str] =
-    &["ktm", "husqvarna", "husaberg", "gas-gas", "beta", "sherco", "tm", "swm", "fantic-motor", "rieju"];
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Words {
+    pub otherwise: Otherwise,
+    pub type_codes: TypeCodes,
+    /// Words of the names that come with an extra, by the extra's name.
+    pub with: BTreeMap<String, Vec<String>>,
+    /// Makes that share rows, by a name of their own.
+    groups: BTreeMap<String, Vec<String>>,
+    /// For the body class `motorcycle`.
+    pub motorcycles: Vec<FamilyRow>,
+    pub scooters: Vec<FamilyRow>,
+    /// Motorcycles that a catalog files among the scooters.
+    pub not_scooters: Vec<FamilyRow>,
+    /// Of makes whose models' names say nothing.
+    pub makes: Vec<FamilyRow>,
+    /// What no row fits has its family's usual engine.
+    pub engines: Vec<EngineRow>,
+}
 
-/// Families by name, for the body class `motorcycle`.
-#[rustfmt::skip]
-pub const MOTORCYCLES: Table<Family> = &[
-    // Names that mean the same on every make.
-    (&[], &["africa*", "v-strom*", "vstrom*", "multistrada*", "tenere*", "adventure", "adv-r", "rally*", "transalp*",
-        "varadero*", "versys*", "caponord*", "stelvio*", "himalayan*", "tuareg*", "desertx", "pan-america*",
-        "elefant*",
-        "trk*", "crosstourer", "crossrunner", "vfr800x*", "x-adventure", "explorer", "dual-sport",
-        "terra-125-adventure"], Family::Adventure),
-    (&[], &["supermot*", "super-mot*", "smc", "smr", "smx", "motard*", "smt", "dtracker", "d-tracker",
-        "dr-z400sm*", "hypermotard*", "dorsoduro*", "sxv", "wr250x"], Family::Supermoto),
-    (&["rieju", "husqvarna", "husaberg", "ktm", "swm", "mz", "ccm", "cpi", "motorhispania", "gas-gas", "herald",
-        "herald-motor-company", "explorer",
-        "sanben", "sherco", "fantic-motor", "tm"], &["sm"], Family::Supermoto),
-    (&[], &["trial*", "cota*", "txt", "evo-trial", "4ride", "twenty", "trrs*", "ty-s", "rev3", "techno"],
-        Family::Trial),
-    (&[], &["monkey*", "gorilla", "msx*", "grom*", "dax*", "pit-bike*", "pitbike*", "mini-chopper", "skymax*", "pbr*",
-        "ace-50", "ubco", "madass*", "minibike*", "mini-moto*"], Family::Mini),
-    (&[], &["scrambler*", "hilts", "desert-sled", "svartpilen*", "dirt-track*", "street-scrambler", "tracker*"],
-        Family::Scrambler),
-    (&[], &["cafe*", "thruxton*", "continental*", "street-cup", "clubman", "racer", "paul-smart*"], Family::Cafe),
-    (&[], &["cub", "super-cub*", "wave*", "innova*", "kriss*", "symba*", "townmate*", "town-mate*", "mobylette*",
-        "velosolex*", "solex*", "ciao*", "babetta*", "moped*"], Family::Underbone),
-    (&[], &["bobber*", "chopper*", "cruiser*", "cruise*", "custom*", "shadow*", "virago*", "intruder*", "dragstar*",
-        "drag-star", "v-star*", "boulevard*", "vulcan*", "marauder*", "daystar*", "aquila*", "eliminator*", "rebel*",
-        "savage", "magna*", "steed*", "nevada*", "supershadow", "superlight", "renegade*", "spyder", "mirage",
-        "red-rose*",
-        "classic-125", "jinlun-jl", "texas", "arizona*", "michigan*", "highway*", "x-diavel*", "xdiavel*",
-        "california*",
-        "cali*", "eldorado", "audace", "valkyrie*", "vegas*"], Family::Cruiser),
-    (&[], &["enduro*", "xtrainer", "rx", "mrx", "mrt*", "senda*", "baja*", "rtx", "=cross", "off-road*", "gy",
-        "djebel*",
-        "freeride*", "six-days", "pampera*", "alp", "mmx"], Family::Enduro),
-    (&[], &["ninja*", "supersport*", "super-sport*", "superbike*", "panigale*", "daytona*", "hayabusa*", "fireblade*",
-        "rsv*", "supersports", "superveloce*", "tamburini", "desmosedici*", "tornado*", "corsa*", "gpr", "replica"],
-        Family::Sport),
-    // Honda.
-    (HONDA, &["gold-wing*", "goldwing*", "gl1000*", "gl1100*", "gl1200*", "gl1500*", "gl1800*", "gl"],
-        Family::Tourer),
-    (HONDA, &["crf1000*", "crf1100*", "crf-1000*", "crf-1100*", "xrv*", "xl600v*", "xl650v*", "xl700v*", "xl750*",
-        "xl1000v*",
-        "xl125v*", "xl-1000*", "xl-700*", "vfr-1200-x*", "vfr1200x*", "nc700x*", "nc750x*", "nc-750-x*", "nc750",
-        "cb500x*",
-        "nx500*", "cb-500-x*", "nc", "nch"], Family::Adventure),
-    (HONDA, &["st50*", "st70*", "st-50*", "st-70*", "ct70*", "st-125*", "st125*", "z50*", "z-50*", "z-125*", "z125*",
-        "z", "nbc", "jun", "ape*",
-        "cy50*"], Family::Mini),
-    (HONDA, &["vf750c*", "vf500c*", "vf700c*"], Family::Cruiser),
-    (HONDA, &["st*", "nt650v*", "nt700v*", "nt1100*", "nt", "pan-european*", "deauville*", "vfr*", "vf", "cbf1000*",
-        "ctx*", "pc800*", "cbr1100*", "blackbird*",
-        "xx", "dn-01"], Family::SportTourer),
-    (HONDA, &["c50*", "c70*", "c90*", "c100*", "c110*", "c125*", "c-125*", "c-50*", "c-90*", "c-70*", "ct90*",
-        "ct110*", "ct125*",
-        "ct", "anf*", "nf*", "c", "c65*", "p50", "pf50*", "pa50*", "pc50*", "amigo", "camino", "express", "press-cub",
-        "cross-cub*", "little-cub", "hunter-cub", "trail"], Family::Underbone),
-    (HONDA, &["vtr*", "vt-250*", "hornet*", "cbf*", "bros*", "ntv*", "cbx550*", "vt250*"], Family::Naked),
-    (HONDA, &["vt*", "vtx*", "vf750c*", "vf500c*", "cmx*", "cm*", "ca125*", "nv*", "f6c*", "nrx*", "fury*", "glc",
-        "cx500c*",
-        "shadow*", "honda-rebel", "rune"], Family::Cruiser),
-    (HONDA, &["crf450r*", "crf250r*", "crf-450-r", "cr80*", "cr85*", "cr125*", "cr250*", "cr450*", "cr480*",
-        "cr500*", "cr",
-        "crf150r*", "crf-450*"], Family::Motocross),
-    (HONDA, &["crf*", "xr*", "xl*", "xlr*", "slr*", "nx*", "mtx*", "crm*", "mt50*", "mt", "sl230*", "sl*", "ax-1",
-        "xlx*", "xlv*",
-        "tlr*", "tl*", "fmx*", "ctx200*", "xlh"], Family::Enduro),
-    (HONDA, &["ftr*", "cl*", "silk-road", "vanvan"], Family::Scrambler),
-    (HONDA, &["cbr*", "nsr*", "ns125*", "ns-1", "ns250*", "rvf*", "rc30", "rc45", "rc51", "rvt*", "mc*", "nr",
-        "vtr1000sp*",
-        "tsr", "storm", "firestorm"], Family::Sport),
-    (HONDA, &["cg*", "gb*", "cd*", "cb1100*", "cb125*", "cb250*", "cb350*", "h100*", "ca*", "cx*", "ss50*", "cb400*",
-        "benly*",
-        "glh", "glr*", "s90", "cf70", "cb750*", "cb350", "cb200", "cb72", "cb77"], Family::Classic),
-    // Yamaha.
-    (YAMAHA, &["xvz*", "venture*", "royal-star*", "star-eluder", "star-venture"], Family::Bagger),
-    (YAMAHA, &["xt660z*", "xt1200*", "xt-1200*", "xtz*", "tracer*", "tdm*", "mt09tra*", "mt07tra*", "tdr*"],
-        Family::Adventure),
-    (YAMAHA, &["fjr*", "fj*", "gts1000*", "xj900*", "xj6-diversion", "diversion*", "bt1100x"], Family::SportTourer),
-    (YAMAHA, &["ty*", "tys*"], Family::Trial),
-    (YAMAHA, &["yz", "yz-f", "tt-r110*", "pw*"], Family::Motocross),
-    (YAMAHA, &["yzf*", "r1*", "r3*", "r6*", "r7*", "r15*", "r25*", "r125*", "fzr*", "tzr*", "fz750*", "szr*", "trx*",
-        "thunderace",
-        "thundercat", "ysr*", "rz*", "r"], Family::Sport),
-    (YAMAHA, &["xv*", "xvs*", "midnight*", "roadstar*", "road-star*", "royal*", "wild-star*", "bolt*", "scr950*",
-        "raider*", "stryker*",
-        "warrior*", "roadliner*", "stratoliner*", "bt", "v-max-xvs", "srv*", "enticer*"], Family::Cruiser),
-    (YAMAHA, &["wr*", "dt*", "xt*", "tt*", "ttr*", "serow*", "tw*", "ag*", "lanza", "tricker*", "xg*", "xtx",
-        "tryal"], Family::Enduro),
-    (YAMAHA, &["sr250*", "sr400*", "sr500*", "sr125*", "sr", "srx*", "xs*", "rd*", "rxs*", "yb", "xsr*", "fs1*",
-        "fs", "v50*", "v80*",
-        "sr-400", "rs*", "as1", "as3", "yds*"], Family::Classic),
-    (YAMAHA, &["v50*", "v80*", "v90*", "v70*", "t80*", "t50*", "t110*", "crypton*", "t", "mate*", "qt50*"],
-        Family::Underbone),
-    (YAMAHA, &["ybr*", "mt*", "fz*", "xj*", "xjr*", "fazer*", "vmax*", "v-max*", "vmx*", "niken*"], Family::Naked),
-    // Suzuki.
-    (SUZUKI, &["dl*", "xf*", "freewind"], Family::Adventure),
-    (SUZUKI, &["rmx*", "dr*", "dr-z*", "ts*", "sp*", "tf*", "ds*", "rg-ts", "sx*", "df*", "tsr*"], Family::Enduro),
-    (SUZUKI, &["rm*", "rmz*", "jr*", "lt*"], Family::Motocross),
-    (SUZUKI, &["rv*", "vanvan*", "van-van*", "grass-tracker"], Family::Scrambler),
-    (SUZUKI, &["vl*", "vs*", "vz*", "vzr*", "vlr*", "ls650*", "ls", "gz*", "c50*", "c90*", "c109*", "c800*", "m50*",
-        "m90*", "m109*", "m800*",
-        "m1800*", "m1500*", "s40*", "s50*", "s83*", "desperado"], Family::Cruiser),
-    (SUZUKI, &["gsxr*", "gsx-r*", "gsx-1300*", "gsx1300*", "tl1000r*", "rgv*", "rg*", "rf*", "gsx-r", "rg-500",
-        "gamma", "katana-r"], Family::Sport),
-    (SUZUKI, &["gsx-600*", "gsx600*", "gsx-750-f*", "gsx750f*", "gsx-1250*", "gsx-650*", "gsx650*", "rf900*",
-        "gsx-1100*",
-        "sv650s*", "sv1000s*", "tl-1000", "tl1000s*", "gsx-s1000gt*", "gsf-1250-s*", "gsxs1000f*"],
-        Family::SportTourer),
-    (SUZUKI, &["gn*", "tu*", "volty*", "gs-125*", "gs125*", "gt*", "gs-450*", "gs450*", "gs", "st", "ap-50", "a50",
-        "a100*", "gp*",
-        "ax100*", "k50", "t500", "b120", "en-125*", "gx*"], Family::Classic),
-    (SUZUKI, &["fl-125*", "fl125*", "fl", "fr*", "fb*", "address-underbone", "fz50*", "fa50*", "smash", "birdie*"],
-        Family::Underbone),
-    // Kawasaki.
-    (KAWASAKI, &["voyager*", "zg1200*", "zg1300*"], Family::Tourer),
-    (KAWASAKI, &["nomad*", "vaquero*", "vn1700*"], Family::Bagger),
-    (KAWASAKI, &["kle*", "klz*", "klr*", "kl650*", "kle500", "le650*", "lz1000*"], Family::Adventure),
-    (KAWASAKI, &["zg*", "gtr*", "concours*", "zzr*", "zz-r*", "zx10", "zx-10", "zx1100*", "gpz*", "gpx*", "zx1002*",
-        "sx", "zx1400*",
-        "zzr1400*"], Family::SportTourer),
-    (KAWASAKI, &["kx*", "klx110*", "klx140*"], Family::Motocross),
-    (KAWASAKI, &["ksr*", "br125*", "z125*", "z-125*", "kv75*", "kmx-mini"], Family::Mini),
-    (KAWASAKI, &["kl*", "klx*", "kdx*", "kmx*", "ke*", "sherpa*", "kl250*", "tr", "kx-r"], Family::Enduro),
-    (KAWASAKI, &["vn*", "en*", "el*", "bn*", "zl*", "meanstreak*", "mean-streak", "kz-ltd", "ltd*", "bj-c"],
-        Family::Cruiser),
-    (KAWASAKI, &["zx*", "zxr*", "ex*", "kr*", "zx-r*", "kr1*", "ar*", "h2", "kips"], Family::Sport),
-    (KAWASAKI, &["w*", "estrella*", "bj*", "ej*", "kh*", "kz*", "z1", "zephyr*", "z650rs*", "z900rs*", "z400",
-        "z500", "z550", "gt550*",
-        "gt750*", "bx*", "tr250", "mach*", "zr-c"], Family::Classic),
-    // BMW.
-    (BMW, &["c1"], Family::Cabin),
-    (BMW, &["c-1200*"], Family::Cruiser),
-    (BMW, &["c", "cevolution", "ce*"], Family::MaxiScooter),
-    (BMW, &["gtl*", "lt", "k-1200-lt*", "k1200lt*", "k-1600*", "k1600*", "1200-lt"], Family::Tourer),
-    (BMW, &["gs*", "xr*", "f-650*", "f650*", "f-700*", "f-750*", "f-850*", "f-900-xr", "f-800", "f-800-g*",
-        "g-310-g*", "g-650*",
-        "f-900*", "g-310"], Family::Adventure),
-    (BMW, &["rt*", "st*", "gt*", "rs*", "k-series", "k*", "lt*"], Family::SportTourer),
-    (BMW, &["s-1000-rr*", "s1000rr*", "s-1000", "hp4*", "m-1000-rr*", "m-1000*", "r-1100-s*", "s-1000-r-r"],
-        Family::Sport),
-    (BMW, &["ninet*", "nine-t*", "r-ninet*", "r-nine*", "r-12", "r80*", "r-80*", "r100*", "r-100*", "r60*", "r75*",
-        "r90*", "r65*", "r45*", "r50*",
-        "r69*", "r25*", "r27*"], Family::Classic),
-    (BMW, &["r-18*", "r18*", "r-1200-c*", "r1200c*", "r-850-c*"], Family::Cruiser),
-    // Harley-Davidson.
-    (HARLEY, &["flhr*", "road-king*"], Family::Cruiser),
-    (HARLEY, &["flh*", "flt*", "flx*", "electra*", "street-glide*", "road-glide*", "ultra*", "tri-glide*", "eglide*",
-        "touring*",
-        "tour-glide*", "flsb*", "sport-glide*", "cvo-street*", "cvo-road*", "cvo-ultra*", "cvo-limited*"],
-        Family::Bagger),
-    (HARLEY, &["ra1250*", "pan*"], Family::Adventure),
-    (HARLEY, &["livewire*", "elw*", "xr1200*", "x350*", "x500*", "xr"], Family::Naked),
-    // Triumph.
-    (TRIUMPH, &["bonneville-bobber*", "america*", "speed-master*", "speedmaster*", "thunderbird*", "rocket*",
-        "bonneville-speedmaster*",
-        "bonneville-america*"], Family::Cruiser),
-    (TRIUMPH, &["tiger*"], Family::Adventure),
-    (TRIUMPH, &["trophy*", "sprint*", "t309-trophy*", "t312-trophy*"], Family::SportTourer),
-    (TRIUMPH, &["bonneville*", "street-twin*", "speed-twin*", "t100*", "t120*", "t140*", "legend*", "adventurer*",
-        "tr6*", "tr7*",
-        "tr25*", "t160*", "trident-t*", "t150*", "5ta", "tiger-cub", "speed-400"], Family::Classic),
-    (TRIUMPH, &["tt600*", "t595*", "tt-600"], Family::Sport),
-    // Ducati.
-    (DUCATI, &["st", "st2*", "st3*", "st4*"], Family::SportTourer),
-    (DUCATI, &["gt-1000*", "sport-1000*", "sport-classic*", "sportclassic*", "sport", "gt"], Family::Cafe),
-    (DUCATI, &["748*", "749*", "848*", "f848*", "851*", "888*", "899*", "916*", "959*", "996*", "998*", "999*",
-        "1098*", "1198*",
-        "1199*", "1299*", "ss", "900-ss*", "750-ss*", "sl", "v4*", "v2*", "900-sl", "f1", "paso*", "750-sport*",
-        "900-s"], Family::Sport),
-    (DUCATI, &["indiana*", "diavel-cruiser"], Family::Cruiser),
-    (DUCATI, &["mhr", "mike-hailwood*", "350*", "160*", "desmo*", "mh900*"], Family::Cafe),
-    // KTM and the other off-road makes.
-    (KTM, &["gt", "sport-tourer"], Family::SportTourer),
-    (KTM, &["duke*", "duke-2", "superduke*", "super-duke*", "vitpilen*", "tango*", "nuda*", "=125", "=200", "=390",
-        "=690", "=990", "=250"], Family::Naked),
-    (KTM, &["rc*", "rc8*", "1190-rc8*", "rs3*", "rs-2*", "rs-1*", "rs-50*"], Family::Sport),
-    (KTM, &["superenduro*", "super-adventure*", "1290-super-adventure*", "690-rally*", "norden*", "translander"],
-        Family::Adventure),
-    (&["gas-gas", "beta", "sherco"], &["txt*", "evo", "evo-*", "rev", "st", "tx", "pro", "trial*"], Family::Trial),
-    (&["scorpa", "montesa", "trs", "vertigo", "electric-motion", "ossa", "bultaco"], &[], Family::Trial),
-    (KTM, &["sx*", "sxf*", "sx-f*", "mc", "cr", "fc", "tc", "mx*", "pw"], Family::Motocross),
-    (KTM, &["fs*", "sms*", "rs-125-sm"], Family::Supermoto),
-    (&["rieju"], &["century*", "rs*"], Family::Cafe),
-    (KTM, &[], Family::Enduro),
-    // Others.
-    (&["aprilia"], &["pegaso*", "etv*", "etx*", "tuareg*"], Family::Adventure),
-    (&["aprilia"], &["rs*", "futura*", "rst*", "af1*"], Family::Sport),
-    (&["aprilia"], &["rxv*", "rx*", "mx*", "rxt"], Family::Enduro),
-    (&["aprilia"], &["sx*"], Family::Supermoto),
-    (&["aprilia"], &["sl-1000*", "mille"], Family::SportTourer),
-    (&["moto-guzzi"], &["norge*", "breva-1200", "spada", "1000-sp*"], Family::SportTourer),
-    (&["moto-guzzi"], &["v85*", "quota*", "ntx*"], Family::Adventure),
-    (&["moto-guzzi"], &["v7-racer", "v7-cafe*", "v11*", "le-mans*", "v7-sport"], Family::Cafe),
-    (&["moto-guzzi"], &["v7*", "v9*", "v50*", "v35*", "v65*", "850-t*", "falcone", "v40", "mille*"], Family::Classic),
-    (&["mv-agusta"], &["f3*", "f4*", "f-3", "f-4"], Family::Sport),
-    (&["mv-agusta"], &["turismo*"], Family::SportTourer),
-    (&["mv-agusta"], &["rush*", "brutale*", "dragster*"], Family::Naked),
-    (&["cagiva"], &["mito*", "125-mito*", "freccia*"], Family::Sport),
-    (&["cagiva"], &["gran-canyon*", "canyon*", "navigator*", "elefant*", "river*", "city*"], Family::Adventure),
-    (&["cagiva"], &["w8*", "w12*", "w16*", "wmx*", "t4*", "cruiser-w"], Family::Enduro),
-    (&["bimota"], &["db*", "sb*", "yb*", "tesi*", "500-v-due*", "v-due*", "hb*", "kb*", "bb*"], Family::Sport),
-    (&["buell"], &["firebolt*", "xb9r*", "xb12r*", "rr*", "s3*", "1125r*", "blast-r"], Family::Sport),
-    (&["buell"], &["ulysses*", "xb12x*"], Family::Adventure),
-    (&["indian"], &["roadmaster*", "chieftain*", "challenger*", "pursuit*", "dark-horse"], Family::Bagger),
-    (&["indian"], &["ftr*"], Family::Scrambler),
-    (&["victory"], &["cross-country*", "vision*", "magnum*"], Family::Bagger),
-    (&["hyosung", "daelim", "um", "keeway", "lexmoto", "sinnis", "pioneer", "superbyke", "bullit-motorcycles"],
-        &["gv*", "st7*", "vl*", "vt*", "v-blade*", "dsr*", "vision*", "ranger*", "vs*", "cruz*", "custom*",
-        "lowride*", "speed*", "blackster*",
-        "hacker*", "vee", "k-light*"], Family::Cruiser),
-    (&["hyosung"], &["rx*", "rt*", "xrx*", "te*"], Family::Enduro),
-    (&["hyosung"], &["gt-r*", "gt125r*", "gt250r*", "gt650r*"], Family::Sport),
-    (&["norton"], &["v4*", "superlight*", "f1*", "superlight"], Family::Sport),
-    (&["cfmoto"], &["300sr*", "450sr*", "650gt*", "sr", "250sr*", "675sr*"], Family::Sport),
-    (&["cfmoto"], &["mt*", "800mt*", "450mt*", "650mt*", "650-mt*"], Family::Adventure),
-    (&["derbi", "gilera", "motorhispania", "peugeot", "cpi", "generic", "mh", "superbyke", "lexmoto", "sachs", "mz",
-        "ccm", "yamasaki", "zontes"],
-        &["sm*", "smt", "x-race*", "sx-sm"], Family::Supermoto),
-    (&["derbi", "gilera", "motorhispania", "peugeot", "cpi", "generic", "superbyke", "lexmoto", "sachs", "mz", "ccm",
-        "keeway",
-        "pioneer", "pulse", "sukida", "sinnis", "wk-bikes", "ajs", "yamasaki", "zongshen", "mash"],
-        &["rx*", "rcr*", "rmx*", "xor*", "trigger*", "sx*", "tx*", "rmr*", "xtr*", "xf*", "baghira*", "terra*",
-        "dfe*", "lxr-e", "zzr", "jsm*",
-        "x-ride*", "gy*", "xp6*", "xps*", "x-road*", "raw-e", "shuttle*", "apache*", "assault*", "adrenaline*",
-        "matador*", "xy-e", "c-xr*",
-        "404*", "604*", "644", "dual*", "terrain*", "fmx*", "fmr*", "ryz*", "mrx"], Family::Enduro),
-    (&["derbi", "gilera", "motorhispania", "superbyke", "lexmoto", "megelli", "wk-bikes", "keeway", "mondial", "cpi",
-        "sinnis"],
-        &["gpr*", "gp1*", "rsr*", "r1*", "xtrs*", "125-r", "gp1*", "gp2*", "gp-125*", "rkr*", "hps-r", "rs*",
-        "cougar*", "nac*", "zsx-r*"], Family::Sport),
-    (&["ajp", "vor", "vertemati", "ch-racing", "stark", "sur-ron", "surron-2", "talaria", "ego", "erider",
-        "dirt-pro", "thumpstar", "himo"],
-        &[], Family::Enduro),
-    (&["skyteam", "jincheng", "kinroad", "easy-rider", "qingqi", "jonway", "huoniao", "lifan", "jialing", "wangye",
-        "taishan"],
-        &["st-50*", "st-70*", "st-90*", "st-125*", "st-110*", "jc-50-q", "jc-50*", "jl-50-q", "dx*", "cj-50*",
-        "cj-70*", "m-50", "qm-50*"], Family::Mini),
-    (&["mz"], &["skorpion*"], Family::Sport),
-    (&["royal-enfield"], &["meteor*", "super-meteor*", "thunderbird*", "shotgun*"], Family::Cruiser),
-    (&["benelli"], &["imperiale*", "leoncino*"], Family::Classic),
-    (&["ural", "dnepr", "neval"], &[], Family::Classic),
-    (&["mini", "thumpstar", "ubco"], &[], Family::Mini),
-];
+/// Families where nothing else says one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Otherwise {
+    pub scooter: String,
+    pub motorcycle: String,
+    pub old_motorcycle: String,
+    /// Last model year of old motorcycles.
+    pub old_until: u16,
+}
 
-/// Families of makes whose models' names say nothing.
-pub const MAKES: Table<Family> = &[
-    (
-        &["harley-davidson", "indian", "victory", "vulcan", "boom", "custombuilt", "american", "big-dog"],
-        &[],
-        Family::Cruiser,
-    ),
-    (
-        &[
-            "royal-enfield",
-            "enfield",
-            "bsa",
-            "norton",
-            "norton-villiers",
-            "jawa",
-            "cz",
-            "mutt",
-            "mash",
-            "bluroc",
-            "herald",
-            "herald-motor-company",
-            "bullit-motorcycles",
-            "matchless",
-            "ariel",
-            "velocette",
-            "sunbeam",
-            "panther",
-            "greeves",
-            "brixton",
-            "sol-invictus",
-            "maeving",
-            "rgnt",
-            "gpx",
-            "kanuni",
-            "mz",
-            "motobi",
-            "mondial",
-            "laverda",
-            "hero",
-            "hartford",
-        ],
-        &[],
-        Family::Classic,
-    ),
-    (&["vespa", "vespa-douglas", "lml", "lambretta", "royal-alloy", "scomadi"], &[], Family::Vespa),
-    (
-        &["tomos", "velosolex", "babetta", "puch", "simson", "hercules", "garelli", "modenas", "manet"],
-        &[],
-        Family::Underbone,
-    ),
-    (
-        &[
-            "piaggio",
-            "peugeot",
-            "kymco",
-            "sym",
-            "pgo",
-            "niu",
-            "vmoto",
-            "adly",
-            "znen",
-            "baotian",
-            "taiwan-golden-bee",
-            "malaguti",
-            "italjet",
-            "yadea",
-            "tgb",
-            "sakura",
-            "moped",
-            "moto-roma",
-            "neco",
-            "beeline",
-            "giantco",
-            "over",
-            "evt",
-            "barossa",
-            "govecs",
-            "e-max",
-            "artisan",
-            "lvneng",
-            "askoll",
-            "silence",
-            "sunra",
-            "segway",
-            "jm-star",
-            "yiben-meiduo",
-            "yiying",
-            "xinling",
-            "zhongneng",
-            "motorini",
-            "lima",
-            "tnt-motor",
-            "urban",
-            "longjia",
-            "sanben",
-            "tamoretti",
-            "champ",
-        ],
-        &[],
-        Family::Scooter,
-    ),
-];
+/// Families that Chinese type codes stand for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TypeCodes {
+    pub scooter: String,
+    pub off_road: String,
+    /// Makes whose codes are their own, not the Chinese ones.
+    pub own_codes: Vec<String>,
+}
 
-/// Kinds of scooters. Also asked for the body class `motorcycle`, after its own words: catalogs file many there.
-#[rustfmt::skip]
-pub const SCOOTERS: Table<Family> = &[
-    (&[], &["mp3*", "tricity*", "fuoco*", "metropolis*", "mws*", "quadro*", "hymoto", "cv3"], Family::Tilting),
-    (&["vespa", "vespa-douglas", "lml", "lambretta", "royal-alloy", "scomadi"], &[], Family::Vespa),
-    (&[], &["vespa*", "lambretta*", "px*", "px125*", "lml*", "chetak*", "belladonna*", "primavera*"], Family::Vespa),
-    (&["piaggio", "factory-built"], &["p125*", "p150*", "p200*", "pk*", "pk50*", "et2*", "et4*", "cosa*", "t5*",
-        "lx*", "gts*", "gtv*", "sprint*",
-        "px*", "lxv*", "946*"], Family::Vespa),
-    (&["bajaj"], &["classic*", "125-chetak*", "legend*"], Family::Vespa),
-    (&[], &["django*", "fiddle*", "like*", "new-like*", "giorno*", "vino*", "revival*", "milano*", "roma", "mojito*",
-        "scarabeo*", "scarbeo*", "allo*",
-        "verde", "popcorn", "yesterday*", "ligero*", "torino*", "vienna*", "valencia*", "venus*", "lambros",
-        "heritage-scooter"], Family::Vespa),
-    (&[], &["burgman*", "skywave*", "tmax*", "t-max*", "xmax*", "x-max*", "majesty*", "silver-wing*", "silverwing*",
-        "forza*", "xciting*",
-        "downtown*", "xevo*", "x-evo*", "maxsym*", "joymax*", "gp-800*", "ak", "x-town*", "satelis*", "citystar*",
-        "atlantic*", "nexus*",
-        "madison*", "epicuro*", "integra*", "sr-max*", "cruisym*", "citycom*", "grand-dink*", "freewing*", "helix*",
-        "hexagon*", "skyliner*",
-        "maxi-scooter*", "maxi-125", "pantheon*", "foresight*", "jazz-250", "voyager*", "megalo*", "elystar*",
-        "geopolis*", "pulsion*", "beverly*", "leonardo*",
-        "evolution", "t-rex-maxi", "x-adv*", "adv750*"], Family::MaxiScooter),
-    (SUZUKI, &["an*", "uh*"], Family::MaxiScooter),
-    (YAMAHA, &["xp500*", "xp530*", "xp560*", "xp*", "yp*", "czd*", "yp400*"], Family::MaxiScooter),
-    (HONDA, &["nss*", "fjs*", "fes*", "fjs600*", "nsa*", "cn250*", "fsc*", "x-adv*"], Family::MaxiScooter),
-    (&["piaggio", "vectrix"], &["x7*", "x8*", "x9*", "x10*", "b-500", "vectrix", "maxi*"], Family::MaxiScooter),
-    (&["sym"], &["gts*", "vs*"], Family::MaxiScooter),
-    (&["sym"], &["vs*"], Family::Scooter),
-    (BMW, &["c1"], Family::Cabin),
-    (BMW, &["c*"], Family::MaxiScooter),
-    (HONDA, &["sh*", "pcx*", "pes*", "ses*", "ps*", "ww*", "anc*", "dylan*", "nhx*", "lead*", "dio*", "today*",
-        "gyro*", "joker*", "scv*",
-        "nsc*", "nvs*", "x8r*", "sfx*", "sgx*", "nh*", "sj*", "nps*", "sa50*", "tact*", "adv*", "vision*", "zoomer*",
-        "ruckus*", "scoopy*",
-        "af*", "szx*", "bali*", "nb*", "sk50*", "se50*", "nes*", "pal*", "nse*", "fc50*", "srx50*", "wallaroo",
-        "spacy*", "ch*", "elite*",
-        "sxr50", "metropolitan*", "nch50*", "nq50*", "nb50*", "crea*", "julio"], Family::Scooter),
-    (YAMAHA, &["nmax*", "nxc*", "cygnus*", "cw*", "yn*", "neos*", "aerox*", "yq*", "cs*", "jog*", "cv*", "xc*",
-        "xf*", "yh*", "why*", "vity*",
-        "gpd*", "gpr*", "hw*", "bw*", "bws*", "yw*", "zuma*", "delight*", "lts*", "giggle*", "ew*", "slider*",
-        "teo*", "xn*", "gear*", "vp*",
-        "xq*", "cy*", "aprio*", "razz*", "ns*", "ed*", "ovetto*", "nitro*", "booster*", "rocket", "thunder", "lb*",
-        "yl*", "sh50*", "beluga*",
-        "axis*", "ce50*", "cg*", "mtm-scooter", "yj*", "xq125*", "fino", "mio*", "riva*"], Family::Scooter),
-    (SUZUKI, &["uk*", "ux*", "ue*", "uz*", "ay*", "az*", "ap*", "address*", "sixteen*", "hokuto", "sj*", "lets*",
-        "sepia*", "katana-ay", "uc*",
-        "uv*", "ub*", "ve*", "cs*", "ca*", "cp*", "uf*", "gemma*", "un*", "u250", "cl50*", "ae*", "ah*",
-        "street-magic*", "zillion", "vecstar*",
-        "af50*", "choinori"], Family::Scooter),
-    (KAWASAKI, &["j125*", "j300*", "sc*", "dink*"], Family::Scooter),
-    (&[], &["scooter*", "liberty*", "zip*", "typhoon*", "nrg*", "runner*", "stalker*", "ice*", "storm", "sr-50*",
-        "sr50*", "sonic", "area-51",
-        "habana*", "dragster*", "formula*", "phantom*", "f-10*", "f-12*", "f-15*", "firefox*", "centro*", "crosser*",
-        "ciak*", "agility*",
-        "super-8*", "super-9*", "people*", "speedfight*", "vivacity*", "ludix*", "trekker*", "tweet*", "kisbee*",
-        "jet*", "orbit*", "mio*",
-        "symphony*", "mask*", "red-devil", "dd-50*", "moover", "flash*", "matrix*", "hurricane*", "f-act*", "arn*",
-        "hussar*", "aragon*", "oliver*",
-        "velvet*", "491*", "k2*", "pepe*", "49x*", "cordi*", "message*", "trans", "e5", "s-five*", "history*",
-        "atlantis*", "predator*",
-        "boulevard-derbi", "bee*", "ark*", "eikon*", "quadra", "sb50*", "sf50*", "prima*", "ms3*", "super-cab",
-        "rally-50*", "bt-49*", "gpx-50*",
-        "alex*", "one*", "azzuro*", "abruzzi*", "lola*", "borsalino*", "borgia*", "soho*", "ideo*", "epico*",
-        "cracker*", "race", "code*", "tapo*",
-        "express*", "bh1*", "akros*", "delivery*", "digita*", "modena*", "tommy*", "echo*", "diablo*", "titan*",
-        "milan*", "monza*", "cux*",
-        "tcm", "tc1*", "city-slicker", "powerband*", "otto*", "grido*", "colt*", "go-go*", "grand-prix*", "miro*",
-        "veloce*", "memory*",
-        "soco-cux*", "scootelec*", "e-ludix*", "nqi*", "mqi*", "uqi*", "n-series*", "m-series*", "u-series*",
-        "dna*"], Family::Scooter),
-];
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FamilyRow {
+    pub family: String,
+    group: Option<String>,
+    #[serde(default)]
+    pub makes: Vec<String>,
+    #[serde(default)]
+    pub words: Vec<String>,
+}
 
-/// Motorcycles that a catalog files among the scooters.
-#[rustfmt::skip]
-pub const NOT_SCOOTERS: Table<Family> = &[
-    (TRIUMPH, &[], Family::SportTourer),
-    (&["victory"], &[], Family::Bagger),
-    (&[], &["cub*", "c", "c50*", "c90*", "innova*", "wave*", "nexxon*", "visar*", "velosolex*", "s-3800*",
-        "saxonette*", "ciao*", "flexer*", "fz50*",
-        "fa50*", "mobylette*", "103*", "vogue*", "boxer*", "pf50*", "pa50*", "bravo*", "grillo*", "ubco*", "2x2*",
-        "symba*", "babetta*",
-        "si", "boss*", "moped-50", "townmate*"], Family::Underbone),
-    (&[], &["monkey*", "mini-chopper*", "k-pipe*", "pit*", "dax*", "mini-moto*"], Family::Mini),
-    (&[], &["chopper*", "zing*", "venox*", "hipster*", "cruiser*", "husky*"], Family::Cruiser),
-    (&["kymco"], &["stryker*", "kxr*"], Family::Enduro),
-    (&["kymco"], &["pulsar*", "ck*", "kr*", "quannon*"], Family::Naked),
-    (&["sym"], &["wolf*", "xs*", "nh*"], Family::Classic),
-    (&["bsa"], &[], Family::Classic),
-    (&["gilera"], &["smt*", "sm*", "gsm*"], Family::Supermoto),
-    (&["gilera"], &["rcr*"], Family::Enduro),
-    (&["peugeot"], &["xps*", "xp6*", "xlc*"], Family::Enduro),
-    (&["peugeot"], &["xr6*", "xr7*"], Family::Sport),
-    (SUZUKI, &["ts*"], Family::Enduro),
-    (&["zero"], &[], Family::Naked),
-    (&["scorpa"], &[], Family::Trial),
-    (&["talaria", "sur-ron", "surron-2"], &[], Family::Enduro),
-    (&[], &["sur-ron*", "surron*"], Family::Enduro),
-    (&["ccm"], &[], Family::Scrambler),
-];
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EngineRow {
+    pub engine: Engine,
+    group: Option<String>,
+    #[serde(default)]
+    pub makes: Vec<String>,
+    #[serde(default)]
+    pub words: Vec<String>,
+}
 
-/// Engines by name; what no row fits has its family's usual one.
-#[rustfmt::skip]
-pub const ENGINES: Table<Engine> = &[
-    (&["zero", "energica", "livewire", "cake", "sur-ron", "surron-2", "talaria", "stark", "maeving", "rgnt", "ubco",
-        "electric-motion", "horwin",
-        "super-soco", "vmoto", "verge", "ultraviolette"], &[], Engine::Electric),
-    (&[], &["livewire*", "e-*", "electric*", "soco*", "ego*", "sur-ron*"], Engine::Electric),
-    (BMW, &["f-650*", "f650*", "g", "c1"], Engine::Inline(1)),
-    (BMW, &["c-1200*"], Engine::Boxer),
-    (BMW, &["f", "c"], Engine::Inline(2)),
-    (BMW, &["k-75*", "k75*"], Engine::Inline(3)),
-    (BMW, &["k", "s-1000*", "s1000*", "m-1000*", "hp4*"], Engine::Inline(4)),
-    (BMW, &[], Engine::Boxer),
-    (&["ural", "dnepr", "neval"], &[], Engine::Boxer),
-    (&["moto-guzzi"], &["falcone*"], Engine::Inline(1)),
-    (&["moto-guzzi"], &[], Engine::CrossVee),
-    (HARLEY, &[], Engine::Vee),
-    (&["buell", "victory", "indian"], &[], Engine::Vee),
-    (DUCATI, &["350*", "160*", "250*"], Engine::Inline(1)),
-    (DUCATI, &[], Engine::WideVee),
-    (HONDA, &["gold-wing*", "goldwing*", "gl*", "valkyrie*", "f6c*", "nrx*"], Engine::FlatSix),
-    (HONDA, &["cx*"], Engine::CrossVee),
-    (HONDA, &["st*", "vfr*", "vf*", "xrv*", "xl600v*", "xl650v*", "xl700v*", "xl1000v*", "xl125v*", "transalp*",
-        "varadero*", "vtr*", "nt*",
-        "ntv*", "bros*", "rvf*", "rvt*", "deauville*"], Engine::WideVee),
-    (HONDA, &["rebel*", "cmx*", "ca125*", "cm*", "africa*", "crf1000*", "crf1100*", "cb500*", "cb250*", "cbf-250",
-        "nc*", "nx500*", "cb350",
-        "cb200*", "cb72"], Engine::Inline(2)),
-    (HONDA, &["cb750*", "cb900*", "cb1000*", "cb1100*", "cb1300*", "cb400*", "cb550*", "cb650*", "cb600*",
-        "cb500-four"], Engine::Inline(4)),
-    (HONDA, &["cbr125*", "cbr250r*", "cbr300*", "cbr-125*", "cbf-125*", "cb125*", "nsr125*"], Engine::Inline(1)),
-    (HONDA, &["cb"], Engine::Inline(4)),
-    (YAMAHA, &["vmax*", "v-max*", "vmx*", "mt-01*", "bt1100*"], Engine::WideVee),
-    (YAMAHA, &["mt-125*"], Engine::Inline(1)),
-    (YAMAHA, &["mt-07*", "mt07*", "mt-03*", "mt03*", "tdm*", "trx*", "xs*", "xsr*", "tracer-7*", "mtm660*",
-        "mtm690*", "xt1200*", "tenere*", "xtz690*", "r7*", "yzf-r7*",
-        "r3*", "yzf-r3*"], Engine::Inline(2)),
-    (YAMAHA, &["mt-09*", "mt09*", "tracer-9*", "tracer", "tracer-900*", "xsr900*", "niken*", "mtm850*", "mtm890*",
-        "mt"], Engine::Inline(3)),
-    (YAMAHA, &["sr*", "srx*", "szr*", "ybr*", "xt660*", "xt600*", "yzf-r125*", "r125*", "yzf-r15*"],
-        Engine::Inline(1)),
-    (SUZUKI, &["sv*", "sfv*", "gladius*", "tl*", "dl*", "v-strom*", "vx*"], Engine::WideVee),
-    (SUZUKI, &["gs-500*", "gs500*", "gw*", "gs-450*"], Engine::Inline(2)),
-    (SUZUKI, &["ls*", "gz*", "s40*", "tu*", "gn*"], Engine::Inline(1)),
-    (KAWASAKI, &["er*", "en*", "ex*", "kle*", "versys*", "w*", "ej*", "z650*", "z-650*", "z400*", "el*"],
-        Engine::Inline(2)),
-    (KAWASAKI, &["klr*", "kl*", "estrella*", "bj*"], Engine::Inline(1)),
-    (TRIUMPH, &["rocket*", "speed-triple*", "street-triple*", "tiger*", "daytona*", "sprint*", "trident*", "trophy*",
-        "t309*", "t312*",
-        "legend*", "adventurer*", "thunderbird-900*"], Engine::Inline(3)),
-    (TRIUMPH, &["speed-400*", "scrambler-400*", "tiger-cub*"], Engine::Inline(1)),
-    (TRIUMPH, &["tt600*", "speed-four*", "daytona-600*"], Engine::Inline(4)),
-    (TRIUMPH, &[], Engine::Inline(2)),
-    (&["royal-enfield"], &["interceptor*", "continental-gt-650*", "650*", "super-meteor*"], Engine::Inline(2)),
-    (&["royal-enfield", "enfield"], &[], Engine::Inline(1)),
-    (&["norton", "norton-villiers", "laverda"], &[], Engine::Inline(2)),
-    (&["aprilia"], &["rsv*", "tuono*", "sl-*", "etv*", "caponord*", "shiver*", "dorsoduro*", "mana*", "rst*"],
-        Engine::WideVee),
-    (&["aprilia"], &["660*", "rs-660*", "tuareg*"], Engine::Inline(2)),
-    (&["mv-agusta"], &["f4*", "brutale-1*"], Engine::Inline(4)),
-    (&["mv-agusta"], &[], Engine::Inline(3)),
-    (&["ktm"], &["990*", "1290*", "1190*", "950*", "lc-8*", "superduke*", "rc8*"], Engine::WideVee),
-    (&["ktm"], &["790*", "890*"], Engine::Inline(2)),
-    (&["ktm", "husqvarna"], &[], Engine::Inline(1)),
-    (&["hyosung"], &["gt-650*", "gv*", "st7*", "gt-250*"], Engine::WideVee),
-    (&["benelli"], &["tnt*", "tre*", "tornado*"], Engine::Inline(3)),
-    (&["benelli", "cfmoto", "voge"], &["502*", "752*", "leoncino*", "trk*", "650*", "700*", "500*", "800*"],
-        Engine::Inline(2)),
-    (&["cagiva"], &["raptor*", "navigator*", "elefant*", "canyon*"], Engine::WideVee),
-];
+impl Words {
+    /// The words of a text; the error names the key, and the row by its number in its list.
+    pub(super) fn read(text: &str) -> Result<Words, String> {
+        let mut words: Words = toml::from_str(text).map_err(|error| error.to_string())?;
+        let groups = &words.groups;
+        for (list, rows) in [
+            ("motorcycles", &mut words.motorcycles),
+            ("scooters", &mut words.scooters),
+            ("not_scooters", &mut words.not_scooters),
+            ("makes", &mut words.makes),
+        ] {
+            for (at, row) in rows.iter_mut().enumerate() {
+                settle(groups, row.group.as_deref(), &mut row.makes, &row.words)
+                    .map_err(|problem| format!("{list}, row {}: {problem}", at + 1))?;
+            }
+        }
+        for (at, row) in words.engines.iter_mut().enumerate() {
+            settle(groups, row.group.as_deref(), &mut row.makes, &row.words)
+                .map_err(|problem| format!("engines, row {}: {problem}", at + 1))?;
+        }
+        for (extra, list) in &words.with {
+            list.iter().try_for_each(|word| slug(word)).map_err(|problem| format!("with.{extra}: {problem}"))?;
+        }
+        Ok(words)
+    }
 
-/// Names that come with the cases their family knows: panniers, trunks, saddle bags.
-#[rustfmt::skip]
-pub const WITH_LUGGAGE: &[&str] = &[
-    "flht*", "fltru*", "flhr*", "flhtk*", "electra*", "ultra*", "eglide*", "road-king*", "heritage*", "flstc*",
-        "flhc*", "roadmaster*", "pursuit*", "vision*",
-    "cross-roads*", "springfield*", "rt*", "r-1200-rt*", "r-1250-rt*", "fjr*", "st1100*", "st1300*", "st-1300*",
-        "st", "pan-european*", "gtr*", "zg*", "concours*",
-    "trophy*", "nt650v*", "nt700v*", "deauville*", "nt*", "norge*", "adventure*", "gs-adventure", "explorer*",
-        "super-adventure*", "1190-adventure*",
-    "k-1200*", "k-1300*", "k-series", "classic-lt", "voyager*", "xvz*", "venture*", "gs-r", "r-1250-gs*",
-        "r-1200-gs*", "r-1300-gs*", "varadero*", "xl1000v*", "tri-glide*",
-    "turismo-veloce*", "1290-super-adventure*",
-];
+    /// Every place that names a family, with the family.
+    pub(super) fn families(&self) -> impl Iterator<Item = (String, &str)> {
+        let (codes, otherwise) = (&self.type_codes, &self.otherwise);
+        let single = [
+            ("type_codes.scooter", &codes.scooter),
+            ("type_codes.off_road", &codes.off_road),
+            ("otherwise.scooter", &otherwise.scooter),
+            ("otherwise.motorcycle", &otherwise.motorcycle),
+            ("otherwise.old_motorcycle", &otherwise.old_motorcycle),
+        ];
+        let lists = [
+            ("motorcycles", &self.motorcycles),
+            ("scooters", &self.scooters),
+            ("not_scooters", &self.not_scooters),
+            ("makes", &self.makes),
+        ];
+        let rows = lists.into_iter().flat_map(|(list, rows)| {
+            rows.iter().enumerate().map(move |(at, row)| (format!("{list}, row {}", at + 1), row.family.as_str()))
+        });
+        single.into_iter().map(|(place, family)| (place.to_owned(), family.as_str())).chain(rows)
+    }
+}
 
-/// Baggers whose cowl stands on the frame.
-pub const SHARK: &[&str] =
-    &["fltr*", "road-glide*", "challenger*", "pursuit*", "cross-country*", "vaquero*", "cvo-road*"];
+/// Puts the makes of a row's group among its own, and checks what the row asks for.
+fn settle(
+    groups: &BTreeMap<String, Vec<String>>,
+    group: Option<&str>,
+    makes: &mut Vec<String>,
+    words: &[String],
+) -> Result<(), String> {
+    if let Some(name) = group {
+        let group = groups.get(name).ok_or_else(|| format!("group: there is no group `{name}`"))?;
+        makes.extend(group.iter().cloned());
+    }
+    if makes.is_empty() && words.is_empty() {
+        return Err("a row without makes and words fits everything".to_owned());
+    }
+    makes.iter().chain(words).try_for_each(|word| slug(word))
+}
+
+/// Names of the catalog are slugs: anything else is never found in one.
+fn slug(word: &str) -> Result<(), String> {
+    let inner = word.strip_prefix('=').unwrap_or(word);
+    let inner = inner.strip_suffix('*').unwrap_or(inner);
+    let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !inner.is_empty() && inner.chars().all(good) {
+        Ok(())
+    } else {
+        Err(format!("`{word}` is no name of the catalog: those are of small letters, digits and hyphens"))
+    }
+}
