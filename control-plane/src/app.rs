@@ -1,23 +1,23 @@
 //! What every handler and task shares, made once at start.
 
 use crate::accounts::api_key::Keys;
+use crate::accounts::node_token::KnownNodes;
 use crate::accounts::openid::Providers;
 use crate::accounts::operator::OperatorToken;
 use crate::accounts::partner_secret::PartnerSecrets;
 use crate::accounts::password::Passwords;
 use crate::catalog::CurrentCatalog;
+use crate::catalog::vin::Decoders;
 use crate::catalog::wanted::MissingVehicles;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
 use crate::delivery::urls::{Addresses, SigningKeys};
 use crate::delivery::{Examples, Pictures};
-use crate::http::extract::KnownNodes;
-use crate::http::frame::InFlight;
-use crate::http::network_counts::NetworkCounts;
-use crate::http::v1::vehicles::vin::Decoders;
+use crate::in_flight::InFlight;
 use crate::ledger::{Meter, ProcessId};
 use crate::mail::Mailer;
+use crate::network_counts::NetworkCounts;
 use crate::objects::ObjectStore;
 use crate::payments::stripe::Stripe;
 use crate::renders::Renders;

@@ -18,10 +18,13 @@ mod delivery;
 mod doctor;
 mod farm;
 mod http;
+mod in_flight;
 mod ledger;
 mod lifecycle;
 mod logs;
 mod mail;
+mod network_counts;
+mod networks;
 mod objects;
 mod owner_only;
 mod payments;
@@ -32,6 +35,7 @@ mod renders;
 mod telemetry;
 #[cfg(test)]
 mod test_database;
+mod turns;
 
 pub use cli::run;
 

@@ -7,7 +7,7 @@
 //! start.
 
 use crate::accounts::openid::Providers;
-use crate::accounts::{self, operator};
+use crate::accounts::{self, node_token, operator};
 use crate::alerts;
 use crate::app::{App, Parts};
 use crate::catalog::{CurrentCatalog, reload, wanted};
@@ -22,7 +22,7 @@ use crate::delivery::sizes::Sizes;
 use crate::delivery::urls::SigningKeys;
 use crate::delivery::{Examples, Pictures};
 use crate::farm::{budget_watch, embedded};
-use crate::http::{extract, router, server};
+use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::mail::Mailer;
 use crate::objects::ObjectStore;
@@ -200,7 +200,7 @@ pub async fn open(
         telemetry,
         operator_token,
         metrics,
-        known_nodes: extract::known_nodes(),
+        known_nodes: node_token::known_nodes(),
         network_counts: Default::default(),
         in_flight: Default::default(),
         unready: CancellationToken::new(),

@@ -3,6 +3,7 @@
 use super::token::{KeyHash, PlainKey};
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
+use std::time::Duration;
 
 pub const PREFIX: &str = "cycn_";
 
@@ -37,4 +38,16 @@ pub async fn revoke(db: &Database, token_id: &str, now: UnixMs) -> Result<bool, 
         )
         .await?;
     Ok(changed == 1)
+}
+
+/// Tokens of nodes that were let in lately. For what is decided before a handler looks at the token; it opens nothing.
+pub type KnownNodes = moka::sync::Cache<KeyHash, ()>;
+
+const KNOWN_NODES_MAX: u64 = 10_000;
+
+/// Revoked ones are forgotten after so long.
+const KNOWN_NODES_FOR: Duration = Duration::from_secs(600);
+
+pub fn known_nodes() -> KnownNodes {
+    moka::sync::Cache::builder().max_capacity(KNOWN_NODES_MAX).time_to_live(KNOWN_NODES_FOR).build()
 }

@@ -2,6 +2,7 @@
 //! asked for.
 
 pub mod reload;
+pub mod vin;
 pub mod wanted;
 
 pub use cyclorama_catalog::*;

@@ -7,13 +7,13 @@ use super::find::{Described, Framed, Ready, obtain, within};
 use super::{DeliveryError, Order, abandoned, etag};
 use crate::app::App;
 use crate::http::extract::Caller;
-use crate::http::waiting::{current_turn, with_turn};
 use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
     self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, NewDeliveryUrl, Outcome, RateCount,
     Source, Window,
 };
 use crate::renders::{Asker, Lane};
+use crate::turns::waiting::{current_turn, with_turn};
 use cyclorama_core::traces::Trace;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

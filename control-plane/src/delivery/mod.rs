@@ -34,11 +34,11 @@ pub use request::{AskedFormat, BadParameter, Endpoint, ImageRequest, ResponseKin
 use crate::app::App;
 use crate::catalog::{Catalog, Found, Matched, NotFound, VehicleId};
 use crate::clock::UnixMs;
-use crate::http::waiting::NoPlace;
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::objects::ObjectError;
 use crate::plural;
 use crate::renders::RenderError;
+use crate::turns::waiting::NoPlace;
 use credentials::CredentialsError;
 use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::wire::FailureKind;

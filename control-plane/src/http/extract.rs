@@ -3,7 +3,7 @@
 use super::error::Problem;
 use super::json;
 use super::rate_limit::refuse_when_full;
-use crate::accounts::token::{KeyHash, PlainKey};
+use crate::accounts::token::PlainKey;
 use crate::accounts::{Scope, api_key, node_token};
 use crate::app::App;
 use crate::config::listen::Network;
@@ -16,7 +16,6 @@ use axum::http::{Extensions, HeaderMap};
 use serde::de::DeserializeOwned;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::Duration;
 
 /// The id of a request, answered as `X-Request-Id` and stored with deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,18 +144,6 @@ impl FromRequestParts<App> for NodeCaller {
         app.known_nodes.insert(hash, ());
         Ok(NodeCaller { token_id })
     }
-}
-
-/// Tokens of nodes that were let in lately. For what is decided before a handler looks at the token; it opens nothing.
-pub type KnownNodes = moka::sync::Cache<KeyHash, ()>;
-
-const KNOWN_NODES_MAX: u64 = 10_000;
-
-/// Revoked ones are forgotten after so long.
-const KNOWN_NODES_FOR: Duration = Duration::from_secs(600);
-
-pub fn known_nodes() -> KnownNodes {
-    moka::sync::Cache::builder().max_capacity(KNOWN_NODES_MAX).time_to_live(KNOWN_NODES_FOR).build()
 }
 
 /// Whether these headers hold the token of a node that was let in lately.

@@ -11,6 +11,7 @@ use super::trace;
 use super::turn_body::Stopped;
 use super::web::pages;
 use crate::app::App;
+use crate::in_flight::Entered;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
@@ -26,9 +27,7 @@ use futures::{FutureExt, StreamExt};
 use metrics::SharedString;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
 use tracing::Instrument;
 
 /// Bodies of routes that say nothing else.
@@ -169,51 +168,6 @@ fn is_quiet(route: &str) -> bool {
 
 pub(super) fn is_probe(route: &str) -> bool {
     matches!(route, "/healthz" | "/readyz" | "/metrics" | "/api/health")
-}
-
-/// How many requests of clients and operators are being answered. Nodes' requests are not counted: they come for as long
-/// as anything is left to do.
-#[derive(Debug, Default)]
-pub struct InFlight {
-    count: Arc<AtomicUsize>,
-    ended: Arc<Notify>,
-}
-
-/// One request; ends when dropped, also when the client goes away.
-struct Entered {
-    count: Arc<AtomicUsize>,
-    ended: Arc<Notify>,
-}
-
-impl InFlight {
-    fn enter(&self) -> Entered {
-        self.count.fetch_add(1, Ordering::SeqCst);
-        Entered { count: self.count.clone(), ended: self.ended.clone() }
-    }
-
-    pub fn count(&self) -> usize {
-        self.count.load(Ordering::SeqCst)
-    }
-
-    /// Resolves when none is left.
-    pub async fn drained(&self) {
-        loop {
-            let ended = self.ended.notified();
-            tokio::pin!(ended);
-            ended.as_mut().enable();
-            if self.count() == 0 {
-                return;
-            }
-            ended.await;
-        }
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        self.count.fetch_sub(1, Ordering::SeqCst);
-        self.ended.notify_waiters();
-    }
 }
 
 /// Adds what no handler should have to think of. `page`: the one that called the tools, which may read the answer, refusals too.

@@ -5,18 +5,17 @@ use super::error::Problem;
 use super::extract::{Caller, ClientIp, client_ip, peer};
 use super::frame::is_probe;
 use super::legacy;
-use super::network_counts::Over;
 use super::v1::answer::problem;
 use crate::app::App;
 use crate::delivery;
 use crate::ledger::{Charge, Entry, Outcome, RateCount, Window};
+use crate::network_counts::Over;
+use crate::networks::network_of;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-
-pub use super::network_counts::network_of;
 
 pub const RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 pub const RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");

@@ -4,12 +4,12 @@
 //! says so in the response (`FileBody`), and the connection's stream sends the file wherever hyper hands it a piece of that very
 //! memory. What hyper writes, and in which order, stays hyper's affair; a file that cannot be sent is sent from memory.
 
+use crate::turns::unsent::Unsent;
 use axum::response::Response;
 use bytes::Bytes;
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
@@ -36,20 +36,6 @@ pub struct Current {
     /// The file behind the response.
     file: Arc<Mutex<Option<FileBody>>>,
     unsent: Unsent,
-}
-
-/// Whether bytes of a response are left that the client has not made room for. Cheap to clone.
-#[derive(Debug, Clone, Default)]
-pub struct Unsent(Arc<AtomicBool>);
-
-impl Unsent {
-    pub fn is_any(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    pub fn set(&self, is_any: bool) {
-        self.0.store(is_any, Ordering::Relaxed);
-    }
 }
 
 impl Current {

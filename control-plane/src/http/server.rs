@@ -3,12 +3,12 @@
 
 use super::extract::client_ip;
 use super::frame::is_probe;
-use super::network_counts::network_of;
-use super::places::{Gone, Kind, Place, Places, Sender, Turn};
 use super::sendfile::{Current, SendfileStream};
 use super::turn_body::{TurnBody, Unread};
-use super::waiting::with_turn;
 use crate::config::listen::Network;
+use crate::networks::network_of;
+use crate::turns::places::{Gone, Kind, Place, Places, Sender, Turn};
+use crate::turns::waiting::with_turn;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};

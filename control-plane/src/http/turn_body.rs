@@ -1,8 +1,8 @@
 //! A request's body on its connection. While its client is waited for, the request has no turn, so that slow clients take none from others; and when
 //! the place of the connection is needed, the body ends with an error.
 
-use super::places::{Permits, Turn};
-use super::spare::Age;
+use crate::turns::places::{Permits, Turn};
+use crate::turns::spare::Age;
 use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, Incoming, SizeHint};
 use std::pin::Pin;

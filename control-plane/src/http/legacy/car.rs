@@ -13,13 +13,14 @@ use crate::delivery::{
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, ClientIp, RequestId};
 use crate::http::openapi::requests::LegacyQuery;
-use crate::http::rate_limit::{counted_as, network_of, with_window};
+use crate::http::rate_limit::{counted_as, with_window};
 use crate::http::v1::answer::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, if_none_match, insert,
     insert_frame, name_ignored, problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
 };
 use crate::http::web::visit::{self, Grant};
 use crate::ledger::{Credits, Source};
+use crate::networks::network_of;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LOCATION, VARY};

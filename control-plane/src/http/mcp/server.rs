@@ -5,8 +5,8 @@ use super::tools::{self, Call};
 use super::transport::TakesEvents;
 use crate::app::App;
 use crate::http::extract::Caller;
-use crate::http::places::TurnRef;
-use crate::http::waiting::with_turn;
+use crate::turns::places::TurnRef;
+use crate::turns::waiting::with_turn;
 use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode,

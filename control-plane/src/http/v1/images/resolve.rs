@@ -5,7 +5,7 @@ use crate::accounts::Scope;
 use crate::app::App;
 use crate::catalog::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
 use crate::catalog::search::MatchKind;
-use crate::catalog::{Catalog, Found, Make, VehicleId};
+use crate::catalog::{Catalog, Found, Make, VehicleId, vin};
 use crate::delivery::request::{YEARS, whole};
 use crate::http::error::Problem;
 use crate::http::extract::{Caller, RequestId, read_any_body};
@@ -13,7 +13,7 @@ use crate::http::json;
 use crate::http::openapi::requests::{self, ResolveRequest};
 use crate::http::rate_limit::counted;
 use crate::http::v1::vehicles::get::CatalogMake;
-use crate::http::v1::vehicles::vin;
+use crate::http::v1::vehicles::vin::{confidence, decode};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::CACHE_CONTROL;
@@ -189,7 +189,7 @@ pub fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Res
 
 /// The picture of the vehicle that an identification number says.
 fn of_vin(app: &App, number: &str, year: Option<u16>) -> Result<ResolvedPicture, Problem> {
-    let decoded = vin::decode(app, number, year)?;
+    let decoded = decode(app, number, year)?;
     let catalog = app.catalog.now();
     match vin::in_catalog(&catalog, &decoded) {
         Some(found) => Ok(shown_of_vin(&catalog, &decoded, &found)),
@@ -326,7 +326,7 @@ fn shown_of_vin(catalog: &Catalog, decoded: &Decoded, found: &Found) -> Resolved
             years: model.map_or_else(|| vec![found.year], |model| model.years().iter().collect()),
             match_kind: MatchKind::Exact.as_str(),
         }],
-        confidence: vin::confidence(decoded),
+        confidence: confidence(decoded),
         likeness: likeness(&found.vehicle).as_str(),
         extracted: ExtractedWords {
             year: decoded.year,

@@ -1,10 +1,11 @@
 //! `POST /api/v1/vehicles/check`: whether the vehicles of a list are in the catalog. Free, and never a stand-in.
 
 use super::show::{StoredView, stored_views};
-use super::vin::{self, DecodedVin, Decoders};
+use super::vin::{DecodedVin, latest_year};
 use crate::accounts::Scope;
 use crate::app::App;
 use crate::catalog::resolve::{self, Confidence};
+use crate::catalog::vin::{self, Decoders};
 use crate::catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Found, Missing, NotFound};
 use crate::delivery::request::{NAME_CHARS_MAX, body, vehicle_id, year};
 use crate::http::error::Problem;
@@ -150,7 +151,7 @@ pub async fn answer(app: &App, members: Map<String, Value>, request_id: String) 
     let rows = read_rows(members)?;
     let verdicts: Vec<Verdict> = {
         let catalog = app.catalog.now();
-        let checker = Checker { catalog: &catalog, decoders: &app.vins, latest: vin::latest_year(app) };
+        let checker = Checker { catalog: &catalog, decoders: &app.vins, latest: latest_year(app) };
         rows.iter().map(|row| checker.check(row)).collect()
     };
     let mut vehicles = Vec::with_capacity(verdicts.len());
@@ -301,7 +302,7 @@ impl Checker<'_> {
             (Some(found), None) => Outcome::Match(found.clone()),
             _ => self.of_decoded(&decoded, body),
         };
-        Verdict { outcome, decoded: Some(vin::shown(decoded, found.as_ref())), vin_suggestion: None }
+        Verdict { outcome, decoded: Some(DecodedVin::new(decoded, found.as_ref())), vin_suggestion: None }
     }
 
     /// With the row's body in place of the one that the number says; a suggestion where the catalog lacks the vehicle.

@@ -2,7 +2,7 @@
 //! kept.
 
 use crate::app::App;
-use crate::catalog::{AskedVehicle, Catalog, Found};
+use crate::catalog::{Found, vin};
 use crate::delivery::request::YEARS;
 use crate::http::error::Problem;
 use crate::http::extract::RequestId;
@@ -12,29 +12,10 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use cyclorama_vin::{Confidence, Coverage, Decoded, Decoder, VinError, YearLimits};
+use cyclorama_vin::{Confidence, Coverage, Decoded, VinError};
 use serde::Serialize;
-use std::sync::OnceLock;
 use url::form_urlencoded;
 use utoipa::ToSchema;
-
-/// The tables of identification numbers, unpacked when the first one is asked for.
-#[derive(Default)]
-pub struct Decoders(OnceLock<Result<Decoder, VinError>>);
-
-impl std::fmt::Debug for Decoders {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Decoders")
-    }
-}
-
-impl Decoders {
-    /// `latest`: the last model year that can be.
-    pub fn decode(&self, vin: &str, hint: Option<u16>, latest: u16) -> Result<Decoded, VinError> {
-        let decoder = self.0.get_or_init(Decoder::embedded).as_ref().map_err(Clone::clone)?;
-        decoder.decode(vin, YearLimits { hint, latest })
-    }
-}
 
 /// What was read beside make, model, year and body.
 #[derive(Debug, Serialize, ToSchema)]
@@ -109,13 +90,13 @@ pub struct VinResponse {
 pub async fn get(
     State(app): State<App>,
     request_id: RequestId,
-    Path(vin): Path<String>,
+    Path(number): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let hint = year_hint(query.as_deref().unwrap_or_default())?;
-    let decoded = decode(&app, &vin, hint)?;
-    let found = in_catalog(&app.catalog.now(), &decoded);
-    let data = shown(decoded, found.as_ref());
+    let decoded = decode(&app, &number, hint)?;
+    let found = vin::in_catalog(&app.catalog.now(), &decoded);
+    let data = DecodedVin::new(decoded, found.as_ref());
     Ok(([(CACHE_CONTROL, "private, no-store")], Json(VinResponse { data, request_id: request_id.0 })).into_response())
 }
 
@@ -149,14 +130,6 @@ fn year_hint(query: &str) -> Result<Option<u16>, Problem> {
     Ok(hint)
 }
 
-/// The catalog's vehicle of what was decoded: with the body that the number says where the catalog has that.
-pub fn in_catalog(catalog: &Catalog, decoded: &Decoded) -> Option<Found> {
-    let (model, year) = decoded.model.as_ref().zip(decoded.year)?;
-    let named = AskedVehicle::named(&decoded.make, model, year);
-    let body = decoded.body.and_then(|body| body.parse().ok());
-    catalog.find_asked(&AskedVehicle { body, ..named.clone() }).or_else(|_| catalog.find_asked(&named)).ok()
-}
-
 pub fn confidence(decoded: &Decoded) -> &'static str {
     match decoded.confidence {
         Confidence::High => "high",
@@ -165,25 +138,27 @@ pub fn confidence(decoded: &Decoded) -> &'static str {
     }
 }
 
-/// `found`: the vehicle of the catalog that it is.
-pub fn shown(decoded: Decoded, found: Option<&Found>) -> DecodedVin {
-    let (parts, confidence) = (decoded.parts(), confidence(&decoded));
-    let coverage = match decoded.coverage {
-        Coverage::Scheme => "full",
-        Coverage::MakeAndYear => "make-and-year",
-    };
-    let Decoded { make, model, year, body, other_year, series, trim, plant_country, .. } = decoded;
-    DecodedVin {
-        body: found.map(|found| found.vehicle.body.as_str()).or(body),
-        make_name: found.map_or_else(|| make.clone(), |found| found.make_name.clone()),
-        model_name: found.map(|found| found.model_name.clone()).or_else(|| model.clone()),
-        make: found.map_or(make, |found| found.make.clone()),
-        model: found.map(|found| found.model.clone()).or(model),
-        year,
-        vehicle_id: found.map(|found| found.id().to_string()),
-        confidence,
-        coverage,
-        decoded: DecodedParts { parts, series, trim, plant_country, other_year },
+impl DecodedVin {
+    /// `found`: the vehicle of the catalog that it is.
+    pub fn new(decoded: Decoded, found: Option<&Found>) -> Self {
+        let (parts, confidence) = (decoded.parts(), confidence(&decoded));
+        let coverage = match decoded.coverage {
+            Coverage::Scheme => "full",
+            Coverage::MakeAndYear => "make-and-year",
+        };
+        let Decoded { make, model, year, body, other_year, series, trim, plant_country, .. } = decoded;
+        DecodedVin {
+            body: found.map(|found| found.vehicle.body.as_str()).or(body),
+            make_name: found.map_or_else(|| make.clone(), |found| found.make_name.clone()),
+            model_name: found.map(|found| found.model_name.clone()).or_else(|| model.clone()),
+            make: found.map_or(make, |found| found.make.clone()),
+            model: found.map(|found| found.model.clone()).or(model),
+            year,
+            vehicle_id: found.map(|found| found.id().to_string()),
+            confidence,
+            coverage,
+            decoded: DecodedParts { parts, series, trim, plant_country, other_year },
+        }
     }
 }
 
@@ -192,7 +167,7 @@ fn refusal(error: VinError) -> Problem {
     match error {
         VinError::CheckDigit { .. } | VinError::Letter { .. } => {
             let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_vin", detail);
-            match suggestion(&error) {
+            match vin::suggestion(&error) {
                 Some(suggestion) => problem.with("suggestion", suggestion),
                 None => problem,
             }
@@ -202,15 +177,5 @@ fn refusal(error: VinError) -> Problem {
             Problem::bad_parameter("vin", detail)
         }
         VinError::Data { .. } => Problem::internal(),
-    }
-}
-
-/// The number that was probably meant, for whoever sent the wrong one.
-pub fn suggestion(error: &VinError) -> Option<&str> {
-    match error {
-        VinError::CheckDigit { suggestion } | VinError::Letter { suggestion, .. } => {
-            suggestion.as_ref().map(|suggestion| suggestion.as_str())
-        }
-        _ => None,
     }
 }

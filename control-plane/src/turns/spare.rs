@@ -2,8 +2,8 @@
 //! network with the most. A client therefore never loses a place to a client that has more of them. Within a network, the connection that has
 //! waited longest for its client goes first.
 
-use super::network_counts::site_of;
-use super::sendfile::Unsent;
+use super::unsent::Unsent;
+use crate::networks::site_of;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;

@@ -2,9 +2,9 @@
 //! than it answers requests at once. When those are taken as well, one connection has to leave (`spare`). Probes wait for no place, nodes have turns
 //! of their own, because clients with a turn may wait for what a node does, and one site has at most half of the turns of each kind.
 
-use super::network_counts::site_of;
-use super::sendfile::Unsent;
 use super::spare::{Age, Awaited, Entry, Spare};
+use super::unsent::Unsent;
+use crate::networks::site_of;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -434,7 +434,7 @@ impl Drop for Gone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::spare::NEW;
+    use crate::turns::spare::NEW;
     use futures::FutureExt;
 
     fn network(number: u8) -> IpAddr {

@@ -1,0 +1,18 @@
+//! Whether a client takes the bytes that it asked for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether bytes of a response are left that the client has not made room for. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Unsent(Arc<AtomicBool>);
+
+impl Unsent {
+    pub fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub fn set(&self, is_any: bool) {
+        self.0.store(is_any, Ordering::Relaxed);
+    }
+}
