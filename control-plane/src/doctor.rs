@@ -1,11 +1,10 @@
 //! Is this machine ready to serve: database, object store, and what the render node needs (asked of the node program
 //! itself, which is the only one that knows Vulkan, ONNX Runtime and models).
 
-use crate::config::Config;
 use crate::config::farm::NodeMode;
 use crate::config::objects::Objects;
 use crate::config::prices::Payments;
-use crate::config::stripe;
+use crate::config::{Config, stripe};
 use crate::db::Database;
 use crate::farm::program;
 use crate::logs::causes;

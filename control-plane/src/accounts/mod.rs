@@ -6,6 +6,7 @@
 pub mod account;
 pub mod api_key;
 pub mod attempts;
+pub mod caller;
 pub mod device_login;
 pub mod form_answers;
 pub mod identity;

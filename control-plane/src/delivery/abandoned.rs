@@ -2,8 +2,8 @@
 
 use super::looks::kept_variant;
 use super::{DeliveryError, Order};
+use crate::accounts::caller::Caller;
 use crate::app::App;
-use crate::http::extract::Caller;
 use crate::ledger;
 
 /// Whether an account may begin one more render: `allowed` may be left unpaid in a day, and one more for each credit that it spends, so that a

@@ -5,8 +5,8 @@
 
 use super::find::{Described, Framed, Ready, obtain, within};
 use super::{DeliveryError, Order, abandoned, etag};
+use crate::accounts::caller::Caller;
 use crate::app::App;
-use crate::http::extract::Caller;
 use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
     self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, NewDeliveryUrl, Outcome, RateCount,

@@ -4,9 +4,8 @@
 //! other end of a pipe and ends when that closes, so it cannot outlive us, however we die.
 
 use super::program;
-use crate::accounts::node_token;
-use crate::accounts::private_file;
 use crate::accounts::token::PlainKey;
+use crate::accounts::{node_token, private_file};
 use crate::app::App;
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -3,18 +3,17 @@
 
 use super::cross_origin;
 use super::error::Problem;
-use super::extract::RequestId;
 use super::mcp;
 use super::refused;
+use super::request_id::RequestId;
 use super::slow_body::BodyWatch;
 use super::trace;
 use super::turn_body::Stopped;
 use super::web::pages;
 use crate::app::App;
 use crate::in_flight::Entered;
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
@@ -22,16 +21,12 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
 use futures::{FutureExt, StreamExt};
 use metrics::SharedString;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::Instrument;
-
-/// Bodies of routes that say nothing else.
-pub const BODY_BYTES_DEFAULT: usize = 16 * 1024;
 
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
@@ -40,15 +35,6 @@ const CAR: &str = "/api/v1/images/car";
 
 /// The one route whose answers may come as events.
 const MCP: &str = "/api/mcp";
-
-/// The body limit of a route, for the text of its 413.
-#[derive(Debug, Clone, Copy)]
-pub struct BodyLimit(pub usize);
-
-/// Gives a route a body limit of its own.
-pub fn limited(route: MethodRouter<App>, bytes: usize) -> MethodRouter<App> {
-    route.layer::<_, std::convert::Infallible>(Extension(BodyLimit(bytes))).layer(DefaultBodyLimit::max(bytes))
-}
 
 /// The outermost layer of both listeners.
 pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {

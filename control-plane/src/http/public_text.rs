@@ -5,8 +5,8 @@
 //! Public is what may be kept by caches and sets no cookie; pages with forms, and of somebody who is signed in, say `private, no-store`.
 
 use super::error::Problem;
+use super::picture_headers::if_none_match;
 use super::refused::is_bare;
-use super::v1::answer::if_none_match;
 use crate::delivery::{etag_matches, etag_of_bytes};
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{MatchedPath, Request};

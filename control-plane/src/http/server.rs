@@ -1,7 +1,7 @@
 //! Serving a router on a socket with bounds axum's own loop does not set: time for the request head, its size, how long
 //! a client may let our bytes wait, how many connections are open, and how many requests are answered at once.
 
-use super::extract::client_ip;
+use super::client_ip::client_ip;
 use super::frame::is_probe;
 use super::sendfile::{Current, SendfileStream};
 use super::turn_body::{TurnBody, Unread};

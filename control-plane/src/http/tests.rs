@@ -1,13 +1,14 @@
 //! What every answer has and who is let in, through the real routers of a service on a database of its own.
 
+use super::body::{JsonBody, limited};
+use super::caller::caller_of_key;
 use super::error::Problem;
-use super::extract::{Caller, JsonBody, RequestId};
-use super::frame::limited;
+use super::request_id::RequestId;
 use super::router;
-use crate::accounts::Scope;
 use crate::accounts::api_key::{self, NewKey};
+use crate::accounts::caller::Caller;
 use crate::accounts::token::PlainKey;
-use crate::accounts::{account, node_token};
+use crate::accounts::{Scope, account, node_token};
 use crate::app::App;
 use crate::config::{Config, Source};
 use crate::ledger::Credits;
@@ -259,7 +260,7 @@ async fn addresses_that_nobody_was_told_are_given_back() {
     let service = service().await;
     let app = &service.app;
     let key = service.key(&[Scope::ImagesRead]).await;
-    let caller = Caller::from_key(app, key.reveal()).await.expect("a caller");
+    let caller = caller_of_key(app, key.reveal()).await.expect("a caller");
     let request = ImageRequest::parse_query("make=ford&model=mustang&year=2020").expect("reads");
     let order = Order::find(app, &request).expect("is in the catalog");
     let (orders, terms) = (std::slice::from_ref(&order), Terms::usual(&app.config.delivery));

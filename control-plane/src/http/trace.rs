@@ -1,7 +1,9 @@
 //! The span of a request: inside the caller's, where its `traceparent` names one and the caller is to be believed.
 
-use super::extract::{RequestId, is_known_node, is_trusted_peer};
+use super::client_ip::is_trusted_peer;
 use super::frame::is_probe;
+use super::node_caller::is_known_node;
+use super::request_id::RequestId;
 use crate::app::App;
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};

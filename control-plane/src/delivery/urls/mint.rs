@@ -3,9 +3,9 @@
 use super::super::charge::{PaidAddress, Windowed, submit};
 use super::super::request::frame_query;
 use super::super::{DeliveryError, Order};
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::clock::UnixMs;
-use crate::http::extract::Caller;
 use crate::ledger::{AnswerToKeep, Charge, Credits, Entry, MeterError, NewDeliveryUrl};
 use cyclorama_core::traces::Trace;
 use tokio::sync::oneshot;

@@ -1,4 +1,4 @@
-//! The operator's API under `/admin`. Every handler takes [`Operator`](super::extract::Operator).
+//! The operator's API under `/admin`. Every handler takes [`Operator`](super::operator::Operator).
 
 pub mod accounts;
 pub mod budget;

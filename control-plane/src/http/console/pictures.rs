@@ -3,8 +3,8 @@
 use super::session::Watcher;
 use crate::app::App;
 use crate::delivery::{self, ImageRequest, Order};
+use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
-use crate::http::v1::answer::problem;
 use crate::objects::{ObjectError, keys};
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};

@@ -4,7 +4,7 @@ use super::session::{ConsoleForm, Watcher};
 use crate::app::App;
 use crate::http::admin::renders::review;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use axum::extract::{Path, State};
 use axum::response::Redirect;
 

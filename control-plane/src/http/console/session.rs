@@ -4,8 +4,9 @@
 //! the token itself stays out of the browser.
 
 use crate::app::App;
+use crate::http::body::read_body;
+use crate::http::client_ip::ClientIp;
 use crate::http::error::Problem;
-use crate::http::extract::{ClientIp, read_body};
 use crate::http::rate_limit::counted_by_address;
 use crate::http::web::pages::{self, Shared};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};

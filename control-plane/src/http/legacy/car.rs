@@ -3,21 +3,26 @@
 //! an unsigned request is first brought to its canonical spelling.
 
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
-use crate::delivery::partner::{BadSignature, SignedQuery};
 use crate::delivery::request::added_pairs;
 use crate::delivery::tracking::without_tags;
 use crate::delivery::{
     self, AskedFormat, Delivered, Described, Endpoint, Framed, ImageRequest, Order, Ready, Shown, etag_matches,
 };
+use crate::http::caller::{caller_of_headers, caller_of_key};
+use crate::http::client_ip::ClientIp;
+use crate::http::delivery_problem::{problem, problem_for_free, vehicle_not_found};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, ClientIp, RequestId};
+use crate::http::key_window::{refuse, with_window};
 use crate::http::openapi::requests::LegacyQuery;
-use crate::http::rate_limit::{counted_as, with_window};
-use crate::http::v1::answer::{
+use crate::http::partner_signature::check_signature;
+use crate::http::picture_headers::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, if_none_match, insert,
-    insert_frame, name_ignored, problem, problem_for_free, refuse, send, unsized_body, vehicle_not_found,
+    insert_frame, name_ignored, send, unsized_body,
 };
+use crate::http::rate_limit::counted_as;
+use crate::http::request_id::RequestId;
 use crate::http::web::visit::{self, Grant};
 use crate::ledger::{Credits, Source};
 use crate::networks::network_of;
@@ -160,10 +165,10 @@ async fn granted(
     if app.examples.contain(&order.variant) {
         return Box::pin(asked.free(FREE_CACHE, Free::Example, client.network()?)).await;
     }
-    let caller = match Caller::from_headers(app, headers).await? {
+    let caller = match caller_of_headers(app, headers).await? {
         Some(caller) => Some(caller),
         None => match &extras.key {
-            Some(key) => Some(Caller::from_key(app, key).await?),
+            Some(key) => Some(caller_of_key(app, key).await?),
             None => None,
         },
     };
@@ -183,55 +188,6 @@ impl Client {
     fn network(&self) -> Result<String, Problem> {
         Ok(network_of(self.ip.clone()?.0).to_string())
     }
-}
-
-/// Whether a partner has signed the address with this query; an error says what is wrong with a signature that is there.
-pub async fn is_signed(app: &App, query: &str) -> Result<bool, Problem> {
-    Ok(check_signature(app, query, &without_tags(query).0).await?.is_some())
-}
-
-/// The claims of a signed address, and the account whose partner signed it. A signature that is there must be good: it never falls through
-/// to another grant. Tags that were added to the address later are no part of what was signed; one that a partner signed with the rest is.
-async fn check_signature(
-    app: &App,
-    query: &str,
-    pairs: &[(String, String)],
-) -> Result<Option<(SignedQuery, String)>, Problem> {
-    let refused = |code, detail: &str| Err(Problem::forbidden(code, detail));
-    let signed = match SignedQuery::read(pairs, app.clock.now().0 / 1000) {
-        None => return Ok(None),
-        Some(Ok(signed)) => signed,
-        Some(Err(BadSignature::Expired)) => {
-            return refused("signature_expired", "`exp` is in the past: sign the address anew.");
-        }
-        Some(Err(BadSignature::TooFarAhead)) => {
-            return refused("signature_invalid", "`exp` is more than 30 days ahead.");
-        }
-        Some(Err(BadSignature::Malformed)) => {
-            return refused(
-                "signature_invalid",
-                "A signed address has `exp` in unix seconds and `sig` of 64 lower-case hex digits.",
-            );
-        }
-    };
-    let mut account_id = signer(app, &signed).await?;
-    if account_id.is_none() {
-        let sent: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        if sent.len() > pairs.len()
-            && let Some(Ok(as_sent)) = SignedQuery::read(&sent, app.clock.now().0 / 1000)
-        {
-            account_id = signer(app, &as_sent).await?;
-        }
-    }
-    match account_id {
-        Some(account_id) => Ok(Some((signed, account_id))),
-        None => refused("signature_invalid", "`sig` does not fit this address."),
-    }
-}
-
-/// The account whose partner signed this.
-async fn signer(app: &App, signed: &SignedQuery) -> Result<Option<String>, Problem> {
-    Ok(app.partner_secrets.verify(&app.db, app.clock, &signed.text, &signed.signature).await?)
 }
 
 impl Extras {
@@ -391,7 +347,7 @@ impl Asked<'_> {
 
     async fn keyed(&self, caller: &Caller, request_id: &RequestId) -> Response {
         if let Err(refusal) = caller.require(Scope::ImagesRead) {
-            return refuse(self.app, caller, refusal).await;
+            return refuse(self.app, caller, refusal.into()).await;
         }
         let known = self.if_none_match.as_deref();
         let (window, answer) = match self.is_head {

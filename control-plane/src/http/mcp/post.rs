@@ -3,12 +3,14 @@
 use super::origins;
 use super::server::Server;
 use super::transport::{Messages, Transport};
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery;
+use crate::http::body::read_any_body;
+use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_any_body};
-use crate::http::rate_limit::with_window;
-use crate::http::v1::answer::problem;
+use crate::http::key_window::with_window;
+use crate::http::request_id::RequestId;
 use crate::ledger::Window;
 use crate::turns::waiting::current_turn;
 use axum::Extension;

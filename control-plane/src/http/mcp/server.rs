@@ -3,8 +3,8 @@
 use super::post::request_id;
 use super::tools::{self, Call};
 use super::transport::TakesEvents;
+use crate::accounts::caller::Caller;
 use crate::app::App;
-use crate::http::extract::Caller;
 use crate::turns::places::TurnRef;
 use crate::turns::waiting::with_turn;
 use axum::http::request::Parts;

@@ -4,8 +4,8 @@
 //! no tools, keys or limits.
 
 use crate::http::error::Problem;
-use crate::http::extract::RequestId;
 use crate::http::json::{self, BadJson};
+use crate::http::request_id::RequestId;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};

@@ -1,9 +1,9 @@
 //! Answers that are the same for everybody and change with a release only: they say for how long they may be kept, and
 //! a client that has one is told so.
 
-use super::answer::if_none_match;
 use crate::delivery::{etag_matches, etag_of_bytes};
-use crate::http::extract::RequestId;
+use crate::http::picture_headers::if_none_match;
+use crate::http::request_id::RequestId;
 use axum::Json;
 use axum::http::header::{CACHE_CONTROL, ETAG};
 use axum::http::{HeaderMap, StatusCode};

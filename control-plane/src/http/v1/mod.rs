@@ -1,7 +1,6 @@
 //! The client API, version 1.
 
 pub mod account;
-pub mod answer;
 pub mod billing;
 mod cacheable;
 pub mod delivery;

@@ -1,8 +1,8 @@
 //! `Idempotency-Key`, and `idempotency_key` of tools: a request that names itself is done once; sent again within a day it gets the same answer, free.
 
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::Caller;
 use crate::ledger::idempotency::{self, Attempt, Claimed, Kept, Named};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use serde_json::Value;

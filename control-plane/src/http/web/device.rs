@@ -2,12 +2,11 @@
 
 use super::form::Form;
 use super::visit::{SignedInVisit, Visit};
-use crate::accounts::UserCode;
-use crate::accounts::api_key;
 use crate::accounts::device_login::{self, Decision};
+use crate::accounts::{UserCode, api_key};
 use crate::app::App;
+use crate::http::client_ip::ClientIp;
 use crate::http::error::Problem;
-use crate::http::extract::ClientIp;
 use crate::http::rate_limit::counted_by_address;
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, Uri};

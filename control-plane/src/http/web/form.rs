@@ -2,8 +2,8 @@
 
 use super::visit::Visit;
 use crate::app::App;
+use crate::http::body::read_any_body;
 use crate::http::error::Problem;
-use crate::http::extract::read_any_body;
 use crate::http::json::shortened;
 use crate::ledger::CREDITS_MAX;
 use axum::extract::{FromRequest, FromRequestParts, Request};

@@ -1,8 +1,8 @@
 //! `POST /webhooks/stripe`: Stripe's events. Not part of the client API; whoever calls must have signed the body with the endpoint's secret.
 
 use crate::app::App;
+use crate::http::body::read_any_body;
 use crate::http::error::Problem;
-use crate::http::extract::read_any_body;
 use crate::payments::auto_reload;
 use crate::payments::stripe::event::Event;
 use crate::payments::stripe::settle::{self, Outcome};

@@ -2,8 +2,9 @@
 
 use crate::accounts::account;
 use crate::app::App;
+use crate::http::body::JsonBody;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, Operator};
+use crate::http::operator::Operator;
 use crate::ledger::Credits;
 use axum::Json;
 use axum::extract::State;

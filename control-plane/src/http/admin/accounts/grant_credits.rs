@@ -1,8 +1,9 @@
 //! `POST /admin/accounts/{account_id}/grants`
 
 use crate::app::App;
+use crate::http::body::JsonBody;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, Operator};
+use crate::http::operator::Operator;
 use crate::ledger::{self, Credits};
 use axum::Json;
 use axum::extract::{Path, State};

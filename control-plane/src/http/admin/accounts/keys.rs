@@ -4,7 +4,7 @@ use crate::accounts::api_key::{self, KeyInfo};
 use crate::accounts::{Scope, account};
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use crate::ledger::Credits;
 use axum::Json;
 use axum::extract::{Path, State};

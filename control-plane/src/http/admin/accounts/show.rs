@@ -3,7 +3,7 @@
 use crate::accounts::account::{self, Account};
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use crate::ledger::{self, Credits};
 use axum::Json;
 use axum::extract::{Path, Query, State};

@@ -3,8 +3,9 @@
 use super::BudgetView;
 use crate::app::App;
 use crate::config::farm::{USD_PER_DAY_MAX, microusd};
+use crate::http::body::JsonBody;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, Operator};
+use crate::http::operator::Operator;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;

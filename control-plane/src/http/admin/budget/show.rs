@@ -3,7 +3,7 @@
 use super::BudgetView;
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use axum::Json;
 use axum::extract::State;
 

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::catalog::reload::{self, Holder};
 use crate::catalog::{Catalog, Counts, ReloadError};
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;

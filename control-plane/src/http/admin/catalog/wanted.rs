@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::catalog::wanted::{self, MissingName, Wanted};
 use crate::clock::UnixMs;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};

@@ -2,9 +2,10 @@
 
 use super::create::check_cap;
 use crate::app::App;
+use crate::http::body::read_body;
 use crate::http::error::Problem;
-use crate::http::extract::{Operator, read_body};
 use crate::http::json;
+use crate::http::operator::Operator;
 use crate::ledger::Credits;
 use axum::Json;
 use axum::extract::{Path, Request, State};

@@ -3,8 +3,9 @@
 use crate::accounts::node_token;
 use crate::accounts::token::PlainKey;
 use crate::app::App;
+use crate::http::body::JsonBody;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, Operator};
+use crate::http::operator::Operator;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -1,8 +1,9 @@
 //! `POST /admin/nodes/{node_id}/drain`, `.../lock` and `.../resume`
 
 use crate::app::App;
+use crate::http::body::JsonBody;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, Operator};
+use crate::http::operator::Operator;
 use crate::renders::NodeError;
 use axum::Json;
 use axum::extract::{Path, State};

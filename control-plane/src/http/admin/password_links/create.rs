@@ -3,8 +3,9 @@
 
 use crate::accounts::{account, user};
 use crate::app::App;
+use crate::http::body::JsonBody;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, Operator};
+use crate::http::operator::Operator;
 use crate::http::web::reset_password::make_link;
 use axum::Json;
 use axum::extract::State;

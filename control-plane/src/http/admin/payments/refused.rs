@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use crate::payments::stripe::noted::{self, NotedEvent};
 use axum::Json;
 use axum::extract::State;

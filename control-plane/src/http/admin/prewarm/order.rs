@@ -3,7 +3,7 @@
 use super::BatchView;
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use crate::prewarm::{Batch, Order};
 use axum::Json;
 use axum::extract::{Path, State};

@@ -2,8 +2,9 @@
 
 use super::Wanted;
 use crate::app::App;
+use crate::http::body::JsonBody;
 use crate::http::error::Problem;
-use crate::http::extract::{JsonBody, Operator};
+use crate::http::operator::Operator;
 use crate::prewarm::{Plan, wishes};
 use axum::Json;
 use axum::extract::State;

@@ -3,9 +3,9 @@
 
 use crate::app::App;
 use crate::clock::UnixMs;
+use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
-use crate::http::v1::answer::problem;
+use crate::http::operator::Operator;
 use crate::renders::{Flagged, ReviewError};
 use axum::Json;
 use axum::extract::{Path, State};

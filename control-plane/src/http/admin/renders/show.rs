@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::clock::UnixMs;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use crate::renders::Inspection;
 use axum::Json;
 use axum::extract::{Path, State};

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::Operator;
+use crate::http::operator::Operator;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;

@@ -3,14 +3,14 @@
 use super::Call;
 use super::definition::{Cost, Definition, idempotency_key};
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::urls::{Refused, Terms};
 use crate::delivery::{self, Asked, Delivered, ImageRequest, Order, Ready, Told, urls};
+use crate::http::delivery_problem::{problem, vehicle_not_found};
 use crate::http::error::Problem;
-use crate::http::extract::Caller;
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
-use crate::http::v1::answer::{problem, vehicle_not_found};
 use crate::http::v1::delivery::get::refusal;
 use crate::http::v1::image_urls::post::ImageUrlsResponse;
 use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget, kept_or_given_up};

@@ -17,9 +17,9 @@ mod search_vehicles;
 pub use definition::Listed;
 
 use super::arguments;
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::Caller;
 use crate::http::v1::named_request::{Fingerprint, key_member};
 use definition::Definition;
 use rmcp::model::{CallToolResult, Tool};

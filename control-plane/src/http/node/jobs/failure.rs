@@ -1,8 +1,9 @@
 //! `POST /node/v1/jobs/{job_id}/failure`: the node could not do it.
 
 use crate::app::App;
+use crate::http::body::NodeBody;
 use crate::http::error::Problem;
-use crate::http::extract::{NodeBody, NodeCaller};
+use crate::http::node_caller::NodeCaller;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use cyclorama_core::wire::FailureRequest;

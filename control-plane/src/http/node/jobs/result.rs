@@ -2,8 +2,9 @@
 
 use super::receipt;
 use crate::app::App;
+use crate::http::body::NodeBody;
 use crate::http::error::Problem;
-use crate::http::extract::{NodeBody, NodeCaller};
+use crate::http::node_caller::NodeCaller;
 use crate::renders::ResultError;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;

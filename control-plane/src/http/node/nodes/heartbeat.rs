@@ -1,8 +1,9 @@
 //! `POST /node/v1/nodes/{node_id}/heartbeat`: the node lives, these are its jobs; answered with orders.
 
 use crate::app::App;
+use crate::http::body::NodeBody;
 use crate::http::error::Problem;
-use crate::http::extract::{NodeBody, NodeCaller};
+use crate::http::node_caller::NodeCaller;
 use axum::Json;
 use axum::extract::{Path, State};
 use cyclorama_core::wire::{HeartbeatRequest, HeartbeatResponse};

@@ -1,8 +1,9 @@
 //! `POST /node/v1/nodes`: takes a node in.
 
 use crate::app::App;
+use crate::http::body::NodeBody;
 use crate::http::error::Problem;
-use crate::http::extract::{NodeBody, NodeCaller};
+use crate::http::node_caller::NodeCaller;
 use crate::renders::JoinError;
 use axum::Json;
 use axum::extract::State;

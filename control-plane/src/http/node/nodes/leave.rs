@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::NodeCaller;
+use crate::http::node_caller::NodeCaller;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 

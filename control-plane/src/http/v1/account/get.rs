@@ -1,11 +1,12 @@
 //! `GET /api/v1/account`: balance, prices, the last thirty days and the key that asks. Free.
 
+use crate::accounts::caller::Caller;
 use crate::accounts::{Scope, api_key};
 use crate::app::App;
 use crate::config::prices;
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId};
-use crate::http::rate_limit::counted;
+use crate::http::key_window::counted;
+use crate::http::request_id::RequestId;
 use crate::ledger::{self, Credits, KeyCap};
 use crate::payments::auto_reload;
 use crate::payments::stripe::customers;

@@ -1,11 +1,12 @@
 //! `GET /api/v1/account/statement`: every entry of the account, as JSON or CSV. Free. The operator reads the same pages.
 
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId};
+use crate::http::key_window::counted;
 use crate::http::openapi::requests::query as parameter;
-use crate::http::rate_limit::counted;
+use crate::http::request_id::RequestId;
 use crate::ledger::{self, PAGE_MAX, StatementLine};
 use axum::Json;
 use axum::body::Body;

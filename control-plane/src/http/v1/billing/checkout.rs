@@ -1,14 +1,16 @@
 //! `POST /api/v1/billing/checkout`: a payment page for a pack of credits. Making it charges nothing; a person must open it and pay.
 
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::config::prices::Pack;
 use crate::delivery::DeliveryError;
+use crate::http::body::read_body;
+use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_body};
 use crate::http::json;
-use crate::http::rate_limit::counted;
-use crate::http::v1::answer::problem;
+use crate::http::key_window::counted;
+use crate::http::request_id::RequestId;
 use crate::http::v1::billing::page::{open, pack};
 use crate::http::v1::named_request::{Begun, Fingerprint, NamedRequest, REPLAYED, begin, kept_or_given_up, key_of};
 use crate::ledger::Credits;

@@ -1,9 +1,10 @@
 //! `POST /api/v1/billing/portal`: where a person sees what was bought.
 
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
-use crate::http::extract::{Caller, RequestId};
-use crate::http::rate_limit::counted;
+use crate::http::key_window::counted;
+use crate::http::request_id::RequestId;
 use crate::http::v1::billing::page::portal;
 use axum::Json;
 use axum::extract::State;

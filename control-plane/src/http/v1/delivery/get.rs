@@ -3,11 +3,12 @@
 use crate::app::App;
 use crate::delivery::Framed;
 use crate::delivery::urls::{self, Refused};
+use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
-use crate::http::extract::RequestId;
-use crate::http::v1::answer::{
-    IMAGE_SOURCE, VEHICLE_LIKENESS, if_none_match, insert, insert_frame, problem, send, unsized_body,
+use crate::http::picture_headers::{
+    IMAGE_SOURCE, VEHICLE_LIKENESS, if_none_match, insert, insert_frame, send, unsized_body,
 };
+use crate::http::request_id::RequestId;
 use crate::ledger::Source;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, State};

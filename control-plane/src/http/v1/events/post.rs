@@ -2,8 +2,9 @@
 
 use crate::app::App;
 use crate::delivery::request::kind_of;
+use crate::http::body::read_any_body;
+use crate::http::client_ip::ClientIp;
 use crate::http::error::Problem;
-use crate::http::extract::{ClientIp, read_any_body};
 use crate::http::json;
 use crate::http::openapi::requests::EventsRequest;
 use crate::http::rate_limit::counted_by_address;

@@ -1,15 +1,17 @@
 //! `POST /api/v1/feedback`: what a client thinks of a picture. Free.
 
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::request::whole;
 use crate::delivery::{self, ImageRequest, Order};
+use crate::http::body::read_any_body;
+use crate::http::delivery_problem::vehicle_not_found;
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::json;
+use crate::http::key_window::counted;
 use crate::http::openapi::requests::FeedbackRequest;
-use crate::http::rate_limit::counted;
-use crate::http::v1::answer::vehicle_not_found;
+use crate::http::request_id::RequestId;
 use crate::renders::{Judged, Opinion, Verdict};
 use axum::Json;
 use axum::extract::{Request, State};

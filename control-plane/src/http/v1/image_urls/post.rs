@@ -1,15 +1,17 @@
 //! `POST /api/v1/image-urls`: signed addresses for one picture or up to fifty, one debit for the call.
 
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::urls::{self, Minted, Terms, Wanted};
 use crate::delivery::{self, ImageRequest, Order};
+use crate::http::body::read_any_body;
+use crate::http::delivery_problem::{problem, vehicle_not_found};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::json;
+use crate::http::key_window::{refuse, with_window};
 use crate::http::openapi::requests::{self, ImageUrlsRequest};
-use crate::http::rate_limit::with_window;
-use crate::http::v1::answer::{problem, refuse, vehicle_not_found};
+use crate::http::request_id::RequestId;
 use crate::http::v1::named_request::{
     Begun, Fingerprint, NamedRequest, REPLAYED, begin, kept_for, kept_or_given_up, key_of,
 };

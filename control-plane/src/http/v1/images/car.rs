@@ -3,18 +3,20 @@
 //! Everything said to a known key carries its rate-limit window, refusals too: a request is counted whatever it comes to.
 
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::tracking::without_tags;
 use crate::delivery::urls::{self, Terms};
 use crate::delivery::{self, Delivered, Endpoint, Framed, ImageRequest, Order, ResponseKind, Shown};
+use crate::http::delivery_problem::{problem, vehicle_not_found};
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId};
+use crate::http::key_window::{refuse, with_window};
 use crate::http::openapi::requests::ImageQuery;
-use crate::http::rate_limit::with_window;
-use crate::http::v1::answer::{
+use crate::http::picture_headers::{
     CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, if_none_match, insert,
-    insert_frame, name_ignored, problem, refuse, send, unsized_body, vehicle_not_found,
+    insert_frame, name_ignored, send, unsized_body,
 };
+use crate::http::request_id::RequestId;
 use crate::http::v1::vehicle_params::VehicleParams;
 use crate::ledger::{Credits, Source};
 use axum::Json;

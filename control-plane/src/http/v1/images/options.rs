@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::delivery::AskedFormat;
 use crate::delivery::urls::IMAGES_MAX;
-use crate::http::extract::RequestId;
 use crate::http::openapi::requests;
+use crate::http::request_id::RequestId;
 use crate::http::v1::account::get::Pack;
 use crate::http::v1::cacheable::{self, HOUR};
 use crate::ledger::Credits;

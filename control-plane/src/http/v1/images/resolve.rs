@@ -2,16 +2,18 @@
 //! nor kept.
 
 use crate::accounts::Scope;
+use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::catalog::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
 use crate::catalog::search::MatchKind;
 use crate::catalog::{Catalog, Found, Make, VehicleId, vin};
 use crate::delivery::request::{YEARS, whole};
+use crate::http::body::read_any_body;
 use crate::http::error::Problem;
-use crate::http::extract::{Caller, RequestId, read_any_body};
 use crate::http::json;
+use crate::http::key_window::counted;
 use crate::http::openapi::requests::{self, ResolveRequest};
-use crate::http::rate_limit::counted;
+use crate::http::request_id::RequestId;
 use crate::http::v1::vehicles::get::CatalogMake;
 use crate::http::v1::vehicles::vin::{confidence, decode};
 use axum::Json;

@@ -1,8 +1,7 @@
 //! `POST /dashboard/password/providers/{provider}` and `.../unlink`: another way into the account, and its end.
 
 use super::password::{Wrong, show, verify};
-use crate::accounts::identity;
-use crate::accounts::user;
+use crate::accounts::{identity, user};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;

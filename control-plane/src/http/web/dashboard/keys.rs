@@ -1,10 +1,9 @@
 //! `/dashboard/keys`: API keys: list, make, cap, rotate, revoke.
 
-use crate::accounts::Scope;
 use crate::accounts::api_key::{self, KeyInfo, NAME_CHARS_MAX, NewKey};
-use crate::accounts::partner_secret;
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::User;
+use crate::accounts::{Scope, partner_secret};
 use crate::app::App;
 use crate::delivery::urls;
 use crate::http::error::Problem;

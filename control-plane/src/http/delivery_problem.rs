@@ -1,112 +1,20 @@
-//! What answers of the client API have in common: the headers of a picture, and failures as problems.
+//! Why there is no picture, as clients are told.
 
+use super::error::Problem;
+use super::refused::without_turn;
 use crate::app::App;
 use crate::catalog::{Missing, NotFound};
 use crate::clock::UnixMs;
-use crate::delivery::{DeliveryError, Framed, Ready};
-use crate::http::error::Problem;
-use crate::http::extract::Caller;
-use crate::http::rate_limit::counted;
-use crate::http::refused::without_turn;
-use crate::http::sendfile::FileBody;
+use crate::delivery::DeliveryError;
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::logs::causes;
 use crate::plural;
 use crate::renders::{RenderError, Share};
-use axum::body::{Body, Bytes};
-use axum::http::header::IF_NONE_MATCH;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::Response;
-use std::convert::Infallible;
-
-pub const CREDITS_CHARGED: HeaderName = HeaderName::from_static("x-credits-charged");
-pub const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-credits-remaining");
-pub const IGNORED_PARAMETERS: HeaderName = HeaderName::from_static("x-ignored-parameters");
-pub const IMAGE_SOURCE: HeaderName = HeaderName::from_static("x-image-source");
-/// Millimetres of the vehicle for a pixel of the picture.
-pub const IMAGE_SCALE: HeaderName = HeaderName::from_static("x-image-scale");
-pub const IMAGE_WIDTH: HeaderName = HeaderName::from_static("x-image-width");
-pub const IMAGE_HEIGHT: HeaderName = HeaderName::from_static("x-image-height");
-pub const VEHICLE_LIKENESS: HeaderName = HeaderName::from_static("x-vehicle-likeness");
-/// How the words of the request were read as a name of the catalog.
-pub const VEHICLE_MATCH: HeaderName = HeaderName::from_static("x-vehicle-match");
 
 /// After how long free pictures that found no place to be made in are worth another try, in seconds.
 const FREE_WORK_RETRY_SECONDS: u64 = 10;
 
-/// All values of the header as one list.
-pub fn if_none_match(headers: &HeaderMap) -> Option<String> {
-    let values: Vec<&str> = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).collect();
-    (!values.is_empty()).then(|| values.join(", "))
-}
-
-/// A refusal that needs no account: counted, because every request is.
-pub async fn refuse(app: &App, caller: &Caller, refusal: Problem) -> Response {
-    counted(app, caller, async { Err(refusal) }).await
-}
-
-/// Values are made here of slugs, digits and digests: always valid.
-pub fn insert(response: &mut Response, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        response.headers_mut().insert(name, value);
-    }
-}
-
-/// Says which parameters of the address were not looked at.
-pub fn name_ignored(response: &mut Response, tags: &[String]) {
-    if !tags.is_empty() {
-        insert(response, IGNORED_PARAMETERS, &tags.join(", "));
-    }
-}
-
-/// Puts the picture into the answer: large ones from their file.
-pub fn send(response: &mut Response, ready: Ready) {
-    if let Some(file) = ready.file {
-        response.extensions_mut().insert(FileBody { file, bytes: ready.bytes.clone() });
-    }
-    *response.body_mut() = Body::from(ready.bytes);
-}
-
-/// The body of an answer to `HEAD`, which has none: its length is the picture's, which may not exist yet, and not 0.
-pub fn unsized_body() -> Body {
-    Body::from_stream(futures::stream::empty::<Result<Bytes, Infallible>>())
-}
-
-/// 404 with the nearest names the catalog has.
-pub fn vehicle_not_found(missing: NotFound) -> Problem {
-    if missing.missing == Missing::BodyOfId {
-        return Problem::bad_parameter("body", format!("{}.", missing.detail));
-    }
-    let suggestions = serde_json::to_value(&missing.suggestions).unwrap_or_default();
-    let bodies: Vec<&str> = missing.bodies.iter().map(|body| body.as_str()).collect();
-    let problem = Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions);
-    let problem = if bodies.is_empty() { problem } else { problem.with("bodies", serde_json::json!(bodies)) };
-    problem.advise(
-        "",
-        "`suggestions` has the nearest. resolve_vehicle reads free text; search_vehicles with `q` finds names, with `make` lists models, with \
-         `make` and `model` years.",
-    )
-}
-
-/// Size and scale of a picture, as far as they are known.
-pub fn insert_frame(response: &mut Response, framed: Option<Framed>) {
-    let Some(Framed { width, height, scale_mm_per_px }) = framed else { return };
-    insert(response, IMAGE_WIDTH, &width.to_string());
-    insert(response, IMAGE_HEIGHT, &height.to_string());
-    if let Some(scale) = scale_mm_per_px {
-        insert(response, IMAGE_SCALE, &format!("{scale:.3}"));
-    }
-}
-
-/// The same of a picture that nobody pays for.
-pub fn problem_for_free(app: &App, error: DeliveryError) -> Problem {
-    match error.is_failed_render() {
-        true => Problem::render_failed("The picture could not be rendered."),
-        false => problem(app, error),
-    }
-}
-
-/// A failed delivery as clients see it; the legacy endpoint says the same.
+/// A failed delivery as clients see it.
 pub fn problem(app: &App, error: DeliveryError) -> Problem {
     match error {
         DeliveryError::RateLimited { window, limit, of_account } => rate_limited(window, limit, of_account),
@@ -178,6 +86,30 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::unavailable("dependency_down", detail).retry_after(5)
         }
     }
+}
+
+/// The same of a picture that nobody pays for.
+pub fn problem_for_free(app: &App, error: DeliveryError) -> Problem {
+    match error.is_failed_render() {
+        true => Problem::render_failed("The picture could not be rendered."),
+        false => problem(app, error),
+    }
+}
+
+/// 404 with the nearest names the catalog has.
+pub fn vehicle_not_found(missing: NotFound) -> Problem {
+    if missing.missing == Missing::BodyOfId {
+        return Problem::bad_parameter("body", format!("{}.", missing.detail));
+    }
+    let suggestions = serde_json::to_value(&missing.suggestions).unwrap_or_default();
+    let bodies: Vec<&str> = missing.bodies.iter().map(|body| body.as_str()).collect();
+    let problem = Problem::not_found("vehicle_not_found", missing.detail).with("suggestions", suggestions);
+    let problem = if bodies.is_empty() { problem } else { problem.with("bodies", serde_json::json!(bodies)) };
+    problem.advise(
+        "",
+        "`suggestions` has the nearest. resolve_vehicle reads free text; search_vehicles with `q` finds names, with `make` lists models, with \
+         `make` and `model` years.",
+    )
 }
 
 /// 429 that says whose limit it was: another key of the account would not help where it is the account's.

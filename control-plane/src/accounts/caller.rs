@@ -1,0 +1,57 @@
+//! Who calls with an API key: its account, its scopes and its limits.
+
+use super::api_key::ActiveKey;
+use super::scope::Scope;
+
+/// The holder of a valid API key.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub account_id: String,
+    pub key_id: String,
+    pub scopes: Vec<Scope>,
+    pub rate_limit_per_minute: i64,
+    /// Of all keys of the account together that have no limit of their own, as this one has none.
+    pub account_limit_per_minute: Option<i64>,
+    /// Whether the key has a monthly cap.
+    pub is_capped: bool,
+    /// Whether this request is in the key's window already: what it does then is not counted again.
+    pub is_counted: bool,
+}
+
+/// Requests in a minute, for keys that have no limit of their own.
+#[derive(Debug, Clone, Copy)]
+pub struct UsualLimits {
+    pub key_per_minute: i64,
+    pub account_per_minute: i64,
+}
+
+/// The key may not do this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the key lacks the scope {0}")]
+pub struct MissingScope(pub Scope);
+
+impl Caller {
+    /// The holder of this key, whose request is not counted yet.
+    pub fn new(key: ActiveKey, usual: UsualLimits) -> Self {
+        Caller {
+            account_id: key.account_id,
+            key_id: key.key_id,
+            is_capped: key.is_capped,
+            is_counted: false,
+            scopes: key.scopes,
+            account_limit_per_minute: match key.rate_limit_per_minute {
+                None => Some(usual.account_per_minute),
+                Some(_) => None,
+            },
+            rate_limit_per_minute: key.rate_limit_per_minute.unwrap_or(usual.key_per_minute),
+        }
+    }
+
+    /// Refused unless the key has the scope.
+    pub fn require(&self, scope: Scope) -> Result<(), MissingScope> {
+        match self.scopes.contains(&scope) {
+            true => Ok(()),
+            false => Err(MissingScope(scope)),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Callers with an API key, from `Authorization: Bearer` or `x-api-key`.
+
+use super::authorization::sent_key;
+use super::error::Problem;
+use super::key_window::refuse_when_full;
+use crate::accounts::api_key;
+use crate::accounts::caller::{Caller, MissingScope, UsualLimits};
+use crate::accounts::token::PlainKey;
+use crate::app::App;
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+
+impl From<MissingScope> for Problem {
+    /// 403 naming the scope.
+    fn from(MissingScope(scope): MissingScope) -> Self {
+        Problem::forbidden("missing_scope", format!("This key lacks the scope {scope}."))
+            .with("required_scope", scope.as_str())
+            .advise("", "Ask the user for a key that has it.")
+    }
+}
+
+/// Looks the key of these headers up: `Ok(None)` when none was sent, 401 when it is not a valid one.
+pub async fn caller_of_headers(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, Problem> {
+    match sent_key(headers) {
+        None => Ok(None),
+        Some(key) => caller_of_key(app, &key).await.map(Some),
+    }
+}
+
+/// Looks a key up that came by another way (the legacy query string).
+pub async fn caller_of_key(app: &App, key: &str) -> Result<Caller, Problem> {
+    let refused = || Problem::unauthorized("The API key is not valid, or has been revoked.");
+    let hash = PlainKey::parse(api_key::PREFIX, key).ok_or_else(refused)?.hash();
+    let found = app.keys.find(&app.db, &hash).await?.ok_or_else(refused)?;
+    let limits = &app.config.limits;
+    let usual = UsualLimits {
+        key_per_minute: limits.rate_limit_per_minute,
+        account_per_minute: limits.account_rate_limit_per_minute,
+    };
+    Ok(Caller::new(found, usual))
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let mut caller = caller_of_headers(app, &parts.headers).await?.ok_or_else(|| {
+            Problem::unauthorized("Send an API key: `Authorization: Bearer <key>` or `x-api-key: <key>`.")
+        })?;
+        refuse_when_full(app, &mut caller).await?;
+        Ok(caller)
+    }
+}

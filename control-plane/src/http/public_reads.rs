@@ -1,0 +1,112 @@
+//! What anybody may read without a key is counted by network.
+
+use super::caller::caller_of_headers;
+use super::client_ip::{ClientIp, client_ip, peer};
+use super::error::Problem;
+use super::frame::is_probe;
+use super::key_window::{counted, refuse_when_full};
+use super::partner_signature;
+use super::rate_limit::over_limit;
+use super::window_fields::RATELIMIT_LIMIT;
+use crate::accounts::caller::Caller;
+use crate::app::App;
+use crate::network_counts::Over;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+const READS: &str = "reads";
+/// Counted apart from reads, so that junk keys for pictures do not close the pages to others who share the address.
+const REFUSED_PICTURES: &str = "refused pictures";
+const HEADS_OF_PICTURES: &str = "heads of pictures";
+
+/// Counts what anybody may read without a key (pages, catalog, documents), by network. Only a refusal carries the fields
+/// of the window, because shared caches keep many of the other answers.
+pub async fn public_reads(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>();
+    let count = route.map_or(Count::Nothing, |route| what_counts(request.method(), route.as_str()));
+    let (Some(peer), Count::Reads | Count::Refusals) = (peer(request.extensions()), count) else {
+        return next.run(request).await;
+    };
+    let ClientIp(ip) = client_ip(peer, request.headers(), &app.config.listen.trusted_proxies);
+    let limit = app.config.limits.public_reads_per_minute;
+    if count == Count::Reads {
+        return match app.network_counts.read(READS, ip, limit, app.clock.now()) {
+            Ok(()) => next.run(request).await,
+            Err(over) => over_limit(over).into_response(),
+        };
+    }
+    let is_head = *request.method() == Method::HEAD;
+    if is_head && let Err(over) = app.network_counts.read(HEADS_OF_PICTURES, ip, limit, app.clock.now()) {
+        return picture_over_limit(&app, over, request, next).await;
+    }
+    if let Err(over) = app.network_counts.is_over(REFUSED_PICTURES, ip, limit, app.clock.now()) {
+        return picture_over_limit(&app, over, request, next).await;
+    }
+    let response = next.run(request).await;
+    if response.status().is_client_error() {
+        let _ = app.network_counts.read(REFUSED_PICTURES, ip, limit, app.clock.now());
+    }
+    response
+}
+
+/// Answers a request for a picture from a network that is over its limit: only if it proves a grant, which is looked at before anything else is done.
+async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next) -> Response {
+    match Proof::of(app, request.uri().query().unwrap_or_default(), request.headers()).await {
+        Ok(Some(Proof::Signature)) => next.run(request).await,
+        Ok(Some(Proof::Key(mut caller))) => {
+            if let Err(refusal) = refuse_when_full(app, &mut caller).await {
+                return refusal.into_response();
+            }
+            let response = next.run(request).await;
+            // What was refused before the key was looked at is counted for the key.
+            let is_counted = caller.is_counted || response.headers().contains_key(RATELIMIT_LIMIT);
+            match response.status().is_client_error() && !is_counted {
+                true => counted(app, &caller, async { Ok(response) }).await,
+                false => response,
+            }
+        }
+        Err(failure) if failure.status().is_server_error() => failure.into_response(),
+        Ok(None) | Err(_) => over_limit(over).into_response(),
+    }
+}
+
+/// A grant for a picture that was found good.
+enum Proof {
+    /// A partner has signed the address.
+    Signature,
+    Key(Caller),
+}
+
+impl Proof {
+    async fn of(app: &App, query: &str, headers: &HeaderMap) -> Result<Option<Self>, Problem> {
+        if partner_signature::is_signed(app, query).await? {
+            return Ok(Some(Proof::Signature));
+        }
+        Ok(caller_of_headers(app, headers).await?.map(Proof::Key))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Count {
+    Nothing,
+    /// Every request.
+    Reads,
+    /// Only requests that are refused, in a count of their own, because the good ones of this route are embedded in pages by the dozen; pages embed no
+    /// HEAD, and each is counted. Over a limit, every request that proves no grant is refused.
+    Refusals,
+}
+
+/// What of a route is counted as public reads. The rest has counts of its own (keys, forms), is of nodes, or is a probe or a file at hand.
+fn what_counts(method: &Method, route: &str) -> Count {
+    let is_get = *method == Method::GET;
+    match route {
+        _ if !is_get && *method != Method::HEAD => Count::Nothing,
+        "/images/car.png" => Count::Refusals,
+        "/api/v1/delivery/{token}" if is_get => Count::Nothing,
+        "/api/v1/images/car" | "/api/v1/account" | "/api/v1/account/statement" | "/assets/{name}" => Count::Nothing,
+        route if is_probe(route) || route.starts_with("/node/") => Count::Nothing,
+        _ => Count::Reads,
+    }
+}
