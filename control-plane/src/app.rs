@@ -1,28 +1,37 @@
 //! What every handler and task shares, made once at start.
 
 use crate::accounts::api_key::Keys;
-use crate::accounts::node_token::KnownNodes;
+use crate::accounts::node_token::{self, KnownNodes};
 use crate::accounts::openid::Providers;
 use crate::accounts::operator::OperatorToken;
 use crate::accounts::partner_secret::PartnerSecrets;
 use crate::accounts::password::Passwords;
+use crate::alerts;
 use crate::catalog::CurrentCatalog;
+use crate::catalog::reload::Reload;
 use crate::catalog::vin::Decoders;
 use crate::catalog::wanted::MissingVehicles;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Database;
-use crate::delivery::urls::{Addresses, SigningKeys};
-use crate::delivery::{Examples, Pictures};
+use crate::delivery::credentials::Credentials;
+use crate::delivery::sizes::Sizes;
+use crate::delivery::urls::{self, Addresses, Mint, SigningKeys};
+use crate::delivery::{self, Abandoned, Deliveries, Examples, Pictures};
+use crate::farm::budget_watch::BudgetWatch;
+use crate::farm::embedded::EmbeddedNode;
 use crate::in_flight::InFlight;
 use crate::ledger::{Meter, ProcessId};
 use crate::mail::Mailer;
+use crate::named_requests::NamedRequests;
 use crate::network_counts::NetworkCounts;
 use crate::objects::ObjectStore;
+use crate::payments::auto_reload;
 use crate::payments::stripe::Stripe;
 use crate::renders::Renders;
 use crate::telemetry;
 use metrics_exporter_prometheus::PrometheusHandle;
+use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +40,29 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
+/// What the service is made of: the settings, and what was opened by them.
+pub struct Resources {
+    pub config: Config,
+    pub base_url: String,
+    pub db: Database,
+    pub process: ProcessId,
+    pub clock: Clock,
+    pub mailer: Option<Mailer>,
+    pub openid: Providers,
+    pub stripe: Option<Stripe>,
+    pub signing_keys: SigningKeys,
+    pub catalog: CurrentCatalog,
+    pub store: ObjectStore,
+    /// Signs pictures; `None`: they are not signed.
+    pub credentials: Option<Credentials>,
+    pub sizes: Sizes,
+    pub meter: Meter,
+    pub renders: Renders,
+    pub telemetry: telemetry::Sink,
+    pub operator_token: OperatorToken,
+    pub metrics: PrometheusHandle,
+}
+
 pub struct Parts {
     /// Every setting, checked at start.
     pub config: Config,
@@ -38,12 +70,10 @@ pub struct Parts {
     pub base_url: String,
     /// The database, schema up to date.
     pub db: Database,
-    /// This run of the service, among all that share the database.
-    pub process: ProcessId,
     /// The present moment.
     pub clock: Clock,
     /// API keys, looked up by hash.
-    pub keys: Keys,
+    pub keys: Arc<Keys>,
     /// What partners sign addresses with.
     pub partner_secrets: PartnerSecrets,
     /// Hashes passwords, a few at a time.
@@ -55,11 +85,15 @@ pub struct Parts {
     /// Takes payments; `None` where another provider does.
     pub stripe: Option<Stripe>,
     /// What delivery tokens are signed with.
-    pub signing_keys: SigningKeys,
+    pub signing_keys: Arc<SigningKeys>,
+    /// Makes signed addresses.
+    pub mint: Mint,
     /// Signed addresses at hand.
     pub addresses: Addresses,
     /// Which vehicles exist.
-    pub catalog: CurrentCatalog,
+    pub catalog: Arc<CurrentCatalog>,
+    /// Has all processes read their catalog again.
+    pub catalog_reload: Reload,
     /// Names that the catalog did not have.
     pub missing_vehicles: MissingVehicles,
     /// What identification numbers are read by.
@@ -74,6 +108,10 @@ pub struct Parts {
     pub renders: Renders,
     /// Pictures at hand, and how the others are found.
     pub pictures: Pictures,
+    /// Delivers pictures to holders of keys.
+    pub deliveries: Deliveries,
+    /// Requests that are done once, by their names.
+    pub named_requests: NamedRequests,
     /// Where reported events go.
     pub telemetry: telemetry::Sink,
     /// What opens the operator address.
@@ -95,8 +133,136 @@ pub struct Parts {
 }
 
 impl App {
-    pub fn new(parts: Parts) -> Self {
-        App(Arc::new(parts))
+    /// Puts the service together. Fails where the list of the home page's pictures does not parse.
+    pub fn new(resources: Resources) -> Result<Self, toml::de::Error> {
+        let Resources { config, base_url, db, process, clock, store, meter, renders, .. } = resources;
+        let (keys, catalog) = (Arc::new(Keys::default()), Arc::new(resources.catalog));
+        let signing_keys = Arc::new(resources.signing_keys);
+        let pictures = Pictures::new(
+            delivery::Sources {
+                store: store.clone(),
+                renders: renders.clone(),
+                catalog: catalog.clone(),
+                clock,
+                credentials: resources.credentials,
+                sizes: resources.sizes,
+            },
+            config.limits.image_cache_bytes_max,
+            config.limits.new_paints_per_account_day,
+        );
+        let abandoned = Abandoned {
+            renders: renders.clone(),
+            looks: pictures.looks.clone(),
+            db: db.clone(),
+            clock,
+            allowed_per_day: config.limits.abandoned_renders_per_day,
+        };
+        let render_wait = config.farm.render_wait();
+        let deliveries = Deliveries::new(pictures.clone(), abandoned, meter.clone(), clock, render_wait);
+        let named_requests = NamedRequests { db: db.clone(), process: process.clone(), clock };
+        let parts = Parts {
+            mint: Mint {
+                signing_keys: signing_keys.clone(),
+                deliveries: deliveries.clone(),
+                named: named_requests.clone(),
+                meter: meter.clone(),
+                clock,
+                base_url: base_url.clone(),
+            },
+            addresses: Addresses::new(urls::Sources {
+                db: db.clone(),
+                clock,
+                catalog: catalog.clone(),
+                keys: keys.clone(),
+                signing_keys: signing_keys.clone(),
+                pictures: pictures.clone(),
+                meter: meter.clone(),
+            }),
+            catalog_reload: Reload { db: db.clone(), catalog: catalog.clone(), process, clock },
+            examples: Examples::of(&catalog.now())?,
+            base_url,
+            db,
+            clock,
+            keys,
+            partner_secrets: PartnerSecrets::default(),
+            passwords: Passwords::default(),
+            mailer: resources.mailer,
+            openid: resources.openid,
+            stripe: resources.stripe,
+            signing_keys,
+            catalog,
+            missing_vehicles: MissingVehicles::default(),
+            vins: Decoders::default(),
+            store,
+            meter,
+            renders,
+            pictures,
+            deliveries,
+            named_requests,
+            telemetry: resources.telemetry,
+            operator_token: resources.operator_token,
+            metrics: resources.metrics,
+            known_nodes: node_token::known_nodes(),
+            network_counts: NetworkCounts::default(),
+            in_flight: InFlight::default(),
+            unready: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            closing: CancellationToken::new(),
+            config,
+        };
+        Ok(App(Arc::new(parts)))
+    }
+
+    /// What letters about reloads are written with.
+    pub fn reload_letters(&self) -> auto_reload::Letters {
+        auto_reload::Letters { db: self.db.clone(), mailer: self.mailer.clone(), base_url: self.base_url.clone() }
+    }
+
+    /// The task that reloads accounts; `None` without Stripe.
+    pub fn auto_reload(&self) -> Option<auto_reload::Sweep> {
+        Some(auto_reload::Sweep {
+            db: self.db.clone(),
+            clock: self.clock,
+            stripe: self.stripe.clone()?,
+            packs: self.config.prices.packs.clone(),
+            every: self.config.prices.auto_reload_every,
+            letters: self.reload_letters(),
+        })
+    }
+
+    /// The task that writes letters about balances; `None` without mail.
+    pub fn alerts(&self) -> Option<alerts::Sweep> {
+        Some(alerts::Sweep {
+            db: self.db.clone(),
+            clock: self.clock,
+            mailer: self.mailer.clone()?,
+            every: self.config.limits.alerts_every,
+            base_url: self.base_url.clone(),
+        })
+    }
+
+    /// The task that watches the day's budget.
+    pub fn budget_watch(&self) -> BudgetWatch {
+        BudgetWatch {
+            renders: self.renders.clone(),
+            clock: self.clock,
+            mailer: self.mailer.clone(),
+            operator: self.config.mail.as_ref().and_then(|mail| mail.operator.clone()),
+            base_url: self.base_url.clone(),
+        }
+    }
+
+    /// The node beside the service, which finds it at `public`.
+    pub fn embedded_node(&self, public: SocketAddr) -> EmbeddedNode {
+        EmbeddedNode {
+            farm: self.config.farm.clone(),
+            data_dir: self.config.storage.data_dir.clone(),
+            traces: self.config.logs.traces.clone(),
+            db: self.db.clone(),
+            renders: self.renders.clone(),
+            clock: self.clock,
+            public,
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod ledger;
 mod lifecycle;
 mod logs;
 mod mail;
+mod named_requests;
 mod network_counts;
 mod networks;
 mod objects;

@@ -7,10 +7,9 @@
 //! start.
 
 use crate::accounts::openid::Providers;
-use crate::accounts::{self, node_token, operator};
-use crate::alerts;
-use crate::app::{App, Parts};
-use crate::catalog::{CurrentCatalog, reload, wanted};
+use crate::accounts::{self, operator};
+use crate::app::{App, Resources};
+use crate::catalog::{CurrentCatalog, reload};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::farm::NodeMode;
@@ -20,14 +19,11 @@ use crate::db::Database;
 use crate::delivery::credentials::Credentials;
 use crate::delivery::sizes::Sizes;
 use crate::delivery::urls::SigningKeys;
-use crate::delivery::{Examples, Pictures};
-use crate::farm::{budget_watch, embedded};
 use crate::http::{router, server};
 use crate::ledger::{self, Meter, ProcessId};
 use crate::mail::Mailer;
 use crate::objects::ObjectStore;
 use crate::owner_only;
-use crate::payments::auto_reload;
 use crate::payments::stripe::Stripe;
 use crate::prewarm;
 use crate::renders::{self, Renders};
@@ -93,8 +89,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         NodeMode::Embedded => {
             // On one machine the page should have its pictures by the time somebody looks; a farm renders them for its
             // first visitor.
-            app.examples.start_rendering(&app);
-            Some(embedded::start(app.clone(), public_address, stop_node.clone()).await?)
+            app.examples.start_rendering(&app.pictures, &app.stopping);
+            Some(app.embedded_node(public_address).start(stop_node.clone()).await?)
         }
     };
 
@@ -176,46 +172,33 @@ pub async fn open(
     };
     let sizes = Sizes::new(store.clone(), config.sizes);
     sweepers.push(sizes.start_sweeping(Clock::SYSTEM));
-    let app = App::new(Parts {
+    let app = App::new(Resources {
         base_url,
         db,
         process,
         clock: Clock::SYSTEM,
-        keys: Default::default(),
-        partner_secrets: Default::default(),
-        passwords: Default::default(),
         mailer,
         openid,
         stripe,
         signing_keys,
-        addresses: Default::default(),
-        examples: Examples::of(&catalog.now()).context("the list of examples does not parse")?,
         catalog,
-        missing_vehicles: Default::default(),
-        vins: Default::default(),
-        pictures: Pictures::new(store.clone(), config.limits.image_cache_bytes_max, credentials, sizes),
         store,
+        credentials,
+        sizes,
         meter,
         renders,
         telemetry,
         operator_token,
         metrics,
-        known_nodes: node_token::known_nodes(),
-        network_counts: Default::default(),
-        in_flight: Default::default(),
-        unready: CancellationToken::new(),
-        stopping: CancellationToken::new(),
-        closing: CancellationToken::new(),
         config,
-    });
-    if let Some(stripe) = app.stripe.clone() {
-        sweepers.push(auto_reload::start(app.clone(), stripe));
-    }
-    if let Some(mailer) = app.mailer.clone() {
-        sweepers.push(alerts::start(app.clone(), mailer));
-    }
-    let starts: [fn(App) -> JoinHandle<()>; 4] = [budget_watch::start, prewarm::start, reload::start, wanted::start];
-    sweepers.extend(starts.map(|start| start(app.clone())));
+    })
+    .context("the list of examples does not parse")?;
+    sweepers.extend(app.auto_reload().map(|sweep| sweep.start()));
+    sweepers.extend(app.alerts().map(|sweep| sweep.start()));
+    sweepers.push(app.budget_watch().start());
+    sweepers.push(prewarm::start(app.clone()));
+    sweepers.push(app.catalog_reload.clone().start());
+    sweepers.push(app.missing_vehicles.clone().start_writing(app.db.clone(), app.clock));
     // The first search should not have to wait for what it looks in.
     sweepers.push(tokio::task::spawn_blocking({
         let app = app.clone();

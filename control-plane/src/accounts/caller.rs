@@ -2,6 +2,8 @@
 
 use super::api_key::ActiveKey;
 use super::scope::Scope;
+use crate::ledger::Window;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The holder of a valid API key.
 #[derive(Debug, Clone)]
@@ -16,6 +18,24 @@ pub struct Caller {
     pub is_capped: bool,
     /// Whether this request is in the key's window already: what it does then is not counted again.
     pub is_counted: bool,
+    /// Where the window goes that this request is counted in.
+    pub window: KeyWindow,
+}
+
+/// The window of a key, as the meter has last told it for one request. Its clones are one.
+#[derive(Debug, Clone, Default)]
+pub struct KeyWindow(Arc<Mutex<Option<Window>>>);
+
+impl KeyWindow {
+    /// `None`: the meter did not answer.
+    pub fn set(&self, window: Option<Window>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = window;
+    }
+
+    /// `None`: the request was not counted, or the meter did not answer.
+    pub fn get(&self) -> Option<Window> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Requests in a minute, for keys that have no limit of their own.
@@ -31,13 +51,14 @@ pub struct UsualLimits {
 pub struct MissingScope(pub Scope);
 
 impl Caller {
-    /// The holder of this key, whose request is not counted yet.
-    pub fn new(key: ActiveKey, usual: UsualLimits) -> Self {
+    /// The holder of this key, whose request is not counted yet. `window` is where the request's answer looks for its window.
+    pub fn new(key: ActiveKey, usual: UsualLimits, window: KeyWindow) -> Self {
         Caller {
             account_id: key.account_id,
             key_id: key.key_id,
             is_capped: key.is_capped,
             is_counted: false,
+            window,
             scopes: key.scopes,
             account_limit_per_minute: match key.rate_limit_per_minute {
                 None => Some(usual.account_per_minute),

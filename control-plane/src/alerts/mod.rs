@@ -5,7 +5,7 @@
 
 mod sweep;
 
-pub use sweep::start;
+pub use sweep::Sweep;
 
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::{Database, Tx};

@@ -1,10 +1,11 @@
 //! The task that writes the letters: looks at balances and days now and then, a bounded number at a time.
 
 use super::{Due, Kind, arm, claim, due, mark};
-use crate::app::App;
-use crate::clock;
+use crate::clock::{self, Clock};
+use crate::db::Database;
 use crate::mail::{Letter, MailError, Mailer};
 use crate::plural;
+use std::time::Duration;
 
 /// Letters of each kind in one sweep; the rest follows with the next.
 const SWEEP_MAX: i64 = 50;
@@ -12,39 +13,55 @@ const SWEEP_MAX: i64 = 50;
 /// Longer than a mail server may take over a letter; also the wait before one that failed is tried again.
 const RETRY_MS: i64 = 60_000;
 
-/// Runs until the task is aborted.
-pub fn start(app: App, mailer: Mailer) -> tokio::task::JoinHandle<()> {
-    tokio::spawn(async move {
-        let mut sweeps = clock::ticks(app.config.limits.alerts_every);
-        loop {
-            sweeps.tick().await;
-            if let Err(error) = sweep(&app, &mailer).await {
-                tracing::warn!(error = &error as &dyn std::error::Error, "accounts could not be looked at for letters");
+/// What letters are written and sent with.
+pub struct Sweep {
+    pub db: Database,
+    pub clock: Clock,
+    pub mailer: Mailer,
+    /// Between two looks at the accounts.
+    pub every: Duration,
+    pub base_url: String,
+}
+
+impl Sweep {
+    /// Runs until the task is aborted.
+    pub fn start(self) -> tokio::task::JoinHandle<()> {
+        tokio::spawn(async move {
+            let mut sweeps = clock::ticks(self.every);
+            loop {
+                sweeps.tick().await;
+                if let Err(error) = self.sweep().await {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "accounts could not be looked at for letters"
+                    );
+                }
+            }
+        })
+    }
+
+    async fn sweep(&self) -> Result<(), sqlx::Error> {
+        arm(&self.db).await?;
+        let now = self.clock.now();
+        for due in due(&self.db, now, SWEEP_MAX).await? {
+            // One after the other: people who wait for a letter of theirs come first.
+            if !claim(&self.db, &due, now, self.clock.now().plus_ms(RETRY_MS)).await? {
+                continue;
+            }
+            match self.mailer.send(letter(&self.base_url, &due)).await {
+                // Where no letter can ever go, none is tried again and again.
+                Ok(()) | Err(MailError::Address | MailError::Server { is_permanent: true }) => {
+                    mark(&self.db, &due).await?;
+                }
+                // Also for the others: the mail server does not take letters now.
+                Err(MailError::Busy | MailError::Server { is_permanent: false }) => break,
             }
         }
-    })
-}
-
-async fn sweep(app: &App, mailer: &Mailer) -> Result<(), sqlx::Error> {
-    arm(&app.db).await?;
-    let now = app.clock.now();
-    for due in due(&app.db, now, SWEEP_MAX).await? {
-        // One after the other: people who wait for a letter of theirs come first.
-        if !claim(&app.db, &due, now, app.clock.now().plus_ms(RETRY_MS)).await? {
-            continue;
-        }
-        match mailer.send(letter(app, &due)).await {
-            // Where no letter can ever go, none is tried again and again.
-            Ok(()) | Err(MailError::Address | MailError::Server { is_permanent: true }) => mark(&app.db, &due).await?,
-            // Also for the others: the mail server does not take letters now.
-            Err(MailError::Busy | MailError::Server { is_permanent: false }) => break,
-        }
+        Ok(())
     }
-    Ok(())
 }
 
-fn letter(app: &App, due: &Due) -> Letter {
-    let base = &app.base_url;
+fn letter(base: &str, due: &Due) -> Letter {
     let (subject, said) = match due.kind {
         Kind::LowBalance => (
             "Your credits are running low",

@@ -3,11 +3,10 @@
 //!
 //! A process looks once a second rather than waiting to be woken: a reload is rare, and must not be missed.
 
-use super::{Catalog, ReloadError};
-use crate::app::App;
-use crate::clock::{self, UnixMs};
+use super::{Catalog, CurrentCatalog, ReloadError};
+use crate::clock::{self, Clock, UnixMs};
 use crate::db::Database;
-use crate::ledger::PROCESS_SILENCE_MS;
+use crate::ledger::{PROCESS_SILENCE_MS, ProcessId};
 use crate::logs::causes;
 use sqlx::Row;
 use std::sync::Arc;
@@ -43,100 +42,115 @@ pub async fn number(database: &Database) -> Result<i64, sqlx::Error> {
 #[error("reading it broke off")]
 pub struct BrokenOff;
 
-/// Has this process alone read its file again.
-pub async fn read(app: &App) -> Result<Result<Arc<Catalog>, ReloadError>, BrokenOff> {
-    let app = app.clone();
-    tokio::task::spawn_blocking(move || app.catalog.reload()).await.map_err(|error| {
-        tracing::error!(error = &error as &dyn std::error::Error, "reading the catalog broke off");
-        BrokenOff
-    })
+/// What a process reads its catalog again with, and tells the others by. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Reload {
+    pub db: Database,
+    pub catalog: Arc<CurrentCatalog>,
+    pub process: ProcessId,
+    pub clock: Clock,
 }
 
-/// Asks every process for a reload; `app`'s own has happened. Answers with what each of them holds once all have followed, or after
-/// [`FOLLOWED_WITHIN`].
-pub async fn ask_all(app: &App) -> Result<Vec<Holder>, sqlx::Error> {
-    let mut tx = app.db.begin().await?;
-    let row = sqlx::query(
-        "insert into catalog_reload (id, number) values (1, 1)
-         on conflict (id) do update set number = catalog_reload.number + 1 returning number",
-    )
-    .fetch_one(&mut *tx)
-    .await?;
-    let number: i64 = row.try_get(0)?;
-    tx.commit().await?;
-    // Has another operator asked in between, this process reads once more, as the others do.
-    if number == app.catalog.number() + 1 {
-        note(app, number, None).await?;
+impl Reload {
+    /// Has this process alone read its file again.
+    pub async fn read(&self) -> Result<Result<Arc<Catalog>, ReloadError>, BrokenOff> {
+        let catalog = self.catalog.clone();
+        tokio::task::spawn_blocking(move || catalog.reload()).await.map_err(|error| {
+            tracing::error!(error = &error as &dyn std::error::Error, "reading the catalog broke off");
+            BrokenOff
+        })
     }
-    let until = Instant::now() + FOLLOWED_WITHIN;
-    loop {
-        let holders = holders(&app.db, app.clock.now(), number).await?;
-        if holders.iter().all(|holder| holder.is_current) || Instant::now() >= until {
-            return Ok(holders);
+
+    /// Asks every process for a reload; this one's own has happened. Answers with what each of them holds once all have followed, or after
+    /// [`FOLLOWED_WITHIN`].
+    pub async fn ask_all(&self) -> Result<Vec<Holder>, sqlx::Error> {
+        let mut tx = self.db.begin().await?;
+        let row = sqlx::query(
+            "insert into catalog_reload (id, number) values (1, 1)
+             on conflict (id) do update set number = catalog_reload.number + 1 returning number",
+        )
+        .fetch_one(&mut *tx)
+        .await?;
+        let number: i64 = row.try_get(0)?;
+        tx.commit().await?;
+        // Has another operator asked in between, this process reads once more, as the others do.
+        if number == self.catalog.number() + 1 {
+            self.note(number, None).await?;
         }
-        tokio::time::sleep(LOOK_EVERY / 4).await;
-    }
-}
-
-/// Reloads whenever another process was asked to, until the task is aborted.
-pub fn start(app: App) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        let mut ticks = clock::ticks(LOOK_EVERY);
-        let mut is_noted = false;
+        let until = Instant::now() + FOLLOWED_WITHIN;
         loop {
-            ticks.tick().await;
-            match follow(&app, is_noted).await {
-                Ok(()) => is_noted = true,
-                Err(error) => tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "whether another catalog is wanted could not be looked up"
-                ),
+            let holders = holders(&self.db, self.clock.now(), number).await?;
+            if holders.iter().all(|holder| holder.is_current) || Instant::now() >= until {
+                return Ok(holders);
             }
+            tokio::time::sleep(LOOK_EVERY / 4).await;
         }
-    })
-}
-
-async fn follow(app: &App, is_noted: bool) -> Result<(), sqlx::Error> {
-    let number = number(&app.db).await?;
-    if number <= app.catalog.number() {
-        return if is_noted { Ok(()) } else { note(app, app.catalog.number(), None).await };
     }
-    let refused = match read(app).await {
-        Ok(Ok(catalog)) => {
-            tracing::info!(package = catalog.package(), sha256 = catalog.digest(), "catalog reloaded with the others");
-            None
-        }
-        Ok(Err(error)) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "the catalog was not reloaded with the others");
-            Some(causes(&error))
-        }
-        Err(error) => Some(error.to_string()),
-    };
-    note(app, number, refused.as_deref()).await
-}
 
-/// Writes down what this process holds after the reload of this number, and forgets what processes held that are gone. Until that is done, the
-/// reload counts as not followed.
-async fn note(app: &App, number: i64, refused: Option<&str>) -> Result<(), sqlx::Error> {
-    let mut tx = app.db.begin().await?;
-    sqlx::query("delete from catalog_holders where process_id <> $1 and process_id not in (select id from processes)")
-        .bind(app.process.as_str())
+    /// Reloads whenever another process was asked to, until the task is aborted.
+    pub fn start(self) -> JoinHandle<()> {
+        tokio::spawn(async move {
+            let mut ticks = clock::ticks(LOOK_EVERY);
+            let mut is_noted = false;
+            loop {
+                ticks.tick().await;
+                match self.follow(is_noted).await {
+                    Ok(()) => is_noted = true,
+                    Err(error) => tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "whether another catalog is wanted could not be looked up"
+                    ),
+                }
+            }
+        })
+    }
+
+    async fn follow(&self, is_noted: bool) -> Result<(), sqlx::Error> {
+        let number = number(&self.db).await?;
+        if number <= self.catalog.number() {
+            return if is_noted { Ok(()) } else { self.note(self.catalog.number(), None).await };
+        }
+        let refused = match self.read().await {
+            Ok(Ok(catalog)) => {
+                let (package, sha256) = (catalog.package(), catalog.digest());
+                tracing::info!(package, sha256, "catalog reloaded with the others");
+                None
+            }
+            Ok(Err(error)) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, "the catalog was not reloaded with the others");
+                Some(causes(error))
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        self.note(number, refused.as_deref()).await
+    }
+
+    /// Writes down what this process holds after the reload of this number, and forgets what processes held that are gone. Until that is done,
+    /// the reload counts as not followed.
+    async fn note(&self, number: i64, refused: Option<&str>) -> Result<(), sqlx::Error> {
+        let mut tx = self.db.begin().await?;
+        sqlx::query(
+            "delete from catalog_holders where process_id <> $1 and process_id not in (select id from processes)",
+        )
+        .bind(self.process.as_str())
         .execute(&mut *tx)
         .await?;
-    sqlx::query(
-        "insert into catalog_holders (process_id, host, number, sha256, refused) values ($1, $2, $3, $4, $5)
-         on conflict (process_id) do update set number = excluded.number, sha256 = excluded.sha256, refused = excluded.refused",
-    )
-    .bind(app.process.as_str())
-    .bind(rustix::system::uname().nodename().to_string_lossy().into_owned())
-    .bind(number)
-    .bind(app.catalog.now().digest())
-    .bind(refused)
-    .execute(&mut *tx)
-    .await?;
-    tx.commit().await?;
-    app.catalog.followed(number);
-    Ok(())
+        sqlx::query(
+            "insert into catalog_holders (process_id, host, number, sha256, refused) values ($1, $2, $3, $4, $5)
+             on conflict (process_id) do update set number = excluded.number, sha256 = excluded.sha256, refused = excluded.refused",
+        )
+        .bind(self.process.as_str())
+        .bind(rustix::system::uname().nodename().to_string_lossy().into_owned())
+        .bind(number)
+        .bind(self.catalog.now().digest())
+        .bind(refused)
+        .execute(&mut *tx)
+        .await?;
+        tx.commit().await?;
+        self.catalog.followed(number);
+        Ok(())
+    }
 }
 
 /// Every process that is heard of, in the order they began. One that has not said what it holds has only just begun, or is of a release of the

@@ -4,15 +4,14 @@
 //! Names that are not found are counted in memory and added to the database once a minute, so that a flood of them costs no writes; a crash
 //! loses a minute of counts. Both the memory and the table have a bound.
 
-use crate::app::App;
-use crate::clock::{UnixMs, ticks};
+use crate::clock::{Clock, UnixMs, ticks};
 use crate::db::Database;
 use crate::logs::causes;
 use cyclorama_catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Missing, NotFound, normalised};
 use cyclorama_drawings::{Likeness, likeness};
 use sqlx::Row;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -23,9 +22,9 @@ const NAMES_KEPT_MAX: i64 = 5_000;
 /// Vehicles that are looked at, those asked for most.
 const VEHICLES_MAX: i64 = 20_000;
 
-/// Names that were not found since they were last written down, with how often.
-#[derive(Debug, Default)]
-pub struct MissingVehicles(Mutex<HashMap<String, i64>>);
+/// Names that were not found since they were last written down, with how often. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct MissingVehicles(Arc<Mutex<HashMap<String, i64>>>);
 
 impl MissingVehicles {
     /// Counts a request that the catalog could not answer.
@@ -81,19 +80,46 @@ impl MissingVehicles {
         .await?;
         tx.commit().await
     }
-}
 
-/// Writes counts down once a minute, until it is aborted.
-pub fn start(app: App) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        let mut ticks = ticks(WRITE_EVERY);
-        loop {
-            ticks.tick().await;
-            if let Err(error) = app.missing_vehicles.write(&app.db, app.clock.now()).await {
-                tracing::warn!(error = causes(&error), "counts of names that were not found were lost");
+    /// The names that were asked for most and are not in the catalog, with what this process has not written down yet.
+    pub async fn most_asked(
+        &self,
+        database: &Database,
+        now: UnixMs,
+        since: UnixMs,
+        limit: usize,
+    ) -> Result<Vec<MissingName>, sqlx::Error> {
+        self.write(database, now).await?;
+        let rows = sqlx::query(
+            "select name, requests, last_asked_at_ms from missing_vehicles where last_asked_at_ms >= $1
+             order by requests desc, last_asked_at_ms desc, name limit $2",
+        )
+        .bind(since.0)
+        .bind(limit as i64)
+        .fetch_all(&database.readers)
+        .await?;
+        let name = |row: &sqlx::any::AnyRow| {
+            Ok(MissingName {
+                name: row.try_get(0)?,
+                requests: row.try_get(1)?,
+                last_asked_at: UnixMs(row.try_get(2)?).rfc3339(),
+            })
+        };
+        rows.iter().map(name).collect()
+    }
+
+    /// Writes counts down once a minute, until the task is aborted.
+    pub fn start_writing(self, database: Database, clock: Clock) -> JoinHandle<()> {
+        tokio::spawn(async move {
+            let mut ticks = ticks(WRITE_EVERY);
+            loop {
+                ticks.tick().await;
+                if let Err(error) = self.write(&database, clock.now()).await {
+                    tracing::warn!(error = causes(&error), "counts of names that were not found were lost");
+                }
             }
-        }
-    })
+        })
+    }
 }
 
 /// A model in years that are drawn alike closely, and how often it was asked for.
@@ -175,27 +201,6 @@ fn weight(likeness: Likeness) -> i64 {
         Likeness::Make => 2,
         Likeness::Body => 3,
     }
-}
-
-/// The names that were asked for most and are not in the catalog, with what this process has not written down yet.
-pub async fn missing(app: &App, since: UnixMs, limit: usize) -> Result<Vec<MissingName>, sqlx::Error> {
-    app.missing_vehicles.write(&app.db, app.clock.now()).await?;
-    let rows = sqlx::query(
-        "select name, requests, last_asked_at_ms from missing_vehicles where last_asked_at_ms >= $1
-         order by requests desc, last_asked_at_ms desc, name limit $2",
-    )
-    .bind(since.0)
-    .bind(limit as i64)
-    .fetch_all(&app.db.readers)
-    .await?;
-    let name = |row: &sqlx::any::AnyRow| {
-        Ok(MissingName {
-            name: row.try_get(0)?,
-            requests: row.try_get(1)?,
-            last_asked_at: UnixMs(row.try_get(2)?).rfc3339(),
-        })
-    };
-    rows.iter().map(name).collect()
 }
 
 #[cfg(test)]

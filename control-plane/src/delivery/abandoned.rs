@@ -1,10 +1,11 @@
 //! Clients that ask for a new picture and leave before they pay. It costs them nothing, and the picture stays: so there are only so many a day.
 
-use super::looks::kept_variant;
+use super::looks::Looks;
 use super::{DeliveryError, Order};
-use crate::accounts::caller::Caller;
-use crate::app::App;
+use crate::clock::Clock;
+use crate::db::Database;
 use crate::ledger;
+use crate::renders::Renders;
 
 /// Whether an account may begin one more render: `allowed` may be left unpaid in a day, and one more for each credit that it spends, so that a
 /// client that comes back for its picture and pays has used up nothing.
@@ -12,38 +13,51 @@ fn has_room(abandoned: i64, allowed: i64, credits_spent: i64) -> bool {
     abandoned < allowed.saturating_add(credits_spent.max(0))
 }
 
-/// Refuses to begin a new picture for an account that has left too many unpaid today. One that is in the making may be waited for by everybody:
-/// a client that comes back for what it left begins nothing.
-pub(super) async fn refuse_too_many(app: &App, caller: &Caller, order: &Order) -> Result<(), DeliveryError> {
-    let today = app.clock.now().utc_day_start();
-    let abandoned = app.renders.abandoned_since(&caller.account_id, today).await?;
-    let allowed = app.config.limits.abandoned_renders_per_day;
-    // Hardly anybody leaves more than that; what was spent need not be read for everybody else.
-    if has_room(abandoned, allowed, 0) {
-        return Ok(());
-    }
-    let spent = ledger::credits_spent_on(&app.db.readers, &caller.account_id, today).await?;
-    if has_room(abandoned, allowed, spent.0) {
-        return Ok(());
-    }
-    if let Some(kept) = kept_variant(app, order).await?
-        && app.renders.is_in_the_making(&kept).await?
-    {
-        return Ok(());
-    }
-    Err(DeliveryError::TooManyAbandoned { abandoned, reset_at: today.utc_day_end() })
+/// Counts new pictures that accounts leave unpaid.
+#[derive(Debug, Clone)]
+pub struct Abandoned {
+    pub renders: Renders,
+    pub looks: Looks,
+    pub db: Database,
+    pub clock: Clock,
+    /// That an account may leave unpaid in a UTC day, beside one for each credit that it spends.
+    pub allowed_per_day: i64,
 }
 
-/// Notes that the client of a new picture has left. Done before its credits are given back, so that they are not used to ask again meanwhile.
-pub(super) async fn note(app: &App, account_id: &str, order: &Order) {
-    let noted = async {
-        match kept_variant(app, order).await? {
-            Some(kept) => app.renders.abandon(&kept, account_id).await,
-            None => Ok(()),
+impl Abandoned {
+    /// Refuses to begin a new picture for an account that has left too many unpaid today. One that is in the making may be waited for by
+    /// everybody: a client that comes back for what it left begins nothing.
+    pub async fn refuse_too_many(&self, account_id: &str, order: &Order) -> Result<(), DeliveryError> {
+        let today = self.clock.now().utc_day_start();
+        let abandoned = self.renders.abandoned_since(account_id, today).await?;
+        // Hardly anybody leaves more than that; what was spent need not be read for everybody else.
+        if has_room(abandoned, self.allowed_per_day, 0) {
+            return Ok(());
         }
-    };
-    if let Err(error) = noted.await {
-        tracing::warn!(error = &error as &dyn std::error::Error, account_id, "an abandoned render was not noted");
+        let spent = ledger::credits_spent_on(&self.db.readers, account_id, today).await?;
+        if has_room(abandoned, self.allowed_per_day, spent.0) {
+            return Ok(());
+        }
+        if let Some(kept) = self.looks.kept_variant(order).await?
+            && self.renders.is_in_the_making(&kept).await?
+        {
+            return Ok(());
+        }
+        Err(DeliveryError::TooManyAbandoned { abandoned, reset_at: today.utc_day_end() })
+    }
+
+    /// Notes that the client of a new picture has left. Done before its credits are given back, so that they are not used to ask again
+    /// meanwhile.
+    pub async fn note(&self, account_id: &str, order: &Order) {
+        let noted = async {
+            match self.looks.kept_variant(order).await? {
+                Some(kept) => self.renders.abandon(&kept, account_id).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = noted.await {
+            tracing::warn!(error = &error as &dyn std::error::Error, account_id, "an abandoned render was not noted");
+        }
     }
 }
 

@@ -3,14 +3,16 @@
 //! Bytes that are in memory are counted, charged and recorded in one entry of the meter. Everything else is held first, and settled
 //! or released when it ends, by a task that outlives a client who hangs up.
 
-use super::find::{Described, Framed, Ready, obtain, within};
-use super::{DeliveryError, Order, abandoned, etag};
+use super::abandoned::Abandoned;
+use super::find::{Described, Pictures, Ready};
+use super::framed::Framed;
+use super::{DeliveryError, Order, etag};
 use crate::accounts::caller::Caller;
-use crate::app::App;
+use crate::clock::Clock;
 use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
-    self, AnswerToKeep, Charge, Credits, Entry, KeyCap, MeterError, Metered, NewDeliveryUrl, Outcome, RateCount,
-    Source, Window,
+    self, AnswerToKeep, Charge, Credits, Entry, KeyCap, Meter, MeterError, Metered, NewDeliveryUrl, Outcome, RateCount,
+    Source,
 };
 use crate::renders::{Asker, Lane};
 use crate::turns::waiting::{current_turn, with_turn};
@@ -21,6 +23,9 @@ use tokio::sync::oneshot;
 
 /// Beyond the longest wait for a render: a hold that is older belongs to nobody.
 const HOLD_MARGIN_MS: i64 = 60_000;
+
+/// Between two tries to release a hold while the ledger cannot be written.
+const RELEASE_AGAIN: Duration = Duration::from_secs(1);
 
 /// One picture that a key asks for, and what goes with it.
 #[derive(Debug, Clone)]
@@ -95,118 +100,172 @@ pub struct Shown {
     pub remaining: Credits,
 }
 
-/// An answer to a key: its window, once known, goes on every answer.
-pub type Windowed<T> = (Option<Window>, Result<T, DeliveryError>);
-
-/// Counts a request that ends before anything could be charged.
-pub async fn count(app: &App, caller: &Caller) -> Windowed<()> {
-    if caller.is_counted {
-        return (None, Ok(()));
-    }
-    let (window, counted) = submit(app, caller, Charge::Nothing).await;
-    (window, counted.map(|_| ()))
+/// Delivers pictures to holders of keys: counted, charged, found, given back where they are not delivered. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Deliveries {
+    pictures: Pictures,
+    abandoned: Abandoned,
+    meter: Meter,
+    clock: Clock,
+    /// The longest wait for a render.
+    render_wait: Duration,
 }
 
-/// Delivers the order's bytes to the caller. All that can fail comes before the credit is kept: bytes that are not at hand are found while
-/// it is held, and a signed address beside them becomes good in the transaction that settles the hold.
-pub async fn deliver(app: &App, caller: &Caller, request_id: &str, asked: Asked<'_>) -> Windowed<Delivered> {
-    let Asked { order, if_none_match, bytes_max, attempt, address } = asked;
-    let attempt_id = attempt.map(|attempt| attempt.id().to_owned());
-    let rendered = match app.pictures.rendered(app, order).await {
-        Ok(rendered) => rendered,
-        Err(error) => return after_count(app, caller, error).await,
-    };
-    if let Some(picture) = &rendered {
-        if let Some(given) = if_none_match {
-            let etag = match app.pictures.etag(order, picture).await {
-                Ok(etag) => etag,
-                Err(error) => return after_count(app, caller, error).await,
-            };
-            if let Some(etag) = etag.filter(|etag| etag::matches(given, etag)) {
-                let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
-                return (window, read.map(|remaining| Delivered::NotModified { etag, remaining }));
+impl Deliveries {
+    /// Delivers what `pictures` finds, and charges it with `meter`. `render_wait` is the longest wait for a render.
+    pub fn new(pictures: Pictures, abandoned: Abandoned, meter: Meter, clock: Clock, render_wait: Duration) -> Self {
+        Deliveries { pictures, abandoned, meter, clock, render_wait }
+    }
+
+    /// Counts a request that ends before anything could be charged.
+    pub async fn count(&self, caller: &Caller) -> Result<(), DeliveryError> {
+        match caller.is_counted {
+            true => Ok(()),
+            false => self.submit(caller, Charge::Nothing).await.map(drop),
+        }
+    }
+
+    /// Delivers the order's bytes to the caller. All that can fail comes before the credit is kept: bytes that are not at hand are found while
+    /// it is held, and a signed address beside them becomes good in the transaction that settles the hold.
+    pub async fn deliver(
+        &self,
+        caller: &Caller,
+        request_id: &str,
+        asked: Asked<'_>,
+    ) -> Result<Delivered, DeliveryError> {
+        let Asked { order, if_none_match, bytes_max, attempt, address } = asked;
+        let attempt_id = attempt.map(|attempt| attempt.id().to_owned());
+        let rendered = match self.pictures.rendered(order).await {
+            Ok(rendered) => rendered,
+            Err(error) => return self.after_count(caller, error).await,
+        };
+        if let Some(picture) = &rendered {
+            if let Some(given) = if_none_match {
+                let etag = match self.pictures.etag(order, picture).await {
+                    Ok(etag) => etag,
+                    Err(error) => return self.after_count(caller, error).await,
+                };
+                if let Some(etag) = etag.filter(|etag| etag::matches(given, etag)) {
+                    let read = Charge::Read { account_id: caller.account_id.clone() };
+                    let remaining = self.submit(caller, read).await?;
+                    return Ok(Delivered::NotModified { etag, remaining });
+                }
+            }
+            let fits = |ready: &Ready| bytes_max.is_none_or(|bytes_max| ready.bytes.len() <= bytes_max);
+            if address.is_none()
+                && let Some(ready) = self.pictures.at_hand(order, picture).await.filter(fits)
+            {
+                let charge = Charge::Debit {
+                    account_id: caller.account_id.clone(),
+                    credits: Credits::PER_PICTURE,
+                    delivery: delivered(&caller.key_id, request_id, order, &ready, Source::Cache),
+                    keep: Told::to_keep(request_id, Source::Cache, attempt_id),
+                };
+                let remaining = self.submit(caller, charge).await?;
+                return Ok(Delivered::Image { ready, source: Source::Cache, remaining });
             }
         }
-        let fits = |ready: &Ready| bytes_max.is_none_or(|bytes_max| ready.bytes.len() <= bytes_max);
-        if address.is_none()
-            && let Some(ready) = app.pictures.at_hand(order, picture).await.filter(fits)
+        let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
+        if source == Source::Generated
+            && let Err(error) = self.abandoned.refuse_too_many(&caller.account_id, order).await
         {
-            let charge = Charge::Debit {
-                account_id: caller.account_id.clone(),
-                credits: Credits::PER_PICTURE,
-                delivery: delivered(&caller.key_id, request_id, order, &ready, Source::Cache),
-                keep: Told::to_keep(request_id, Source::Cache, attempt_id),
-            };
-            let (window, debited) = submit(app, caller, charge).await;
-            return (window, debited.map(|remaining| Delivered::Image { ready, source: Source::Cache, remaining }));
+            return self.after_count(caller, error).await;
         }
+        let held = self.hold(caller, attempt_id, address).await?;
+        held.settle_when_found(caller, request_id, order, bytes_max, source).await
     }
-    let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
-    if source == Source::Generated
-        && let Err(error) = abandoned::refuse_too_many(app, caller, order).await
-    {
-        return after_count(app, caller, error).await;
-    }
-    let hold_id = uuid::Uuid::now_v7().to_string();
-    let wait_ms = app.config.farm.render_wait().as_millis() as i64;
-    let hold = Charge::Hold {
-        account_id: caller.account_id.clone(),
-        credits: Credits::PER_PICTURE,
-        hold_id: hold_id.clone(),
-        expires_at_ms: app.clock.now().0 + wait_ms + HOLD_MARGIN_MS,
-    };
-    let guard = Held { app: app.clone(), hold_id, attempt_id, address };
-    match submit(app, caller, hold).await {
-        (window, Ok(_)) => (window, guard.settle_when_found(caller, request_id, order, bytes_max, source).await),
-        (window, Err(error)) => {
-            // When the ledger did not answer the hold may be there: giving back what is not there does nothing.
-            if !matches!(error, DeliveryError::Meter(_)) {
-                guard.was_never_opened();
+
+    /// Holds the credit of a picture that is to be found.
+    async fn hold(
+        &self,
+        caller: &Caller,
+        attempt_id: Option<String>,
+        address: Option<PaidAddress>,
+    ) -> Result<Held, DeliveryError> {
+        let hold_id = uuid::Uuid::now_v7().to_string();
+        let hold = Charge::Hold {
+            account_id: caller.account_id.clone(),
+            credits: Credits::PER_PICTURE,
+            hold_id: hold_id.clone(),
+            expires_at_ms: self.clock.now().0 + self.render_wait.as_millis() as i64 + HOLD_MARGIN_MS,
+        };
+        let held = Held { deliveries: self.clone(), hold_id, attempt_id, address };
+        match self.submit(caller, hold).await {
+            Ok(_) => Ok(held),
+            Err(error) => {
+                // When the ledger did not answer the hold may be there: giving back what is not there does nothing.
+                if !matches!(error, DeliveryError::Meter(_)) {
+                    held.was_never_opened();
+                }
+                Err(error)
             }
-            (window, Err(error))
         }
     }
-}
 
-/// What `HEAD` says about the order.
-pub async fn show(app: &App, caller: &Caller, order: &Order, if_none_match: Option<&str>) -> Windowed<Shown> {
-    let rendered = match app.pictures.rendered(app, order).await {
-        Ok(rendered) => rendered,
-        Err(error) => return after_count(app, caller, error).await,
-    };
-    let described = match &rendered {
-        Some(picture) => app.pictures.described(order, picture).await,
-        None => Ok(Described { framed: order.framed_in_advance(), etag: None, length: None }),
-    };
-    let Described { framed, etag, length } = match described {
-        Ok(described) => described,
-        Err(error) => return after_count(app, caller, error).await,
-    };
-    let is_rendered = rendered.is_some();
-    let not_modified = matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag));
-    let (window, read) = submit(app, caller, Charge::Read { account_id: caller.account_id.clone() }).await;
-    (window, read.map(|remaining| Shown { framed, is_rendered, etag, length, not_modified, remaining }))
-}
+    /// What `HEAD` says about the order.
+    pub async fn show(
+        &self,
+        caller: &Caller,
+        order: &Order,
+        if_none_match: Option<&str>,
+    ) -> Result<Shown, DeliveryError> {
+        let described = async {
+            let rendered = self.pictures.rendered(order).await?;
+            let described = match &rendered {
+                Some(picture) => self.pictures.described(order, picture).await?,
+                None => Described { framed: order.framed_in_advance(), etag: None, length: None },
+            };
+            Ok::<_, DeliveryError>((rendered.is_some(), described))
+        };
+        let (is_rendered, Described { framed, etag, length }) = match described.await {
+            Ok(described) => described,
+            Err(error) => return self.after_count(caller, error).await,
+        };
+        let not_modified = matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag));
+        let remaining = self.submit(caller, Charge::Read { account_id: caller.account_id.clone() }).await?;
+        Ok(Shown { framed, is_rendered, etag, length, not_modified, remaining })
+    }
 
-/// A request that failed before it was counted is counted all the same.
-pub(super) async fn after_count<T>(app: &App, caller: &Caller, error: DeliveryError) -> Windowed<T> {
-    let (window, counted) = count(app, caller).await;
-    (window, Err(counted.err().unwrap_or(error)))
-}
+    /// A request that failed before it was counted is counted all the same.
+    pub(super) async fn after_count<T>(&self, caller: &Caller, error: DeliveryError) -> Result<T, DeliveryError> {
+        self.count(caller).await?;
+        Err(error)
+    }
 
-/// Counts the request, unless that was done, and charges it in one entry. Gives the balance after it.
-pub(super) async fn submit(app: &App, caller: &Caller, charge: Charge) -> Windowed<Credits> {
-    let required = charge.asks();
-    let count = (!caller.is_counted).then(|| RateCount {
-        counted: caller.key_id.clone(),
-        limit_per_minute: caller.rate_limit_per_minute,
-        account_id: Some(caller.account_id.clone()),
-        account_limit_per_minute: caller.account_limit_per_minute,
-    });
-    let capped_key_id = caller.is_capped.then(|| caller.key_id.clone());
-    match app.meter.submit(Entry { count, capped_key_id, charge }).await {
-        Ok(metered) => (metered.window, balance_after(metered, required)),
-        Err(error) => (None, Err(error.into())),
+    /// Counts the request, unless that was done, and charges it in one entry. Gives the balance after it. The window that the request is counted
+    /// in goes to the caller.
+    pub(super) async fn submit(&self, caller: &Caller, charge: Charge) -> Result<Credits, DeliveryError> {
+        let required = charge.asks();
+        let count = (!caller.is_counted).then(|| RateCount {
+            counted: caller.key_id.clone(),
+            limit_per_minute: caller.rate_limit_per_minute,
+            account_id: Some(caller.account_id.clone()),
+            account_limit_per_minute: caller.account_limit_per_minute,
+        });
+        let capped_key_id = caller.is_capped.then(|| caller.key_id.clone());
+        let metered = self.meter.submit(Entry { count, capped_key_id, charge }).await;
+        if !caller.is_counted {
+            caller.window.set(metered.as_ref().ok().and_then(|metered| metered.window));
+        }
+        balance_after(metered?, required)
+    }
+
+    /// Tries to release a hold; one that fails goes on beside its caller until the hold is past its time, when the sweeper releases it.
+    async fn release(&self, hold_id: String) {
+        let entry = Entry::uncounted(Charge::Release { hold_id });
+        let Err(error) = self.meter.submit(entry.clone()).await else { return };
+        tracing::warn!(error = &error as &dyn std::error::Error, "a hold could not be released yet");
+        let meter = self.meter.clone();
+        let tries = (self.render_wait.as_millis() as i64 + HOLD_MARGIN_MS) / RELEASE_AGAIN.as_millis() as i64;
+        tokio::spawn(async move {
+            for _ in 0..tries {
+                tokio::time::sleep(RELEASE_AGAIN).await;
+                match meter.submit(entry.clone()).await {
+                    Ok(_) | Err(MeterError::Stopping) => return,
+                    Err(_) => {}
+                }
+            }
+        });
     }
 }
 
@@ -250,7 +309,7 @@ pub(super) fn delivered(
 
 /// A hold that this request opens. However the request ends, dropping this gives the credits back unless they were settled.
 struct Held {
-    app: App,
+    deliveries: Deliveries,
     hold_id: String,
     /// Of a named request.
     attempt_id: Option<String>,
@@ -277,21 +336,21 @@ impl Held {
         let (caller, request_id, order) = (caller.clone(), request_id.to_owned(), order.clone());
         let asker = Asker::account(Lane::Interactive, &caller.account_id);
         let finding = async move {
+            let deliveries = self.deliveries.clone();
             let finding = async {
-                let found = obtain(&self.app, &order, &asker).await?;
-                within(&self.app, &order, found, bytes_max).await
+                let found = deliveries.pictures.obtain(&order, &asker).await?;
+                deliveries.pictures.within(&order, found, bytes_max).await
             };
             let found = tokio::select! {
                 found = finding => found,
                 // The client has left: dropping the hold gives the credits back. The render goes on for a while, for whoever asks again.
                 () = answer.closed() => {
                     if source == Source::Generated {
-                        abandoned::note(&self.app, &caller.account_id, &order).await;
+                        deliveries.abandoned.note(&caller.account_id, &order).await;
                     }
                     return;
                 }
             };
-            let app = self.app.clone();
             let ended = match found {
                 Ok(ready) => self.settle(&caller, &request_id, &order, ready, source).await,
                 Err(error) => Err((self, error)),
@@ -301,7 +360,7 @@ impl Held {
                 Err((held, error)) => {
                     // Made all the same, and not paid for.
                     if matches!(error, DeliveryError::NoPlace(_)) && source == Source::Generated {
-                        abandoned::note(&app, &caller.account_id, &order).await;
+                        deliveries.abandoned.note(&caller.account_id, &order).await;
                     }
                     held.release().await;
                     (Err(error), None)
@@ -310,9 +369,9 @@ impl Held {
             // The client left while the picture was paid.
             if let (Err(Ok(_)), Some(entry_id)) = (answer.send(ended), entry_id) {
                 if source == Source::Generated {
-                    abandoned::note(&app, &caller.account_id, &order).await;
+                    deliveries.abandoned.note(&caller.account_id, &order).await;
                 }
-                app.meter.give_back(entry_id);
+                deliveries.meter.give_back(entry_id);
             }
         };
         tokio::spawn(with_turn(current_turn(), Trace::current().around(finding)));
@@ -337,7 +396,7 @@ impl Held {
             }
         };
         let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery, address, keep };
-        let settled = self.app.meter.submit(Entry::uncounted(charge)).await.map_err(DeliveryError::from);
+        let settled = self.deliveries.meter.submit(Entry::uncounted(charge)).await.map_err(DeliveryError::from);
         let settled = settled.and_then(|metered| {
             let entry_id = metered.entry_id.clone();
             Ok((balance_after(metered, Credits(0))?, entry_id))
@@ -353,7 +412,8 @@ impl Held {
 
     /// Gives the credits back before the client is told.
     async fn release(mut self) {
-        release(&self.app, std::mem::take(&mut self.hold_id)).await;
+        let hold_id = std::mem::take(&mut self.hold_id);
+        self.deliveries.release(hold_id).await;
     }
 }
 
@@ -362,30 +422,9 @@ impl Drop for Held {
         if self.hold_id.is_empty() {
             return;
         }
-        let (app, hold_id) = (self.app.clone(), std::mem::take(&mut self.hold_id));
+        let (deliveries, hold_id) = (self.deliveries.clone(), std::mem::take(&mut self.hold_id));
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { release(&app, hold_id).await });
+            runtime.spawn(async move { deliveries.release(hold_id).await });
         }
     }
-}
-
-/// Between two tries to release a hold while the ledger cannot be written.
-const RELEASE_AGAIN: Duration = Duration::from_secs(1);
-
-/// Tries to release a hold; one that fails goes on beside its caller until the hold is past its time, when the sweeper releases it.
-async fn release(app: &App, hold_id: String) {
-    let entry = Entry::uncounted(Charge::Release { hold_id });
-    let Err(error) = app.meter.submit(entry.clone()).await else { return };
-    tracing::warn!(error = &error as &dyn std::error::Error, "a hold could not be released yet");
-    let app = app.clone();
-    let tries = (app.config.farm.render_wait().as_millis() as i64 + HOLD_MARGIN_MS) / RELEASE_AGAIN.as_millis() as i64;
-    tokio::spawn(async move {
-        for _ in 0..tries {
-            tokio::time::sleep(RELEASE_AGAIN).await;
-            match app.meter.submit(entry.clone()).await {
-                Ok(_) | Err(MeterError::Stopping) => return,
-                Err(_) => {}
-            }
-        }
-    });
 }

@@ -1,14 +1,15 @@
 //! The pictures of the home page: which they are, and having them rendered at first start. They are free for everyone,
 //! wait behind every paid render, and count towards the day's budget.
 
-use super::{DeliveryError, ImageRequest, Order, example};
-use crate::app::App;
+use super::{DeliveryError, ImageRequest, Order, Pictures};
 use crate::catalog::{Catalog, Found};
 use crate::renders::RenderError;
 use cyclorama_core::{Colour, Variant, View};
 use serde::Deserialize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 static LIST: &str = include_str!("../../templates/examples.toml");
 
@@ -52,7 +53,7 @@ impl Example {
 /// The list, looked up in the catalog.
 #[derive(Debug)]
 pub struct Examples {
-    list: Vec<Example>,
+    list: Arc<[Example]>,
     rendering: AtomicBool,
 }
 
@@ -70,17 +71,17 @@ impl Examples {
                 }
             }
         }
-        Ok(Examples { list, rendering: AtomicBool::new(false) })
+        Ok(Examples { list: list.into(), rendering: AtomicBool::new(false) })
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Example> {
         self.list.iter()
     }
 
-    /// Has them rendered by a task of its own, once in the life of the process.
-    pub fn start_rendering(&self, app: &App) {
+    /// Has them rendered by a task of its own, once in the life of the process, until `stopping` is cancelled.
+    pub fn start_rendering(&self, pictures: &Pictures, stopping: &CancellationToken) {
         if !self.rendering.swap(true, Ordering::Relaxed) {
-            tokio::spawn(render_all(app.clone()));
+            tokio::spawn(render_all(self.list.clone(), pictures.clone(), stopping.clone()));
         }
     }
 
@@ -90,23 +91,18 @@ impl Examples {
     }
 }
 
-/// Whether an example is there yet.
-pub async fn is_rendered(app: &App, example: &Example) -> Result<bool, DeliveryError> {
-    Ok(app.pictures.rendered(app, &example.order).await?.is_some())
-}
-
 /// Has the pictures rendered that are not there yet, one after the other, until all are there or the service stops. One
 /// that fails is tried again after the others, so that it keeps none of them from the page.
-async fn render_all(app: App) {
+async fn render_all(list: Arc<[Example]>, pictures: Pictures, stopping: CancellationToken) {
     let mut wait = RETRY_FIRST;
-    let mut missing: Vec<&Example> = app.examples.iter().collect();
+    let mut missing: Vec<&Example> = list.iter().collect();
     while !missing.is_empty() {
         let mut failed = Vec::new();
         for one in missing {
             let made = loop {
                 let made = tokio::select! {
-                    made = example(&app, &one.order) => made,
-                    () = app.stopping.cancelled() => return,
+                    made = pictures.example(&one.order) => made,
+                    () = stopping.cancelled() => return,
                 };
                 // Its render may still go on, and is given up when nobody asks again.
                 if !matches!(made, Err(DeliveryError::Render(RenderError::TooLate))) {
@@ -126,7 +122,7 @@ async fn render_all(app: App) {
         if !missing.is_empty() {
             tokio::select! {
                 () = tokio::time::sleep(wait) => wait = (wait * 2).min(RETRY_MAX),
-                () = app.stopping.cancelled() => return,
+                () = stopping.cancelled() => return,
             }
         }
     }

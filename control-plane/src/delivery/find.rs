@@ -5,18 +5,21 @@
 
 use super::credentials::Credentials;
 use super::encoders::{Busy, Encoders, Work};
-use super::looks::{kept_variant, settled};
+use super::framed::Framed;
+use super::looks::Looks;
+use super::new_paints::NewPaints;
 use super::sizes::{self, Kept, Sizes, is_preset};
-use super::{DeliveryError, Order, etag, new_paints};
-use crate::app::App;
+use super::{DeliveryError, Order, etag};
+use crate::catalog::CurrentCatalog;
+use crate::clock::Clock;
 use crate::logs::causes;
 use crate::objects::{ObjectError, ObjectKey, ObjectStore, SizePart, keys};
-use crate::renders::{Asker, Lane, Picture};
+use crate::renders::{Asker, Lane, Picture, Renders};
 use crate::turns::waiting;
 use bytes::Bytes;
 use cyclorama_core::encoding::{self, EncodingError, decode_master};
 use cyclorama_core::frame::{self, Scale, Sight};
-use cyclorama_core::{Format, Frame, MASTER_SIDE_PX, Variant, Vehicle, VehicleKey, View};
+use cyclorama_core::{Format, Frame, MASTER_SIDE_PX, Variant};
 use moka::policy::EvictionPolicy;
 use moka::{future, sync};
 use std::fs::File;
@@ -45,6 +48,10 @@ const MEMORY_FOR_ONE_FREE: u64 = 8;
 /// Pictures as this process knows them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Pictures {
+    renders: Renders,
+    /// Under which names pictures are kept.
+    pub looks: Looks,
+    new_paints: NewPaints,
     store: ObjectStore,
     /// What was paid for, in memory.
     paid: Derivatives,
@@ -53,8 +60,6 @@ pub struct Pictures {
     /// What keeps files of large derivatives open.
     files: sync::Cache<DerivativeKey, Arc<File>>,
     known: sync::Cache<Variant, Arc<Picture>>,
-    /// Under which year of its look the pictures of a vehicle are kept.
-    pub(super) homes: sync::Cache<(Vehicle, View), VehicleKey>,
     /// Which part of each master shows the vehicle, and its scale; by the digest of the master.
     sights: sync::Cache<String, Sight>,
     /// Pictures that clients who take AVIF have asked for once.
@@ -63,6 +68,16 @@ pub struct Pictures {
     credentials: Option<Credentials>,
     encoders: Encoders,
     sizes: Sizes,
+}
+
+/// What pictures are found in and made with.
+pub struct Sources {
+    pub store: ObjectStore,
+    pub renders: Renders,
+    pub catalog: Arc<CurrentCatalog>,
+    pub clock: Clock,
+    pub credentials: Option<Credentials>,
+    pub sizes: Sizes,
 }
 
 type Derivatives = future::Cache<DerivativeKey, Derivative>;
@@ -100,16 +115,6 @@ pub struct Ready {
     pub picture: Arc<Picture>,
 }
 
-/// Size and scale of a picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Framed {
-    /// In pixels.
-    pub width: u32,
-    pub height: u32,
-    /// Millimetres of the vehicle for a pixel, where vehicles are asked for at one scale.
-    pub scale_mm_per_px: Option<f64>,
-}
-
 /// A picture as `HEAD` describes it, without its bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
@@ -131,8 +136,10 @@ fn derivatives(memory_bytes_max: u64) -> Derivatives {
 }
 
 impl Pictures {
-    /// Keeps up to `memory_bytes_max` bytes of derivatives in memory.
-    pub fn new(store: ObjectStore, memory_bytes_max: u64, credentials: Option<Credentials>, sizes: Sizes) -> Self {
+    /// Keeps up to `memory_bytes_max` bytes of derivatives in memory. An account may have `new_paints_per_account_day` pictures made a day
+    /// in paints that no preset names.
+    pub fn new(sources: Sources, memory_bytes_max: u64, new_paints_per_account_day: i64) -> Self {
+        let Sources { store, renders, catalog, clock, credentials, sizes } = sources;
         let for_free = memory_bytes_max / MEMORY_FOR_ONE_FREE;
         let files = sync::Cache::builder().max_capacity(OPEN_FILES_MAX).eviction_policy(EvictionPolicy::lru()).build();
         let known = sync::Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
@@ -140,12 +147,14 @@ impl Pictures {
         let avif_wanted = sync::Cache::builder().max_capacity(AVIF_WANTED_MAX).time_to_live(AVIF_WANTED_FOR).build();
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Pictures {
+            looks: Looks::new(renders.clone(), catalog),
+            new_paints: NewPaints { renders: renders.clone(), clock, per_account_day: new_paints_per_account_day },
+            renders,
             store,
             paid: derivatives(memory_bytes_max - for_free),
             free: derivatives(for_free),
             files,
             known,
-            homes: sync::Cache::builder().max_capacity(KNOWN_MAX).build(),
             sights,
             avif_wanted,
             credentials,
@@ -198,13 +207,13 @@ impl Pictures {
         etag::of_recipe(&picture.master_sha256, &order.frame, order.format, certificate_id)
     }
 
-    /// The order's picture if it has been rendered.
-    pub(super) async fn rendered(&self, app: &App, order: &Order) -> Result<Option<Arc<Picture>>, DeliveryError> {
+    /// The order's picture if it has been rendered; reads none of its bytes.
+    pub async fn rendered(&self, order: &Order) -> Result<Option<Arc<Picture>>, DeliveryError> {
         if let Some(picture) = self.known.get(&order.variant) {
             return Ok(Some(picture));
         }
-        let Some(kept) = kept_variant(app, order).await? else { return Ok(None) };
-        let picture = app.renders.find(&kept).await?.map(Arc::new);
+        let Some(kept) = self.looks.kept_variant(order).await? else { return Ok(None) };
+        let picture = self.renders.find(&kept).await?.map(Arc::new);
         if let Some(picture) = &picture {
             self.known.insert(order.variant.clone(), picture.clone());
         }
@@ -502,12 +511,6 @@ impl Pictures {
     }
 }
 
-impl From<ObjectError> for DeliveryError {
-    fn from(error: ObjectError) -> Self {
-        DeliveryError::Store(Arc::new(error))
-    }
-}
-
 impl From<Busy> for DeliveryError {
     fn from(_: Busy) -> Self {
         DeliveryError::FreeWorkFull
@@ -531,79 +534,76 @@ impl DerivativeKey {
     }
 }
 
-/// The picture, rendered first if need be, and its bytes, for a credit.
-pub(super) async fn obtain(app: &App, order: &Order, asker: &Asker) -> Result<Ready, DeliveryError> {
-    let picture = rendered_for(app, order, asker).await?;
-    app.pictures.bytes(order, &picture).await
-}
-
-/// The picture, or the largest smaller copy of it that has no more than `bytes_max` bytes.
-pub(super) async fn within(
-    app: &App,
-    order: &Order,
-    mut found: Ready,
-    bytes_max: Option<usize>,
-) -> Result<Ready, DeliveryError> {
-    let mut smaller = order.clone();
-    let smaller_side = |side: Option<u32>| Some((side.unwrap_or(MASTER_SIDE_PX) * 3 / 4).max(1));
-    while bytes_max.is_some_and(|bytes_max| found.bytes.len() > bytes_max) && smaller.frame.size_px() != (1, 1) {
-        smaller.frame.width = smaller_side(smaller.frame.width);
-        smaller.frame.height = smaller_side(smaller.frame.height);
-        found = app.pictures.bytes(&smaller, &found.picture).await?;
+impl Pictures {
+    /// The picture, rendered first if need be, and its bytes, for a credit.
+    pub(super) async fn obtain(&self, order: &Order, asker: &Asker) -> Result<Ready, DeliveryError> {
+        let picture = self.rendered_for(order, asker).await?;
+        self.bytes(order, &picture).await
     }
-    Ok(found)
-}
 
-async fn rendered_for(app: &App, order: &Order, asker: &Asker) -> Result<Arc<Picture>, DeliveryError> {
-    if let Some(picture) = app.pictures.rendered(app, order).await? {
-        return Ok(picture);
+    /// The picture, or the largest smaller copy of it that has no more than `bytes_max` bytes.
+    pub(super) async fn within(
+        &self,
+        order: &Order,
+        mut found: Ready,
+        bytes_max: Option<usize>,
+    ) -> Result<Ready, DeliveryError> {
+        let mut smaller = order.clone();
+        let smaller_side = |side: Option<u32>| Some((side.unwrap_or(MASTER_SIDE_PX) * 3 / 4).max(1));
+        while bytes_max.is_some_and(|bytes_max| found.bytes.len() > bytes_max) && smaller.frame.size_px() != (1, 1) {
+            smaller.frame.width = smaller_side(smaller.frame.width);
+            smaller.frame.height = smaller_side(smaller.frame.height);
+            found = self.bytes(&smaller, &found.picture).await?;
+        }
+        Ok(found)
     }
-    let (vehicle, variant) = settled(app, order).await?;
-    new_paints::count(app, &variant, asker).await?;
-    let rendering = app.renders.picture(&vehicle, &variant, asker);
-    let picture = Arc::new(waiting::for_render(rendering).await??);
-    app.pictures.known.insert(order.variant.clone(), picture.clone());
-    Ok(picture)
-}
 
-/// A picture for the service's own pages and for somebody who tries it, rendered if need be: nobody pays, it waits behind everybody who does,
-/// and new ones are made only within such pictures' share of the day's budget.
-pub async fn example(app: &App, order: &Order) -> Result<Arc<Picture>, DeliveryError> {
-    rendered_for(app, order, &Asker::nobody(Lane::Example)).await
-}
-
-/// A picture for an address that this account's partner signed, rendered if need be: free, and a page in somebody's browser.
-pub async fn for_partner(app: &App, order: &Order, account_id: &str) -> Result<Arc<Picture>, DeliveryError> {
-    rendered_for(app, order, &Asker::account(Lane::FirstLoad, account_id)).await
-}
-
-/// As [`ready`], or a smaller copy that has no more than `bytes_max` bytes.
-pub async fn ready_within(app: &App, order: &Order, bytes_max: usize) -> Result<Option<Ready>, DeliveryError> {
-    match ready(app, order).await? {
-        Some(found) => within(app, order, found, Some(bytes_max)).await.map(Some),
-        None => Ok(None),
+    async fn rendered_for(&self, order: &Order, asker: &Asker) -> Result<Arc<Picture>, DeliveryError> {
+        if let Some(picture) = self.rendered(order).await? {
+            return Ok(picture);
+        }
+        let (vehicle, variant) = self.looks.settled(order).await?;
+        self.new_paints.count(&variant, asker).await?;
+        let rendering = self.renders.picture(&vehicle, &variant, asker);
+        let picture = Arc::new(waiting::for_render(rendering).await??);
+        self.known.insert(order.variant.clone(), picture.clone());
+        Ok(picture)
     }
-}
 
-/// The picture if it has been rendered; reads none of its bytes.
-pub async fn rendered(app: &App, order: &Order) -> Result<Option<Arc<Picture>>, DeliveryError> {
-    app.pictures.rendered(app, order).await
-}
+    /// A picture for the service's own pages and for somebody who tries it, rendered if need be: nobody pays, it waits behind everybody who
+    /// does, and new ones are made only within such pictures' share of the day's budget.
+    pub async fn example(&self, order: &Order) -> Result<Arc<Picture>, DeliveryError> {
+        self.rendered_for(order, &Asker::nobody(Lane::Example)).await
+    }
 
-/// The bytes of a picture for nobody's credit, as far as nothing has to be made for them.
-pub async fn found_for_free(app: &App, order: &Order, picture: &Arc<Picture>) -> Result<Option<Ready>, DeliveryError> {
-    app.pictures.found(order, picture, Work::Free).await
-}
+    /// A picture for an address that this account's partner signed, rendered if need be: free, and a page in somebody's browser.
+    pub async fn for_partner(&self, order: &Order, account_id: &str) -> Result<Arc<Picture>, DeliveryError> {
+        self.rendered_for(order, &Asker::account(Lane::FirstLoad, account_id)).await
+    }
 
-/// The bytes of a picture for nobody's credit, made if need be: whoever asks for this has counted it.
-pub async fn made_for_free(app: &App, order: &Order, picture: &Arc<Picture>) -> Result<Ready, DeliveryError> {
-    app.pictures.bytes_for(order, picture, Work::Free).await
-}
+    /// As [`Pictures::ready_if_rendered`], or a smaller copy that has no more than `bytes_max` bytes.
+    pub async fn ready_within(&self, order: &Order, bytes_max: usize) -> Result<Option<Ready>, DeliveryError> {
+        match self.ready_if_rendered(order).await? {
+            Some(found) => self.within(order, found, Some(bytes_max)).await.map(Some),
+            None => Ok(None),
+        }
+    }
 
-/// The picture if it has been rendered, for whoever has paid for it; never renders.
-pub async fn ready(app: &App, order: &Order) -> Result<Option<Ready>, DeliveryError> {
-    match app.pictures.rendered(app, order).await? {
-        Some(picture) => app.pictures.bytes(order, &picture).await.map(Some),
-        None => Ok(None),
+    /// The picture if it has been rendered, for whoever has paid for it; never renders.
+    pub async fn ready_if_rendered(&self, order: &Order) -> Result<Option<Ready>, DeliveryError> {
+        match self.rendered(order).await? {
+            Some(picture) => self.bytes(order, &picture).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The bytes of a picture for nobody's credit, as far as nothing has to be made for them.
+    pub async fn found_for_free(&self, order: &Order, picture: &Arc<Picture>) -> Result<Option<Ready>, DeliveryError> {
+        self.found(order, picture, Work::Free).await
+    }
+
+    /// The bytes of a picture for nobody's credit, made if need be: whoever asks for this has counted it.
+    pub async fn made_for_free(&self, order: &Order, picture: &Arc<Picture>) -> Result<Ready, DeliveryError> {
+        self.bytes_for(order, picture, Work::Free).await
     }
 }

@@ -3,36 +3,29 @@
 //! AVIF and WebP are given only to clients that name them: a client that takes `image/*` or anything says nothing of what it can show. AVIF
 //! takes long to make, so that it is given when it is there; a picture that is asked for again by such clients has it made meanwhile.
 
-use super::find::rendered;
-use super::{AskedFormat, DeliveryError, Order};
-use crate::app::App;
-use axum::http::HeaderMap;
-use axum::http::header::ACCEPT;
+use super::{AskedFormat, DeliveryError, Order, Pictures};
 use cyclorama_core::Format;
 use std::borrow::Cow;
 
-/// The order in the format that is given to the client who sent `headers`.
-pub async fn negotiated<'o>(
-    app: &App,
-    order: Cow<'o, Order>,
-    headers: &HeaderMap,
-) -> Result<Cow<'o, Order>, DeliveryError> {
-    if order.asked_format != AskedFormat::Auto {
-        return Ok(order);
-    }
-    let accepted: Vec<&str> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
-    let needs_alpha = order.frame.background.is_none();
-    let mut formats = welcome(&accepted.join(","), needs_alpha).into_iter();
-    let in_format = |format| Order { format, ..Order::clone(&order) };
-    let first = formats.next().unwrap_or(order.asked_format.usual());
-    if first != Format::Avif {
-        return Ok(Cow::Owned(in_format(first)));
-    }
-    let avif = in_format(Format::Avif);
-    let next = in_format(formats.next().unwrap_or(order.asked_format.usual()));
-    match rendered(app, &order).await? {
-        Some(picture) if app.pictures.has_or_will_have(&avif, &picture).await? => Ok(Cow::Owned(avif)),
-        Some(_) | None => Ok(Cow::Owned(next)),
+impl Pictures {
+    /// The order in the format that is given to a client whose `Accept` is `accept`, empty where it sent none.
+    pub async fn negotiated<'o>(&self, order: Cow<'o, Order>, accept: &str) -> Result<Cow<'o, Order>, DeliveryError> {
+        if order.asked_format != AskedFormat::Auto {
+            return Ok(order);
+        }
+        let needs_alpha = order.frame.background.is_none();
+        let mut formats = welcome(accept, needs_alpha).into_iter();
+        let in_format = |format| Order { format, ..Order::clone(&order) };
+        let first = formats.next().unwrap_or(order.asked_format.usual());
+        if first != Format::Avif {
+            return Ok(Cow::Owned(in_format(first)));
+        }
+        let avif = in_format(Format::Avif);
+        let next = in_format(formats.next().unwrap_or(order.asked_format.usual()));
+        match self.rendered(&order).await? {
+            Some(picture) if self.has_or_will_have(&avif, &picture).await? => Ok(Cow::Owned(avif)),
+            Some(_) | None => Ok(Cow::Owned(next)),
+        }
     }
 }
 

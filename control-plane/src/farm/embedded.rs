@@ -6,9 +6,13 @@
 use super::program;
 use crate::accounts::token::PlainKey;
 use crate::accounts::{node_token, private_file};
-use crate::app::App;
+use crate::clock::Clock;
+use crate::config::farm::Farm;
+use crate::db::Database;
+use crate::renders::Renders;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -39,96 +43,108 @@ pub enum EmbeddedError {
     Database(#[from] sqlx::Error),
 }
 
-/// Starts the node and keeps it running until `stop`; the task ends when the node has.
-pub async fn start(
-    app: App,
-    public: SocketAddr,
-    stop: CancellationToken,
-) -> Result<tokio::task::JoinHandle<()>, EmbeddedError> {
-    let (token_id, token) = establish_token(&app).await?;
-    // Whatever a node of an earlier run still held: that process ended with the service it belonged to.
-    app.renders.gone(&token_id).await?;
-    app.renders.local_node(&token_id, format!("http://{public}"));
-    Ok(tokio::spawn(supervise(app, public, token_id, token, stop)))
+/// What the node is started with.
+pub struct EmbeddedNode {
+    pub farm: Farm,
+    /// Where its token is kept.
+    pub data_dir: PathBuf,
+    /// Where it sends its traces.
+    pub traces: Option<String>,
+    pub db: Database,
+    pub renders: Renders,
+    pub clock: Clock,
+    /// Where it finds this service.
+    pub public: SocketAddr,
 }
 
-/// The token of an earlier run, so that its leases are known to be over; a new one at first start or on a new database.
-async fn establish_token(app: &App) -> Result<(String, PlainKey), EmbeddedError> {
-    let path = app.config.storage.data_dir.join("embedded-node.token");
-    let kept = private_file::read(&path)?
-        .and_then(|bytes| String::from_utf8(bytes).ok())
-        .and_then(|text| PlainKey::parse(node_token::PREFIX, text.trim()));
-    if let Some(token) = kept
-        && let Some(token_id) = node_token::find(&app.db, &token.hash()).await?
-    {
-        return Ok((token_id, token));
+impl EmbeddedNode {
+    /// Starts the node and keeps it running until `stop`; the task ends when the node has.
+    pub async fn start(self, stop: CancellationToken) -> Result<tokio::task::JoinHandle<()>, EmbeddedError> {
+        let (token_id, token) = self.establish_token().await?;
+        // Whatever a node of an earlier run still held: that process ended with the service it belonged to.
+        self.renders.gone(&token_id).await?;
+        self.renders.local_node(&token_id, format!("http://{}", self.public));
+        Ok(tokio::spawn(self.supervise(token_id, token, stop)))
     }
-    let token = PlainKey::generate(node_token::PREFIX, &mut rand::rng());
-    let mut tx = app.db.begin().await?;
-    let token_id = node_token::create(&mut tx, "embedded", &token, app.clock.now()).await?;
-    tx.commit().await?;
-    private_file::write(&path, token.reveal().as_bytes())?;
-    Ok((token_id, token))
-}
 
-async fn supervise(app: App, public: SocketAddr, token_id: String, token: PlainKey, stop: CancellationToken) {
-    let mut pause = PAUSE_MIN;
-    while !stop.is_cancelled() {
-        let started = Instant::now();
-        match spawn(&app, public, &token) {
-            Ok(child) => {
-                let (ended, last_lines) = watch(child, &stop).await;
-                if let Err(error) = app.renders.gone(&token_id).await {
+    /// The token of an earlier run, so that its leases are known to be over; a new one at first start or on a new database.
+    async fn establish_token(&self) -> Result<(String, PlainKey), EmbeddedError> {
+        let path = self.data_dir.join("embedded-node.token");
+        let kept = private_file::read(&path)?
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .and_then(|text| PlainKey::parse(node_token::PREFIX, text.trim()));
+        if let Some(token) = kept
+            && let Some(token_id) = node_token::find(&self.db, &token.hash()).await?
+        {
+            return Ok((token_id, token));
+        }
+        let token = PlainKey::generate(node_token::PREFIX, &mut rand::rng());
+        let mut tx = self.db.begin().await?;
+        let token_id = node_token::create(&mut tx, "embedded", &token, self.clock.now()).await?;
+        tx.commit().await?;
+        private_file::write(&path, token.reveal().as_bytes())?;
+        Ok((token_id, token))
+    }
+
+    async fn supervise(self, token_id: String, token: PlainKey, stop: CancellationToken) {
+        let mut pause = PAUSE_MIN;
+        while !stop.is_cancelled() {
+            let started = Instant::now();
+            match self.spawn(&token) {
+                Ok(child) => {
+                    let (ended, last_lines) = watch(child, &stop).await;
+                    if let Err(error) = self.renders.gone(&token_id).await {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "jobs of the ended node wait for their lease to end"
+                        );
+                    }
+                    if stop.is_cancelled() {
+                        return;
+                    }
+                    metrics::counter!("cyclorama_embedded_node_ends_total").increment(1);
+                    let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
                     tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "jobs of the ended node wait for their lease to end"
+                        status,
+                        said = last_lines.join(" | "),
+                        "the embedded render node ended; cached pictures are still served"
                     );
                 }
-                if stop.is_cancelled() {
-                    return;
-                }
-                metrics::counter!("cyclorama_embedded_node_ends_total").increment(1);
-                let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
-                tracing::warn!(
-                    status,
-                    said = last_lines.join(" | "),
-                    "the embedded render node ended; cached pictures are still served"
-                );
+                Err(error) => tracing::error!(
+                    program = %program::path(&self.farm).display(),
+                    error = &error as &dyn std::error::Error,
+                    "the embedded render node cannot be started; build it, or set CYCLORAMA_NODE_BINARY, or CYCLORAMA_NODE=none"
+                ),
             }
-            Err(error) => tracing::error!(
-                program = %program::path(&app.config.farm).display(),
-                error = &error as &dyn std::error::Error,
-                "the embedded render node cannot be started; build it, or set CYCLORAMA_NODE_BINARY, or CYCLORAMA_NODE=none"
-            ),
+            pause = if started.elapsed() >= GOOD_START { PAUSE_MIN } else { pause };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stop.cancelled() => return,
+            }
+            pause = (pause * 2).min(PAUSE_MAX);
         }
-        pause = if started.elapsed() >= GOOD_START { PAUSE_MIN } else { pause };
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = stop.cancelled() => return,
-        }
-        pause = (pause * 2).min(PAUSE_MAX);
     }
-}
 
-fn spawn(app: &App, public: SocketAddr, token: &PlainKey) -> std::io::Result<Child> {
-    let mut command = program::command(&app.config.farm);
-    if let Some(collector) = &app.config.logs.traces {
-        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector);
+    fn spawn(&self, token: &PlainKey) -> std::io::Result<Child> {
+        let mut command = program::command(&self.farm);
+        if let Some(collector) = &self.traces {
+            command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector);
+        }
+        command
+            .args(["run", "--embedded"])
+            .env("CYCLORAMA_NODE_URL", format!("http://{}", self.public))
+            // The environment of a process is readable by its own user only; arguments are readable by everyone.
+            .env("CYCLORAMA_NODE_TOKEN", token.reveal())
+            .env("CYCLORAMA_NODE_NAME", "embedded")
+            // Its lines end in our log, which has its own form.
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            // Ctrl-C in a terminal goes to a whole group: requests in flight would lose the node that works for them.
+            .process_group(0)
+            .spawn()
     }
-    command
-        .args(["run", "--embedded"])
-        .env("CYCLORAMA_NODE_URL", format!("http://{public}"))
-        // The environment of a process is readable by its own user only; arguments are readable by everyone.
-        .env("CYCLORAMA_NODE_TOKEN", token.reveal())
-        .env("CYCLORAMA_NODE_NAME", "embedded")
-        // Its lines end in our log, which has its own form.
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        // Ctrl-C in a terminal goes to a whole group: requests in flight would lose the node that works for them.
-        .process_group(0)
-        .spawn()
 }
 
 /// Forwards the node's log until it ends. Told to stop, it gets a moment to leave. How it ended, and what it said last.

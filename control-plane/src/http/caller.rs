@@ -4,7 +4,7 @@ use super::authorization::sent_key;
 use super::error::Problem;
 use super::key_window::refuse_when_full;
 use crate::accounts::api_key;
-use crate::accounts::caller::{Caller, MissingScope, UsualLimits};
+use crate::accounts::caller::{Caller, KeyWindow, MissingScope, UsualLimits};
 use crate::accounts::token::PlainKey;
 use crate::app::App;
 use axum::extract::FromRequestParts;
@@ -20,16 +20,16 @@ impl From<MissingScope> for Problem {
     }
 }
 
-/// Looks the key of these headers up: `Ok(None)` when none was sent, 401 when it is not a valid one.
-pub async fn caller_of_headers(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, Problem> {
+/// Looks the key of these headers up, whose window goes to `window`: `Ok(None)` when none was sent, 401 when it is not a valid one.
+pub async fn caller_of_headers(app: &App, headers: &HeaderMap, window: &KeyWindow) -> Result<Option<Caller>, Problem> {
     match sent_key(headers) {
         None => Ok(None),
-        Some(key) => caller_of_key(app, &key).await.map(Some),
+        Some(key) => caller_of_key(app, &key, window).await.map(Some),
     }
 }
 
 /// Looks a key up that came by another way (the legacy query string).
-pub async fn caller_of_key(app: &App, key: &str) -> Result<Caller, Problem> {
+pub async fn caller_of_key(app: &App, key: &str, window: &KeyWindow) -> Result<Caller, Problem> {
     let refused = || Problem::unauthorized("The API key is not valid, or has been revoked.");
     let hash = PlainKey::parse(api_key::PREFIX, key).ok_or_else(refused)?.hash();
     let found = app.keys.find(&app.db, &hash).await?.ok_or_else(refused)?;
@@ -38,14 +38,15 @@ pub async fn caller_of_key(app: &App, key: &str) -> Result<Caller, Problem> {
         key_per_minute: limits.rate_limit_per_minute,
         account_per_minute: limits.account_rate_limit_per_minute,
     };
-    Ok(Caller::new(found, usual))
+    Ok(Caller::new(found, usual, window.clone()))
 }
 
 impl FromRequestParts<App> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let mut caller = caller_of_headers(app, &parts.headers).await?.ok_or_else(|| {
+        let Ok(window) = KeyWindow::from_request_parts(parts, app).await;
+        let mut caller = caller_of_headers(app, &parts.headers, &window).await?.ok_or_else(|| {
             Problem::unauthorized("Send an API key: `Authorization: Bearer <key>` or `x-api-key: <key>`.")
         })?;
         refuse_when_full(app, &mut caller).await?;

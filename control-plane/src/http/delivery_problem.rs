@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::catalog::{Missing, NotFound};
 use crate::clock::UnixMs;
 use crate::delivery::DeliveryError;
+use crate::delivery::urls::{MintError, Refused};
 use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::logs::causes;
 use crate::plural;
@@ -88,11 +89,46 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
     }
 }
 
+/// Why addresses were not made, as clients see it.
+pub fn mint_problem(app: &App, error: MintError) -> Problem {
+    match error {
+        MintError::Name(error) => error.into(),
+        MintError::Delivery(error) => problem(app, error),
+    }
+}
+
 /// The same of a picture that nobody pays for.
 pub fn problem_for_free(app: &App, error: DeliveryError) -> Problem {
     match error.is_failed_render() {
         true => Problem::render_failed("The picture could not be rendered."),
         false => problem(app, error),
+    }
+}
+
+/// A refused load as clients see it.
+pub fn refused_address(app: &App, refused: Refused) -> Problem {
+    match refused {
+        Refused::Invalid => {
+            Problem::forbidden("delivery_url_invalid", "This is not a delivery address of this service.")
+        }
+        Refused::Expired => {
+            Problem::forbidden("delivery_url_expired", "This delivery address has expired: make a new one.")
+        }
+        Refused::KeyRevoked => {
+            Problem::forbidden("delivery_url_revoked", "The key that made this delivery address was revoked.")
+        }
+        Refused::Exhausted => Problem::gone(
+            "delivery_url_exhausted",
+            "This delivery address was loaded as often as it may be: make a new one.",
+        ),
+        Refused::Consumed => Problem::gone(
+            "delivery_url_consumed",
+            "The first load of this delivery address failed and its credit was given back: make a new one.",
+        ),
+        Refused::NoVehicle => {
+            Problem::not_found("vehicle_not_found", "The catalog no longer has the vehicle of this delivery address.")
+        }
+        Refused::Delivery(error) => problem(app, error),
     }
 }
 

@@ -1,46 +1,52 @@
-//! Requests of a key: each is counted in the key's window, which its answer tells. Windows themselves are counted by the meter, exactly and
-//! for all processes together.
+//! Requests of a key: each is counted in the key's window, and every answer that is the caller's alone tells the window. Windows themselves are
+//! counted by the meter, exactly and for all processes together.
 
 use super::delivery_problem::problem;
 use super::error::Problem;
-use super::window_fields::{Policy, describe, fields};
-use crate::accounts::caller::Caller;
+use super::window_fields::{Policy, describe};
+use crate::accounts::caller::{Caller, KeyWindow};
 use crate::app::App;
-use crate::delivery;
-use crate::ledger::Window;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use std::convert::Infallible;
+
+impl<S: Send + Sync> FromRequestParts<S> for KeyWindow {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get::<KeyWindow>().cloned().unwrap_or_default())
+    }
+}
+
+/// Puts the window of the request's key on the answer, where the request was counted in one.
+pub async fn told_on_answers(mut request: Request, next: Next) -> Response {
+    let window = KeyWindow::default();
+    request.extensions_mut().insert(window.clone());
+    let mut response = next.run(request).await;
+    if let Some(window) = window.get() {
+        describe(&mut response, window, Policy::Key);
+    }
+    response
+}
 
 /// Refuses a request of a key whose window is known to be full, before anything is done for it. It is counted like any other.
 pub async fn refuse_when_full(app: &App, caller: &mut Caller) -> Result<(), Problem> {
     if !app.meter.is_full(&caller.key_id, app.clock.now()) {
         return Ok(());
     }
-    let (window, counted) = delivery::count(app, caller).await;
-    if let Err(error) = counted {
-        let refusal = problem(app, error);
-        let told = window.map(|window| fields(window, Policy::Key)).into_iter().flatten();
-        return Err(told.fold(refusal, |refusal, (name, text)| refusal.header(name, &text)));
-    }
+    app.deliveries.count(caller).await.map_err(|error| problem(app, error))?;
     caller.is_counted = true;
     Ok(())
 }
 
-/// Puts a key's window on an answer, where it is known and the answer is the caller's alone.
-pub fn with_window(mut response: Response, window: Option<Window>) -> Response {
-    if let Some(window) = window {
-        describe(&mut response, window, Policy::Key);
-    }
-    response
-}
-
 /// Counts a request of a key that costs nothing, then answers it. Over the limit nothing else happens.
 pub async fn counted(app: &App, caller: &Caller, answer: impl Future<Output = Result<Response, Problem>>) -> Response {
-    let (window, counted) = delivery::count(app, caller).await;
-    let response = match counted {
+    match app.deliveries.count(caller).await {
         Ok(()) => answer.await.unwrap_or_else(Problem::into_response),
         Err(error) => problem(app, error).into_response(),
-    };
-    with_window(response, window)
+    }
 }
 
 /// A refusal that needs no account: counted, because every request is.

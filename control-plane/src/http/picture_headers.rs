@@ -3,7 +3,7 @@
 use super::sendfile::FileBody;
 use crate::delivery::{Framed, Ready};
 use axum::body::{Body, Bytes};
-use axum::http::header::IF_NONE_MATCH;
+use axum::http::header::{ACCEPT, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use std::convert::Infallible;
@@ -24,6 +24,12 @@ pub const VEHICLE_MATCH: HeaderName = HeaderName::from_static("x-vehicle-match")
 pub fn if_none_match(headers: &HeaderMap) -> Option<String> {
     let values: Vec<&str> = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).collect();
     (!values.is_empty()).then(|| values.join(", "))
+}
+
+/// All values of `Accept` as one list; empty where there is none.
+pub fn accepted(headers: &HeaderMap) -> String {
+    let values: Vec<&str> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    values.join(",")
 }
 
 /// Values are made here of slugs, digits and digests: always valid.

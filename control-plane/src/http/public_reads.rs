@@ -7,8 +7,7 @@ use super::frame::is_probe;
 use super::key_window::{counted, refuse_when_full};
 use super::partner_signature;
 use super::rate_limit::over_limit;
-use super::window_fields::RATELIMIT_LIMIT;
-use crate::accounts::caller::Caller;
+use crate::accounts::caller::{Caller, KeyWindow};
 use crate::app::App;
 use crate::network_counts::Over;
 use axum::extract::{MatchedPath, Request, State};
@@ -53,7 +52,8 @@ pub async fn public_reads(State(app): State<App>, request: Request, next: Next) 
 
 /// Answers a request for a picture from a network that is over its limit: only if it proves a grant, which is looked at before anything else is done.
 async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next) -> Response {
-    match Proof::of(app, request.uri().query().unwrap_or_default(), request.headers()).await {
+    let window = request.extensions().get::<KeyWindow>().cloned().unwrap_or_default();
+    match Proof::of(app, request.uri().query().unwrap_or_default(), request.headers(), &window).await {
         Ok(Some(Proof::Signature)) => next.run(request).await,
         Ok(Some(Proof::Key(mut caller))) => {
             if let Err(refusal) = refuse_when_full(app, &mut caller).await {
@@ -61,7 +61,7 @@ async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next)
             }
             let response = next.run(request).await;
             // What was refused before the key was looked at is counted for the key.
-            let is_counted = caller.is_counted || response.headers().contains_key(RATELIMIT_LIMIT);
+            let is_counted = caller.is_counted || window.get().is_some();
             match response.status().is_client_error() && !is_counted {
                 true => counted(app, &caller, async { Ok(response) }).await,
                 false => response,
@@ -80,11 +80,11 @@ enum Proof {
 }
 
 impl Proof {
-    async fn of(app: &App, query: &str, headers: &HeaderMap) -> Result<Option<Self>, Problem> {
+    async fn of(app: &App, query: &str, headers: &HeaderMap, window: &KeyWindow) -> Result<Option<Self>, Problem> {
         if partner_signature::is_signed(app, query).await? {
             return Ok(Some(Proof::Signature));
         }
-        Ok(caller_of_headers(app, headers).await?.map(Proof::Key))
+        Ok(caller_of_headers(app, headers, window).await?.map(Proof::Key))
     }
 }
 

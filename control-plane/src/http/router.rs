@@ -9,6 +9,7 @@ use super::cross_origin::preflight;
 use super::figures;
 use super::frame::{frame, unknown_route, wrong_method};
 use super::health;
+use super::key_window::told_on_answers;
 use super::legacy;
 use super::mcp;
 use super::node::{jobs, layers, nodes, uploads};
@@ -205,6 +206,7 @@ pub(super) fn framed(routes: Router<App>, app: App) -> Router {
     routes
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn(told_on_answers))
         .layer(from_fn_with_state(app.clone(), frame))
         .with_state(app)
 }

@@ -6,7 +6,7 @@ use super::error::Problem;
 use super::request_id::RequestId;
 use super::router;
 use crate::accounts::api_key::{self, NewKey};
-use crate::accounts::caller::Caller;
+use crate::accounts::caller::{Caller, KeyWindow};
 use crate::accounts::token::PlainKey;
 use crate::accounts::{Scope, account, node_token};
 use crate::app::App;
@@ -253,19 +253,20 @@ async fn a_stopping_service_turns_requests_away_but_not_nodes() {
 
 #[tokio::test]
 async fn addresses_that_nobody_was_told_are_given_back() {
-    use crate::delivery::urls::{self, Terms};
+    use crate::delivery::urls::{Terms, Wish};
     use crate::delivery::{ImageRequest, Order};
     use crate::ledger::balance;
     use std::task::Poll;
     let service = service().await;
     let app = &service.app;
     let key = service.key(&[Scope::ImagesRead]).await;
-    let caller = caller_of_key(app, key.reveal()).await.expect("a caller");
+    let caller = caller_of_key(app, key.reveal(), &KeyWindow::default()).await.expect("a caller");
     let request = ImageRequest::parse_query("make=ford&model=mustang&year=2020").expect("reads");
-    let order = Order::find(app, &request).expect("is in the catalog");
+    let order = Order::find(&app.catalog.now(), &app.missing_vehicles, &request).expect("is in the catalog");
     let (orders, terms) = (std::slice::from_ref(&order), Terms::usual(&app.config.delivery));
-    let minted = urls::mint(app, &caller, "request", orders, terms).await.expect("signs");
-    let mut paying = Box::pin(minted.pay(app, &caller, None));
+    let wish = Wish { request_id: "request", orders, terms };
+    let unpaid = app.mint.sign(&caller, wish).await.expect("signs");
+    let mut paying = Box::pin(app.mint.pay(&caller, unpaid, None));
     // The charge is on its way, and the client leaves.
     std::future::poll_fn(|context| {
         assert!(paying.as_mut().poll(context).is_pending());
@@ -287,6 +288,6 @@ async fn addresses_that_nobody_was_told_are_given_back() {
     assert!(refunded().await);
     assert_eq!(balance(&app.db.readers, &caller.account_id).await.expect("reads"), Credits(1));
     // Who stays is told, and pays.
-    let minted = urls::mint(app, &caller, "request", orders, terms).await.expect("signs");
-    assert_eq!(minted.pay(app, &caller, None).await.1.expect("pays"), Credits(0));
+    let unpaid = app.mint.sign(&caller, wish).await.expect("signs");
+    assert_eq!(app.mint.pay(&caller, unpaid, None).await.expect("pays"), Credits(0));
 }

@@ -6,7 +6,6 @@
 use super::batches::{self, Batch, OpenRow};
 use crate::app::App;
 use crate::clock;
-use crate::delivery;
 use crate::renders::{Progress, RenderError};
 use std::time::Duration;
 
@@ -57,7 +56,7 @@ async fn feed(app: &App) -> Result<(), sqlx::Error> {
 /// Whether the row has left the queue.
 async fn settle(app: &App, row: &OpenRow) -> Result<bool, sqlx::Error> {
     let now = app.clock.now();
-    let home = delivery::home_ahead(app, &row.wish.vehicle, row.wish.view).await?.to_string();
+    let home = app.pictures.looks.home_ahead(&row.wish.vehicle, row.wish.view).await?.to_string();
     let (to, failure) = match app.renders.progress(&home, row.wish.view, &row.wish.colours).await? {
         Progress::Done => ("done", None),
         Progress::Failed { kind, detail } => ("failed", Some((kind, detail))),
@@ -79,8 +78,8 @@ enum Fed {
 async fn queue(app: &App, row: &OpenRow, budget_percent: i64) -> Result<Fed, sqlx::Error> {
     let now = app.clock.now();
     let wish = &row.wish;
-    let home = delivery::home_ahead(app, &wish.vehicle, wish.view).await?;
-    let vehicle = delivery::drawn(app, &home, &wish.vehicle);
+    let home = app.pictures.looks.home_ahead(&wish.vehicle, wish.view).await?;
+    let vehicle = app.pictures.looks.drawn(&home, &wish.vehicle);
     let wanted =
         app.renders.want_ahead(&vehicle, &home, wish.view, &wish.colours, budget_percent, now.0 + QUEUED_MS_MAX);
     let (to, fed) = match wanted.await {

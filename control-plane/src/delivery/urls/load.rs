@@ -4,13 +4,12 @@
 //! Only when the first load of all fails in the render is the address closed, and its credit given back.
 
 use super::super::charge::delivered;
-use super::super::find::{Described, Framed, Ready, obtain};
-use super::super::{AskedFormat, DeliveryError, etag, negotiated};
-use super::Address;
-use crate::app::App;
+use super::super::find::{Described, Ready};
+use super::super::framed::Framed;
+use super::super::{AskedFormat, DeliveryError, etag};
+use super::address::{Address, Addresses, Sources};
 use crate::ledger::{Charge, Entry, Metered, Outcome, Source};
 use crate::renders::{Asker, Lane};
-use axum::http::HeaderMap;
 use cyclorama_core::Format;
 use cyclorama_drawings::{Likeness, likeness};
 use std::borrow::Cow;
@@ -75,122 +74,123 @@ pub struct Promised {
     pub shareable_seconds: Option<i64>,
 }
 
-/// Checks an address as a load would, without rendering and without counting.
-pub async fn promise(
-    app: &App,
-    token: &str,
-    if_none_match: Option<&str>,
-    headers: &HeaderMap,
-) -> Result<Promised, Refused> {
-    let address = find(app, token).await?;
-    let order = Cow::Borrowed(address.order.as_ref().ok_or(Refused::NoVehicle)?);
-    let order = &*negotiated(app, order, headers).await?;
-    let rendered = app.pictures.rendered(app, order).await?;
-    let Described { framed, etag, length } = match &rendered {
-        Some(picture) => app.pictures.described(order, picture).await?,
-        None => Described { framed: order.framed_in_advance(), etag: None, length: None },
-    };
-    Ok(Promised {
-        likeness: likeness(&order.vehicle),
-        format: order.format,
-        framed,
-        is_negotiated: order.asked_format == AskedFormat::Auto,
-        is_rendered: rendered.is_some(),
-        not_modified: matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag)),
-        etag,
-        length,
-        shareable_seconds: shareable_seconds(app, &address),
-    })
-}
-
-/// The picture of an address. `request_id` names this load where it is recorded.
-/// `headers` are the client's, where there is one.
-pub async fn load(
-    app: &App,
-    token: &str,
-    request_id: &str,
-    if_none_match: Option<&str>,
-    headers: &HeaderMap,
-) -> Result<Loaded, Refused> {
-    let address = find(app, token).await?;
-    let order = Cow::Borrowed(address.order.as_ref().ok_or(Refused::NoVehicle)?);
-    let order = &*negotiated(app, order, headers).await?;
-    let rendered = app.pictures.rendered(app, order).await?;
-    let described = |etag: String, image: Option<(Ready, Source)>| Loaded {
-        etag,
-        likeness: likeness(&order.vehicle),
-        format: order.format,
-        framed: image.as_ref().map(|(ready, _)| ready.framed),
-        is_negotiated: order.asked_format == AskedFormat::Auto,
-        shareable_seconds: shareable_seconds(app, &address),
-        image,
-    };
-    if let (Some(picture), Some(given)) = (&rendered, if_none_match) {
-        let etag = app.pictures.etag(order, picture).await?;
-        if let Some(etag) = etag.filter(|etag| etag::matches(given, etag)) {
-            return Ok(described(etag, None));
-        }
-    }
-    let (source, found) = match &rendered {
-        Some(picture) => (Source::Cache, app.pictures.bytes(order, picture).await),
-        None => {
-            let asker = Asker::account(Lane::FirstLoad, &address.account_id);
-            (Source::Generated, obtain(app, order, &asker).await)
-        }
-    };
-    let ready = match found {
-        Ok(ready) => ready,
-        Err(error) => {
-            if error.is_failed_render() && !address.was_loaded() {
-                let charge = Charge::Refund { delivery_url_id: address.id.to_string() };
-                submit(app, charge).await?;
-            }
-            return Err(error.into());
-        }
-    };
-    if address.is_capped() || !address.was_loaded() {
-        // Everybody who has waited for one render comes at once: those after the first few find that it is recorded already.
-        let _place = app.addresses.recording.acquire().await.ok();
-        let address = match &rendered {
-            Some(_) => address.clone(),
-            None => find(app, token).await?,
+impl Addresses {
+    /// Checks an address as a load would, without rendering and without counting. `accept` is the client's `Accept`, empty where it sent none.
+    pub async fn promise(&self, token: &str, if_none_match: Option<&str>, accept: &str) -> Result<Promised, Refused> {
+        let pictures = &self.sources.pictures;
+        let address = self.checked(token).await?;
+        let order = Cow::Borrowed(address.order.as_ref().ok_or(Refused::NoVehicle)?);
+        let order = &*pictures.negotiated(order, accept).await?;
+        let rendered = pictures.rendered(order).await?;
+        let Described { framed, etag, length } = match &rendered {
+            Some(picture) => pictures.described(order, picture).await?,
+            None => Described { framed: order.framed_in_advance(), etag: None, length: None },
         };
-        if address.was_loaded() && !address.is_capped() {
-            return Ok(described(ready.etag.clone(), Some((ready, source))));
+        Ok(Promised {
+            likeness: likeness(&order.vehicle),
+            format: order.format,
+            framed,
+            is_negotiated: order.asked_format == AskedFormat::Auto,
+            is_rendered: rendered.is_some(),
+            not_modified: matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag)),
+            etag,
+            length,
+            shareable_seconds: self.shareable_seconds(&address),
+        })
+    }
+
+    /// The picture of an address. `request_id` names this load where it is recorded. `accept` is the client's `Accept`, empty where there is
+    /// none.
+    pub async fn load(
+        &self,
+        token: &str,
+        request_id: &str,
+        if_none_match: Option<&str>,
+        accept: &str,
+    ) -> Result<Loaded, Refused> {
+        let pictures = &self.sources.pictures;
+        let address = self.checked(token).await?;
+        let order = Cow::Borrowed(address.order.as_ref().ok_or(Refused::NoVehicle)?);
+        let order = &*pictures.negotiated(order, accept).await?;
+        let rendered = pictures.rendered(order).await?;
+        let described = |etag: String, image: Option<(Ready, Source)>| Loaded {
+            etag,
+            likeness: likeness(&order.vehicle),
+            format: order.format,
+            framed: image.as_ref().map(|(ready, _)| ready.framed),
+            is_negotiated: order.asked_format == AskedFormat::Auto,
+            shareable_seconds: self.shareable_seconds(&address),
+            image,
+        };
+        if let (Some(picture), Some(given)) = (&rendered, if_none_match) {
+            let etag = pictures.etag(order, picture).await?;
+            if let Some(etag) = etag.filter(|etag| etag::matches(given, etag)) {
+                return Ok(described(etag, None));
+            }
         }
-        let delivery = delivered(&address.key_id, request_id, order, &ready, source);
-        let charge = Charge::Load { delivery_url_id: address.id.to_string(), delivery };
-        if submit(app, charge).await?.outcome == Outcome::DeliveryUrlClosed {
-            // Others were quicker, or the time is up: the row says which.
-            find(app, token).await?;
+        let (source, found) = match &rendered {
+            Some(picture) => (Source::Cache, pictures.bytes(order, picture).await),
+            None => {
+                let asker = Asker::account(Lane::FirstLoad, &address.account_id);
+                (Source::Generated, pictures.obtain(order, &asker).await)
+            }
+        };
+        let ready = match found {
+            Ok(ready) => ready,
+            Err(error) => {
+                if error.is_failed_render() && !address.was_loaded() {
+                    self.submit(Charge::Refund { delivery_url_id: address.id.to_string() }).await?;
+                }
+                return Err(error.into());
+            }
+        };
+        if address.is_capped() || !address.was_loaded() {
+            // Everybody who has waited for one render comes at once: those after the first few find that it is recorded already.
+            let _place = self.recording.acquire().await.ok();
+            let address = match &rendered {
+                Some(_) => address.clone(),
+                None => self.checked(token).await?,
+            };
+            if address.was_loaded() && !address.is_capped() {
+                return Ok(described(ready.etag.clone(), Some((ready, source))));
+            }
+            let delivery = delivered(&address.key_id, request_id, order, &ready, source);
+            let charge = Charge::Load { delivery_url_id: address.id.to_string(), delivery };
+            if self.submit(charge).await?.outcome == Outcome::DeliveryUrlClosed {
+                // Others were quicker, or the time is up: the row says which.
+                self.checked(token).await?;
+                return Err(Refused::Exhausted);
+            }
+        }
+        Ok(described(ready.etag.clone(), Some((ready, source))))
+    }
+
+    /// The address of a token that may be loaded now.
+    async fn checked(&self, token: &str) -> Result<Arc<Address>, Refused> {
+        let Sources { signing_keys, clock, .. } = &self.sources;
+        let id = signing_keys.verify(token).await?.ok_or(Refused::Invalid)?;
+        let address = self.find(id).await?.ok_or(Refused::Invalid)?;
+        if address.key_revoked {
+            return Err(Refused::KeyRevoked);
+        }
+        if address.expires_at <= clock.now() {
+            return Err(Refused::Expired);
+        }
+        if address.consumed {
+            return Err(Refused::Consumed);
+        }
+        if address.is_capped() && address.uses >= address.max_uses {
             return Err(Refused::Exhausted);
         }
+        Ok(address)
     }
-    Ok(described(ready.etag.clone(), Some((ready, source))))
-}
 
-async fn find(app: &App, token: &str) -> Result<Arc<Address>, Refused> {
-    let id = app.signing_keys.verify(token).await?.ok_or(Refused::Invalid)?;
-    let address = app.addresses.find(app, id).await?.ok_or(Refused::Invalid)?;
-    if address.key_revoked {
-        return Err(Refused::KeyRevoked);
+    fn shareable_seconds(&self, address: &Address) -> Option<i64> {
+        let left_ms = address.expires_at.0 - self.sources.clock.now().0;
+        (!address.is_capped()).then(|| (left_ms / 1000).max(0))
     }
-    if address.expires_at <= app.clock.now() {
-        return Err(Refused::Expired);
-    }
-    if address.consumed {
-        return Err(Refused::Consumed);
-    }
-    if address.is_capped() && address.uses >= address.max_uses {
-        return Err(Refused::Exhausted);
-    }
-    Ok(address)
-}
 
-fn shareable_seconds(app: &App, address: &Address) -> Option<i64> {
-    (!address.is_capped()).then(|| ((address.expires_at.0 - app.clock.now().0) / 1000).max(0))
-}
-
-async fn submit(app: &App, charge: Charge) -> Result<Metered, DeliveryError> {
-    Ok(app.meter.submit(Entry::uncounted(charge)).await?)
+    async fn submit(&self, charge: Charge) -> Result<Metered, DeliveryError> {
+        Ok(self.sources.meter.submit(Entry::uncounted(charge)).await?)
+    }
 }

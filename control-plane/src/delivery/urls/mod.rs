@@ -1,6 +1,7 @@
 //! Signed addresses: browser-safe, opaque, paid once when they are made and free to load until they expire. How
 //! credits move with them is `ledger`'s.
 
+mod address;
 mod body;
 mod list;
 mod load;
@@ -8,142 +9,9 @@ mod mint;
 mod signing;
 mod token;
 
+pub use address::{Addresses, Sources};
 pub use body::{IMAGES_MAX, Wanted};
 pub use list::{Listed, count_active, list};
-pub use load::{Refused, load, promise};
-pub use mint::{Minted, Terms, mint};
+pub use load::Refused;
+pub use mint::{ENDPOINT, Made, Mint, MintError, Minted, Terms, Wish};
 pub use signing::SigningKeys;
-
-use super::{ImageRequest, Order, request};
-use crate::app::App;
-use crate::catalog::Catalog;
-use crate::clock::UnixMs;
-use crate::db::DatabaseKind;
-use cyclorama_core::VehicleKey;
-use moka::sync::Cache;
-use sqlx::Row;
-use sqlx::any::AnyRow;
-use std::str::FromStr;
-use std::sync::Arc;
-use tokio::sync::Semaphore;
-use uuid::Uuid;
-
-/// How many addresses one process remembers: some 500 bytes each.
-const REMEMBERED_MAX: u64 = 20_000;
-
-/// Loads that are recorded at once: an eighth of what the meter's queue holds, so that they leave room for what others pay for.
-const RECORDED_AT_ONCE: usize = 512;
-
-/// An address as the database has it.
-#[derive(Debug, Clone)]
-struct Address {
-    id: Uuid,
-    /// Of the key that made it.
-    key_id: String,
-    account_id: String,
-    /// `None`: the catalog no longer has the vehicle.
-    order: Option<Order>,
-    max_uses: i64,
-    uses: i64,
-    consumed: bool,
-    key_revoked: bool,
-    expires_at: UnixMs,
-}
-
-impl Address {
-    fn read(row: &AnyRow, id: Uuid, catalog: &Catalog) -> Result<Self, sqlx::Error> {
-        let pixels = |column: &str| -> Result<Option<u32>, sqlx::Error> {
-            Ok(row.try_get::<Option<i64>, _>(column)?.and_then(|pixels| u32::try_from(pixels).ok()))
-        };
-        let (width, height) = (pixels("width")?, pixels("height")?);
-        let frame: String = row.try_get("frame")?;
-        let frame = request::frame_of_query(&frame, width, height)
-            .ok_or_else(|| sqlx::Error::Decode(format!("delivery_urls.frame of {id} is `{frame}`").into()))?;
-        let has_body = !row.try_get::<&str, _>("body")?.is_empty();
-        let key = VehicleKey {
-            make: row.try_get("make")?,
-            model: row.try_get("model")?,
-            body: if has_body { Some(stored(row, "body", id)?) } else { None },
-            year: u16::try_from(row.try_get::<i64, _>("year")?).unwrap_or_default(),
-        };
-        let request = ImageRequest {
-            format: stored(row, "format", id)?,
-            frame,
-            ..ImageRequest::of_stored(&key, stored(row, "view", id)?, stored(row, "color", id)?)
-        };
-        Ok(Address {
-            key_id: row.try_get("key_id")?,
-            account_id: row.try_get("account_id")?,
-            order: Order::stored(catalog, &key, &request),
-            max_uses: row.try_get("max_uses")?,
-            uses: row.try_get("uses")?,
-            consumed: row.try_get::<String, _>("state")? == "consumed",
-            key_revoked: row.try_get::<Option<i64>, _>("revoked_at_ms")?.is_some(),
-            expires_at: UnixMs(row.try_get("expires_at_ms")?),
-            id,
-        })
-    }
-
-    fn was_loaded(&self) -> bool {
-        self.uses > 0
-    }
-
-    fn is_capped(&self) -> bool {
-        self.max_uses > 0
-    }
-}
-
-fn stored<T: FromStr>(row: &AnyRow, column: &str, id: Uuid) -> Result<T, sqlx::Error> {
-    let text: String = row.try_get(column)?;
-    text.parse().map_err(|_| sqlx::Error::Decode(format!("delivery_urls.{column} of {id} is `{text}`").into()))
-}
-
-/// Addresses as this process knows them.
-///
-/// What is remembered can change in three ways only: it expires, which every load checks, its key is revoked, or the catalog
-/// is another. On SQLite this
-/// process is the only one that can revoke; on PostgreSQL any may, and revoking works at once, so every load asks.
-#[derive(Debug)]
-pub struct Addresses {
-    /// Each with the numbers of revocations and of catalog reloads before it was read: it holds for as long as there is no
-    /// other of either.
-    remembered: Cache<Uuid, ([u64; 2], Arc<Address>)>,
-    /// Loads that are recorded at once.
-    recording: Semaphore,
-}
-
-impl Default for Addresses {
-    fn default() -> Self {
-        Addresses { remembered: Cache::new(REMEMBERED_MAX), recording: Semaphore::new(RECORDED_AT_ONCE) }
-    }
-}
-
-impl Addresses {
-    async fn find(&self, app: &App, id: Uuid) -> Result<Option<Arc<Address>>, sqlx::Error> {
-        let seen = [app.keys.revocations(), app.catalog.reloads()];
-        if let Some((then, address)) = self.remembered.get(&id)
-            && then == seen
-        {
-            return Ok(Some(address));
-        }
-        let row = sqlx::query(
-            "select u.key_id, u.make, u.model, u.year, u.body, u.view, u.color, u.format, u.width, u.height, u.frame,
-            u.max_uses, u.uses, u.state,
-                    u.expires_at_ms, k.revoked_at_ms, k.account_id
-             from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
-        )
-        .bind(id.to_string())
-        .fetch_optional(&app.db.readers)
-        .await?;
-        let Some(address) = row.map(|row| Address::read(&row, id, &app.catalog.now())).transpose()?.map(Arc::new)
-        else {
-            return Ok(None);
-        };
-        // Caps are counted and first loads recorded in the database; only what is past both is settled enough to remember.
-        let settled = address.was_loaded() && !address.is_capped() && !address.key_revoked;
-        if settled && app.db.kind == DatabaseKind::Sqlite {
-            self.remembered.insert(id, (seen, address.clone()));
-        }
-        Ok(Some(address))
-    }
-}

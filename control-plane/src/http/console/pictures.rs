@@ -2,7 +2,7 @@
 
 use super::session::Watcher;
 use crate::app::App;
-use crate::delivery::{self, ImageRequest, Order};
+use crate::delivery::{ImageRequest, Order};
 use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
 use crate::objects::{ObjectError, keys};
@@ -27,7 +27,8 @@ pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<Strin
         ..ImageRequest::of_stored(&key, view, paint)
     };
     let order = Order::stored(&app.catalog.now(), &key, &request).ok_or_else(unknown)?;
-    let ready = delivery::ready(&app, &order).await.map_err(|error| problem(&app, error))?.ok_or_else(unknown)?;
+    let ready =
+        app.pictures.ready_if_rendered(&order).await.map_err(|error| problem(&app, error))?.ok_or_else(unknown)?;
     let headers =
         [(CONTENT_TYPE, Format::Webp.media_type()), (CACHE_CONTROL, "private, no-cache"), (ETAG, &ready.etag)];
     Ok((headers, ready.bytes).into_response())

@@ -3,7 +3,7 @@
 //! an unsigned request is first brought to its canonical spelling.
 
 use crate::accounts::Scope;
-use crate::accounts::caller::Caller;
+use crate::accounts::caller::{Caller, KeyWindow};
 use crate::app::App;
 use crate::delivery::request::added_pairs;
 use crate::delivery::tracking::without_tags;
@@ -14,11 +14,11 @@ use crate::http::caller::{caller_of_headers, caller_of_key};
 use crate::http::client_ip::ClientIp;
 use crate::http::delivery_problem::{problem, problem_for_free, vehicle_not_found};
 use crate::http::error::Problem;
-use crate::http::key_window::{refuse, with_window};
+use crate::http::key_window::refuse;
 use crate::http::openapi::requests::LegacyQuery;
 use crate::http::partner_signature::check_signature;
 use crate::http::picture_headers::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, if_none_match, insert,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, accepted, if_none_match, insert,
     insert_frame, name_ignored, send, unsized_body,
 };
 use crate::http::rate_limit::counted_as;
@@ -86,10 +86,11 @@ pub async fn get(
     State(app): State<App>,
     id: RequestId,
     ip: Result<ClientIp, Problem>,
+    window: KeyWindow,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    answer(&app, &Client { id, ip, headers }, query.as_deref(), false).await
+    answer(&app, &Client { id, ip, headers, window }, query.as_deref(), false).await
 }
 
 /// Describe an embedded image
@@ -110,10 +111,11 @@ pub async fn head(
     State(app): State<App>,
     id: RequestId,
     ip: Result<ClientIp, Problem>,
+    window: KeyWindow,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    answer(&app, &Client { id, ip, headers }, query.as_deref(), true).await
+    answer(&app, &Client { id, ip, headers, window }, query.as_deref(), true).await
 }
 
 /// Who asks.
@@ -122,6 +124,8 @@ struct Client {
     /// Looked at only where it is counted.
     ip: Result<ClientIp, Problem>,
     headers: HeaderMap,
+    /// Where the window of a key goes.
+    window: KeyWindow,
 }
 
 async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) -> Response {
@@ -147,8 +151,9 @@ async fn granted(
     let extras = Extras::take(&mut pairs, app.config.delivery.allow_legacy_query_keys)?;
     let request = ImageRequest::parse(&pairs, Endpoint::Embed)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    let order = Order::find(app, &request).map_err(vehicle_not_found)?;
-    let order = delivery::negotiated(app, Cow::Owned(order), headers).await.map_err(|error| problem(app, error))?;
+    let order = Order::find(&app.catalog.now(), &app.missing_vehicles, &request).map_err(vehicle_not_found)?;
+    let order =
+        app.pictures.negotiated(Cow::Owned(order), &accepted(headers)).await.map_err(|error| problem(app, error))?;
     let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
     if let Some((signed, account_id)) = signed {
         let left = signed.expires_at - app.clock.now().0 / 1000;
@@ -165,10 +170,10 @@ async fn granted(
     if app.examples.contain(&order.variant) {
         return Box::pin(asked.free(FREE_CACHE, Free::Example, client.network()?)).await;
     }
-    let caller = match caller_of_headers(app, headers).await? {
+    let caller = match caller_of_headers(app, headers, &client.window).await? {
         Some(caller) => Some(caller),
         None => match &extras.key {
-            Some(key) => Some(caller_of_key(app, key).await?),
+            Some(key) => Some(caller_of_key(app, key, &client.window).await?),
             None => None,
         },
     };
@@ -278,7 +283,7 @@ impl Asked<'_> {
             insert(&mut response, CACHE_CONTROL, cache_control);
             response
         };
-        let rendered = delivery::rendered(self.app, self.order).await.map_err(failed)?;
+        let rendered = self.app.pictures.rendered(self.order).await.map_err(failed)?;
         let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
         let picture = match (rendered, why) {
             (Some(picture), _) => picture,
@@ -289,9 +294,9 @@ impl Asked<'_> {
             (None, _) if self.is_head => {
                 return Ok(kept(self.described(StatusCode::OK, None, self.order.framed_in_advance())));
             }
-            (None, Free::Example | Free::Browser) => delivery::example(self.app, self.order).await.map_err(failed)?,
+            (None, Free::Example | Free::Browser) => self.app.pictures.example(self.order).await.map_err(failed)?,
             (None, Free::Partner(account_id)) => {
-                delivery::for_partner(self.app, self.order, account_id).await.map_err(failed)?
+                self.app.pictures.for_partner(self.order, account_id).await.map_err(failed)?
             }
         };
         // Neither a validator nor a description is worth making the bytes for.
@@ -305,12 +310,12 @@ impl Asked<'_> {
                 return Ok(kept(self.described(StatusCode::NOT_MODIFIED, Some(&etag), None)));
             }
         }
-        let found = delivery::found_for_free(self.app, self.order, &picture).await.map_err(failed)?;
+        let found = self.app.pictures.found_for_free(self.order, &picture).await.map_err(failed)?;
         if let Some(ready) = found {
             return Ok(kept(self.picture(ready, source)));
         }
         let making = async {
-            let made = delivery::made_for_free(self.app, self.order, &picture).await.map_err(failed)?;
+            let made = self.app.pictures.made_for_free(self.order, &picture).await.map_err(failed)?;
             Ok(kept(self.picture(made, source)))
         };
         let limit = self.app.config.limits.free_sizes_per_minute;
@@ -327,7 +332,10 @@ impl Asked<'_> {
         let picture = async {
             // What costs a render is counted apart, and allowed far less often.
             let needs_no_render = self.is_head
-                || delivery::rendered(self.app, self.order)
+                || self
+                    .app
+                    .pictures
+                    .rendered(self.order)
                     .await
                     .map_err(|error| problem_for_free(self.app, error))?
                     .is_some();
@@ -350,15 +358,12 @@ impl Asked<'_> {
             return refuse(self.app, caller, refusal.into()).await;
         }
         let known = self.if_none_match.as_deref();
-        let (window, answer) = match self.is_head {
-            true => {
-                let (window, shown) = delivery::show(self.app, caller, self.order, known).await;
-                (window, shown.map(|shown| self.shown(shown)))
-            }
+        let deliveries = &self.app.deliveries;
+        let answer = match self.is_head {
+            true => deliveries.show(caller, self.order, known).await.map(|shown| self.shown(shown)),
             false => {
                 let asked = delivery::Asked { if_none_match: known, ..delivery::Asked::for_order(self.order) };
-                let (window, delivered) = delivery::deliver(self.app, caller, &request_id.0, asked).await;
-                (window, delivered.map(|delivered| self.delivered(delivered)))
+                deliveries.deliver(caller, &request_id.0, asked).await.map(|delivered| self.delivered(delivered))
             }
         };
         let mut response = match answer {
@@ -371,7 +376,7 @@ impl Asked<'_> {
         };
         insert(&mut response, CACHE_CONTROL, PRIVATE);
         insert(&mut response, VARY, self.vary("Accept, Authorization, X-Api-Key"));
-        with_window(response, window)
+        response
     }
 
     fn delivered(&self, delivered: Delivered) -> (Response, Credits, Credits) {

@@ -5,13 +5,11 @@ use super::server::Server;
 use super::transport::{Messages, Transport};
 use crate::accounts::caller::Caller;
 use crate::app::App;
-use crate::delivery;
 use crate::http::body::read_any_body;
 use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
-use crate::http::key_window::with_window;
+use crate::http::key_window::counted;
 use crate::http::request_id::RequestId;
-use crate::ledger::Window;
 use crate::turns::waiting::current_turn;
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -61,14 +59,13 @@ pub async fn post(
         Ok(Err(refusal)) => return counted_refusal(&app, &caller, *refusal).await,
         Err(problem) => return counted_refusal(&app, &caller, problem.into_response()).await,
     };
-    let window = match count(&app, &caller, messages.requests()).await {
-        Ok(window) => window,
-        Err((window, problem)) => return with_window(problem.into_response(), window),
-    };
+    if let Err(refusal) = count(&app, &caller, messages.requests()).await {
+        return refusal.into_response();
+    }
     caller.is_counted = true;
     let mut response = endpoint.0.answer(handed_on(parts, caller), messages).await;
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
-    with_window(response, window)
+    response
 }
 
 /// Gives the tools the caller and the turn of the request, and takes the key out of it.
@@ -81,21 +78,15 @@ fn handed_on(mut parts: Parts, caller: Caller) -> Parts {
 }
 
 /// Counts every message before any of them is looked at; over the limit nothing else happens.
-async fn count(app: &App, caller: &Caller, requests: usize) -> Result<Option<Window>, (Option<Window>, Problem)> {
-    let mut last = None;
+async fn count(app: &App, caller: &Caller, requests: usize) -> Result<(), Problem> {
     for _ in 0..requests {
-        let (window, counted) = delivery::count(app, caller).await;
-        last = window;
-        counted.map_err(|error| (window, problem(app, error)))?;
+        app.deliveries.count(caller).await.map_err(|error| problem(app, error))?;
     }
-    Ok(last)
+    Ok(())
 }
 
 async fn counted_refusal(app: &App, caller: &Caller, refusal: Response) -> Response {
-    match count(app, caller, 1).await {
-        Ok(window) => with_window(refusal, window),
-        Err((window, problem)) => with_window(problem.into_response(), window),
-    }
+    counted(app, caller, async { Ok(refusal) }).await
 }
 
 /// The id of one message's answer: the request's own, or one of its own in an array.

@@ -8,6 +8,4 @@ pub mod events;
 pub mod feedback;
 pub mod image_urls;
 pub mod images;
-pub mod named_request;
-pub mod vehicle_params;
 pub mod vehicles;

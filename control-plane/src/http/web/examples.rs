@@ -1,7 +1,6 @@
 //! `GET /api/examples`: which pictures of the home page are there yet.
 
 use crate::app::App;
-use crate::delivery;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
@@ -27,7 +26,7 @@ pub struct Standing {
 pub async fn progress(app: &App) -> Progress {
     let mut examples = Vec::new();
     for (index, example) in app.examples.iter().enumerate() {
-        let ready = delivery::is_rendered(app, example).await.unwrap_or(false);
+        let ready = matches!(app.pictures.rendered(&example.order).await, Ok(Some(_)));
         examples.push(Standing { number: index + 1, ready });
     }
     let ready = examples.iter().filter(|example| example.ready).count();

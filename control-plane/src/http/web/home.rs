@@ -58,7 +58,7 @@ struct ShownView {
 }
 
 pub async fn get(State(app): State<App>, visit: Visit) -> Response {
-    app.examples.start_rendering(&app);
+    app.examples.start_rendering(&app.pictures, &app.stopping);
     let progress = progress(&app).await;
     let examples: Vec<Shown> = app
         .examples

@@ -156,7 +156,7 @@ pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery
             Ok(found) => {
                 let name = format!("{} {} {}", found.make_name, found.model_name, found.year);
                 page.name(&app, &found);
-                match Order::find(&app, &request) {
+                match Order::find(&app.catalog.now(), &app.missing_vehicles, &request) {
                     Ok(order) => page.shown = Some(Shown::of(&app, name, &request, &order)),
                     Err(missing) => page.wrong = Some(plain(&missing.detail)),
                 }

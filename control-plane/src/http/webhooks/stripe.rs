@@ -3,7 +3,6 @@
 use crate::app::App;
 use crate::http::body::read_any_body;
 use crate::http::error::Problem;
-use crate::payments::auto_reload;
 use crate::payments::stripe::event::Event;
 use crate::payments::stripe::settle::{self, Outcome};
 use crate::payments::stripe::signature;
@@ -42,7 +41,7 @@ pub async fn post(State(app): State<App>, request: Request) -> Result<StatusCode
             }
             if let Some(account_id) = effect.failed_reload_of {
                 tracing::warn!(account_id, "auto-reload is turned off");
-                auto_reload::tell_of_failure(&app, &account_id).await;
+                app.reload_letters().tell_of_failure(&account_id).await;
             }
         }
         Outcome::Refused(why) => {

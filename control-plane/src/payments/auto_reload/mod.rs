@@ -2,9 +2,11 @@
 //!
 //! Here are an account's settings and the rows of its reloads; [`sweep`] looks at balances and asks Stripe, far from the debits.
 
+mod letters;
 mod sweep;
 
-pub use sweep::{start, tell_of_failure};
+pub use letters::Letters;
+pub use sweep::Sweep;
 
 use crate::accounts::account;
 use crate::clock::{DAY_MS, UnixMs};

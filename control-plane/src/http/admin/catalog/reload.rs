@@ -2,7 +2,7 @@
 //! good here is refused before the others are asked.
 
 use crate::app::App;
-use crate::catalog::reload::{self, Holder};
+use crate::catalog::reload::Holder;
 use crate::catalog::{Catalog, Counts, ReloadError};
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
@@ -24,8 +24,8 @@ pub struct ReloadedView {
 
 pub async fn reload(State(app): State<App>, _: Operator) -> Result<Json<ReloadedView>, Problem> {
     let before = app.catalog.now().digest().to_owned();
-    let catalog = reload::read(&app).await.map_err(|_| Problem::internal())?.map_err(refused)?;
-    let view = view(&catalog, &before, reload::ask_all(&app).await?);
+    let catalog = app.catalog_reload.read().await.map_err(|_| Problem::internal())?.map_err(refused)?;
+    let view = view(&catalog, &before, app.catalog_reload.ask_all().await?);
     tracing::info!(
         package = view.package,
         sha256 = view.sha256,

@@ -40,7 +40,7 @@ pub async fn show(
     let limit = within("limit", query.limit.unwrap_or(50), &LIMIT)? as usize;
     let since = UnixMs(app.clock.now().0 - days * 24 * 3600 * 1000);
     let vehicles = wanted::wanted(&app.db, &app.catalog.now(), since, limit).await?;
-    let missing = wanted::missing(&app, since, limit).await?;
+    let missing = app.missing_vehicles.most_asked(&app.db, app.clock.now(), since, limit).await?;
     Ok(Json(WantedView { days, vehicles, missing }))
 }
 

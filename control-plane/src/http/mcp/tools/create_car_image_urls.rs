@@ -4,10 +4,9 @@ use super::definition::{Cost, Definition, idempotency_key};
 use super::{Call, structured};
 use crate::accounts::Scope;
 use crate::http::error::Problem;
+use crate::http::image_urls::{Made, make, understand};
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
-use crate::http::v1::image_urls::post::{ENDPOINT, Made, made_before, make, understand};
-use crate::http::v1::named_request::NamedRequest;
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
@@ -43,19 +42,9 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     if !call.arguments.contains_key("images") {
         return Err(Problem::bad_parameter("images", "`images` is required: a list of 1 to 50 images."));
     }
-    let made = match understand(call.app, &Value::Object(call.arguments.clone())) {
-        Ok(asked) => {
-            let fingerprint = call.fingerprint(&asked.meaning());
-            let named = NamedRequest {
-                endpoint: ENDPOINT,
-                key: key.as_deref(),
-                fingerprint: &fingerprint,
-                is_kept_whole: true,
-            };
-            make(call.app, call.caller, call.request_id, &asked, named).await.1
-        }
-        Err(refusal) => made_before(call.app, call.caller, key.as_deref(), call.text().as_bytes(), refusal).await,
-    };
+    let understood = understand(call.app, &Value::Object(call.arguments.clone()));
+    let text = call.text();
+    let made = make(call.app, call.caller, call.request_id, understood, key.as_deref(), text.as_bytes()).await;
     let Made { mut answer, replayed } = made?;
     answer["replayed"] = replayed.into();
     if replayed {

@@ -1,7 +1,7 @@
 //! What a tool is told by: one source for its description, its annotations, and the pages that list it.
 
 use crate::accounts::Scope;
-use crate::http::v1::named_request::KEY_CHARS_MAX;
+use crate::http::named_request::KEY_CHARS_MAX;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde::Serialize;
 use serde_json::{Map, Value, json};

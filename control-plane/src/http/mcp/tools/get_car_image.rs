@@ -5,19 +5,17 @@ use super::definition::{Cost, Definition, idempotency_key};
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
 use crate::app::App;
-use crate::delivery::urls::{Refused, Terms};
-use crate::delivery::{self, Asked, Delivered, ImageRequest, Order, Ready, Told, urls};
-use crate::http::delivery_problem::{problem, vehicle_not_found};
+use crate::delivery::urls::{Refused, Terms, Wish};
+use crate::delivery::{Asked, Delivered, ImageRequest, Order, Ready, Told};
+use crate::http::delivery_problem::{problem, refused_address, vehicle_not_found};
 use crate::http::error::Problem;
+use crate::http::image_urls::ImageUrlsResponse;
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
-use crate::http::v1::delivery::get::refusal;
-use crate::http::v1::image_urls::post::ImageUrlsResponse;
-use crate::http::v1::named_request::{Begun, NamedRequest, begin, forget, kept_or_given_up};
-use crate::http::v1::vehicle_params::VehicleParams;
+use crate::http::vehicle_params::VehicleParams;
 use crate::ledger::idempotency::Kept;
 use crate::ledger::{Credits, Source};
-use axum::http::HeaderMap;
+use crate::named_requests::{Begun, NamedRequest, kept_or_given_up};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cyclorama_core::{Fit, Format, Frame};
@@ -105,7 +103,8 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     if !wants_url {
         refuse_what_is_not_shown(&call.arguments, &request)?;
     }
-    let order = Order::find(call.app, &request).map_err(vehicle_not_found)?;
+    let order =
+        Order::find(&call.app.catalog.now(), &call.app.missing_vehicles, &request).map_err(vehicle_not_found)?;
     let order = if wants_url { order } else { in_webp(&order) };
     let fingerprint = call.fingerprint(&json!({ "image": order.meaning(), "signed_url": wants_url }));
     let named = NamedRequest { endpoint: NAME, key: key.as_deref(), fingerprint: &fingerprint, is_kept_whole: false };
@@ -160,7 +159,7 @@ fn as_shown(order: &Order) -> Order {
 /// Charged as by `GET /api/v1/images/car`.
 async fn shown(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result<CallToolResult, Problem> {
     let Call { app, caller, request_id, .. } = call;
-    let attempt = match begin(app, caller, named).await? {
+    let attempt = match app.named_requests.begin(caller, named).await? {
         Begun::Ours(attempt) => attempt,
         Begun::Done(kept) => {
             let told: Told = read_kept(&kept)?;
@@ -181,21 +180,21 @@ async fn shown(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result
 /// that leaves, takes nothing, and leaves no address behind that nobody knows.
 async fn with_signed_url(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result<CallToolResult, Problem> {
     let Call { app, caller, request_id, .. } = call;
-    let attempt = match begin(app, caller, named).await? {
+    let attempt = match app.named_requests.begin(caller, named).await? {
         Begun::Ours(attempt) => attempt,
         Begun::Done(kept) => return again_with_signed_url(app, caller, order, &kept, named).await,
     };
     let (orders, terms) = (std::slice::from_ref(order), Terms::usual(&app.config.delivery));
-    let minted = match urls::mint(app, caller, &request_id, orders, terms).await {
-        Ok(minted) => minted,
+    let unpaid = match app.mint.sign(caller, Wish { request_id: &request_id, orders, terms }).await {
+        Ok(unpaid) => unpaid,
         Err(error) => return kept_or_given_up(attempt, Err(problem(app, error))).await,
     };
-    let made = json!(ImageUrlsResponse::of(&minted, orders, terms, request_id.clone()));
+    let made = json!(ImageUrlsResponse::of(&unpaid.minted, orders, terms, request_id.clone()));
     let shown = as_shown(order);
     let asked = Asked {
         bytes_max: Some(BYTES_MAX),
         attempt: attempt.as_ref(),
-        address: minted.with_its_picture(made.to_string()),
+        address: unpaid.with_its_picture(made.to_string()),
         ..Asked::for_order(&shown)
     };
     let delivered = delivered(app, caller, &request_id, asked).await;
@@ -220,16 +219,15 @@ async fn again_with_signed_url(
         // Its picture is gone, or was never made: an earlier release charged before it was. The address makes it, as for whoever opens it.
         None => {
             let token = made["data"][0]["url"].as_str().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
-            if let Err(refused) =
-                urls::load(app, token, made["request_id"].as_str().unwrap_or_default(), None, &HeaderMap::new()).await
-            {
+            let load_id = made["request_id"].as_str().unwrap_or_default();
+            if let Err(refused) = app.addresses.load(token, load_id, None, "").await {
                 // Its credit is back: the same call may be made again.
                 if matches!(&refused, Refused::Consumed)
                     || matches!(&refused, Refused::Delivery(no) if no.is_failed_render())
                 {
-                    forget(app, caller, named).await?;
+                    app.named_requests.forget(caller, named).await?;
                 }
-                return Err(refusal(app, refused));
+                return Err(refused_address(app, refused));
             }
             self::ready(app, &shown).await?.ok_or_else(not_rendered)?
         }
@@ -256,7 +254,7 @@ async fn delivered(
     request_id: &str,
     asked: Asked<'_>,
 ) -> Result<(Ready, Source, i64), Problem> {
-    let (_, delivered) = delivery::deliver(app, caller, request_id, asked).await;
+    let delivered = app.deliveries.deliver(caller, request_id, asked).await;
     match delivered.map_err(|error| problem(app, error))? {
         Delivered::Image { ready, source, remaining } => Ok((ready, source, remaining.0)),
         // Only where validators were sent.
@@ -266,7 +264,7 @@ async fn delivered(
 
 /// The bytes to show again of a picture that was paid for.
 async fn ready(app: &App, order: &Order) -> Result<Option<Ready>, Problem> {
-    delivery::ready_within(app, order, BYTES_MAX).await.map_err(|error| problem(app, error))
+    app.pictures.ready_within(order, BYTES_MAX).await.map_err(|error| problem(app, error))
 }
 
 fn not_rendered() -> Problem {

@@ -10,11 +10,12 @@ use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
 use crate::http::json;
 use crate::http::key_window::counted;
+use crate::http::named_request::{REPLAYED, key_of};
 use crate::http::request_id::RequestId;
 use crate::http::v1::billing::page::{open, pack};
-use crate::http::v1::named_request::{Begun, Fingerprint, NamedRequest, REPLAYED, begin, kept_or_given_up, key_of};
 use crate::ledger::Credits;
 use crate::ledger::idempotency::{self, Attempt};
+use crate::named_requests::{Begun, Fingerprint, NamedRequest, kept_or_given_up};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -85,7 +86,7 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
         let fingerprint = Fingerprint::of(&json!({ "credits": asked.credits }), &body);
         let named =
             NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint, is_kept_whole: true };
-        let attempt = match begin(&app, &caller, named).await? {
+        let attempt = match app.named_requests.begin(&caller, named).await? {
             Begun::Ours(attempt) => attempt,
             Begun::Done(kept) => {
                 let answer: Value = serde_json::from_str(&kept.answer).unwrap_or(Value::Null);

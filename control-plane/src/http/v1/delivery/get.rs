@@ -2,11 +2,11 @@
 
 use crate::app::App;
 use crate::delivery::Framed;
-use crate::delivery::urls::{self, Refused};
-use crate::http::delivery_problem::problem;
+use crate::delivery::urls::Refused;
+use crate::http::delivery_problem::refused_address;
 use crate::http::error::Problem;
 use crate::http::picture_headers::{
-    IMAGE_SOURCE, VEHICLE_LIKENESS, if_none_match, insert, insert_frame, send, unsized_body,
+    IMAGE_SOURCE, VEHICLE_LIKENESS, accepted, if_none_match, insert, insert_frame, send, unsized_body,
 };
 use crate::http::request_id::RequestId;
 use crate::ledger::Source;
@@ -31,7 +31,7 @@ impl FromRequestParts<App> for Token {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let token = Path::<String>::from_request_parts(parts, app).await;
-        token.map(|Path(token)| Token(token)).map_err(|_| refusal(app, Refused::Invalid))
+        token.map(|Path(token)| Token(token)).map_err(|_| refused_address(app, Refused::Invalid))
     }
 }
 
@@ -66,8 +66,9 @@ pub async fn get(
     request_id: RequestId,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let loaded = urls::load(&app, &token, &request_id.0, if_none_match(&headers).as_deref(), &headers).await;
-    let loaded = loaded.map_err(|no| refusal(&app, no))?;
+    let loaded =
+        app.addresses.load(&token, &request_id.0, if_none_match(&headers).as_deref(), &accepted(&headers)).await;
+    let loaded = loaded.map_err(|no| refused_address(&app, no))?;
     let mut response = Response::new(Body::empty());
     insert(&mut response, ETAG, &loaded.etag);
     insert(&mut response, CACHE_CONTROL, &cache_control(loaded.shareable_seconds));
@@ -100,8 +101,8 @@ pub async fn get(
     )
 )]
 pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMap) -> Result<Response, Problem> {
-    let promised = urls::promise(&app, &token, if_none_match(&headers).as_deref(), &headers).await;
-    let promised = promised.map_err(|no| refusal(&app, no))?;
+    let promised = app.addresses.promise(&token, if_none_match(&headers).as_deref(), &accepted(&headers)).await;
+    let promised = promised.map_err(|no| refused_address(&app, no))?;
     let mut response = Response::new(unsized_body());
     insert(&mut response, CACHE_CONTROL, &cache_control(promised.shareable_seconds));
     vary(&mut response, promised.is_negotiated);
@@ -142,33 +143,6 @@ fn cache_control(shareable_seconds: Option<i64>) -> String {
             format!("public, max-age={}, s-maxage={}", left.min(BROWSER_SECONDS_MAX), left.min(SHARED_SECONDS_MAX))
         }
         None => "private, no-store".to_owned(),
-    }
-}
-
-/// A refused load as clients see it.
-pub fn refusal(app: &App, refused: Refused) -> Problem {
-    match refused {
-        Refused::Invalid => {
-            Problem::forbidden("delivery_url_invalid", "This is not a delivery address of this service.")
-        }
-        Refused::Expired => {
-            Problem::forbidden("delivery_url_expired", "This delivery address has expired: make a new one.")
-        }
-        Refused::KeyRevoked => {
-            Problem::forbidden("delivery_url_revoked", "The key that made this delivery address was revoked.")
-        }
-        Refused::Exhausted => Problem::gone(
-            "delivery_url_exhausted",
-            "This delivery address was loaded as often as it may be: make a new one.",
-        ),
-        Refused::Consumed => Problem::gone(
-            "delivery_url_consumed",
-            "The first load of this delivery address failed and its credit was given back: make a new one.",
-        ),
-        Refused::NoVehicle => {
-            Problem::not_found("vehicle_not_found", "The catalog no longer has the vehicle of this delivery address.")
-        }
-        Refused::Delivery(error) => problem(app, error),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::request::whole;
-use crate::delivery::{self, ImageRequest, Order};
+use crate::delivery::{ImageRequest, Order};
 use crate::http::body::read_any_body;
 use crate::http::delivery_problem::vehicle_not_found;
 use crate::http::error::Problem;
@@ -171,7 +171,7 @@ fn opinion(body: &Body) -> Result<Opinion, Problem> {
 fn order(app: &App, members: &Map<String, Value>) -> Result<Order, Problem> {
     let request =
         ImageRequest::parse_json(members).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    Order::find(app, &request).map_err(vehicle_not_found)
+    Order::find(&app.catalog.now(), &app.missing_vehicles, &request).map_err(vehicle_not_found)
 }
 
 /// Members of a vehicle beside a request id that do not name one together: each must still be a value it may have.
@@ -189,7 +189,7 @@ fn check_alone(members: &Map<String, Value>) -> Result<(), Problem> {
 }
 
 async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
-    let kept = delivery::kept_variant(app, order).await?;
+    let kept = app.pictures.looks.kept_variant(order).await?;
     let picture = match &kept {
         Some(kept) => app.renders.find(kept).await?,
         None => None,
@@ -218,7 +218,7 @@ async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>)
         candidates = minted(app, caller, id).await?;
     }
     if let Some(order) = order {
-        let kept = delivery::kept_variant(app, order).await?;
+        let kept = app.pictures.looks.kept_variant(order).await?;
         candidates.retain(|judged| kept.as_ref().is_some_and(|kept| judged.shows(kept)));
     }
     let mut candidates = candidates.into_iter();

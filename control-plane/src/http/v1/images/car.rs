@@ -6,18 +6,18 @@ use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::tracking::without_tags;
-use crate::delivery::urls::{self, Terms};
+use crate::delivery::urls::{Terms, Wish};
 use crate::delivery::{self, Delivered, Endpoint, Framed, ImageRequest, Order, ResponseKind, Shown};
 use crate::http::delivery_problem::{problem, vehicle_not_found};
 use crate::http::error::Problem;
-use crate::http::key_window::{refuse, with_window};
+use crate::http::key_window::refuse;
 use crate::http::openapi::requests::ImageQuery;
 use crate::http::picture_headers::{
-    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, if_none_match, insert,
+    CREDITS_CHARGED, CREDITS_REMAINING, IMAGE_SOURCE, VEHICLE_LIKENESS, VEHICLE_MATCH, accepted, if_none_match, insert,
     insert_frame, name_ignored, send, unsized_body,
 };
 use crate::http::request_id::RequestId;
-use crate::http::v1::vehicle_params::VehicleParams;
+use crate::http::vehicle_params::VehicleParams;
 use crate::ledger::{Credits, Source};
 use axum::Json;
 use axum::body::Body;
@@ -135,8 +135,7 @@ async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Aske
     let if_none_match = if_none_match(headers);
     let wanted =
         delivery::Asked { if_none_match: if_none_match.as_deref(), ..delivery::Asked::for_order(&asked.order) };
-    let (window, delivered) = delivery::deliver(app, caller, &request_id.0, wanted).await;
-    let response = match delivered {
+    match app.deliveries.deliver(caller, &request_id.0, wanted).await {
         Ok(Delivered::Image { ready, source, remaining }) => {
             let mut response = described(asked, Some(&ready.etag), Credits::PER_PICTURE, remaining, Some(ready.framed));
             insert(&mut response, IMAGE_SOURCE, source.as_str());
@@ -145,8 +144,7 @@ async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Aske
         }
         Ok(Delivered::NotModified { etag, remaining }) => not_modified(asked, &etag, remaining),
         Err(error) => problem(app, error).into_response(),
-    };
-    with_window(response, window)
+    }
 }
 
 /// Describe an image
@@ -176,8 +174,7 @@ pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQu
 async fn shown(app: &App, caller: &Caller, asked: &Asked, headers: &HeaderMap) -> Response {
     // An address has no validator, and nothing is found out for it.
     let if_none_match = if_none_match(headers).filter(|_| !asked.as_url);
-    let (window, shown) = delivery::show(app, caller, &asked.order, if_none_match.as_deref()).await;
-    let response = match shown {
+    match app.deliveries.show(caller, &asked.order, if_none_match.as_deref()).await {
         Ok(Shown { remaining, .. }) if asked.as_url => {
             let mut response = Response::new(unsized_body());
             insert(&mut response, CONTENT_TYPE, "application/json");
@@ -197,16 +194,16 @@ async fn shown(app: &App, caller: &Caller, asked: &Asked, headers: &HeaderMap) -
             response
         }
         Err(error) => problem(app, error).into_response(),
-    };
-    with_window(response, window)
+    }
 }
 
 /// The address of the picture, paid now; the picture is rendered when the address is first loaded.
 async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order: &Order) -> Response {
     let terms = Terms::usual(&app.config.delivery);
-    let minted = match urls::mint(app, caller, &request_id.0, std::slice::from_ref(order), terms).await {
-        Ok(minted) => minted,
-        Err(error) => return refuse(app, caller, problem(app, error)).await,
+    let wish = Wish { request_id: &request_id.0, orders: std::slice::from_ref(order), terms };
+    let (minted, remaining) = match app.mint.make_unnamed(caller, wish).await {
+        Ok(made) => made,
+        Err(error) => return problem(app, error).into_response(),
     };
     let charged = minted.price();
     let data = SignedImage {
@@ -219,17 +216,10 @@ async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order
         height: order.frame.size_px().1,
         format: order.asked_format.as_str(),
     };
-    let (window, paid) = minted.pay(app, caller, None).await;
-    let response = match paid {
-        Ok(remaining) => {
-            let billing = ImageUrlBilling { credits_charged: charged.0, credits_remaining: remaining.0 };
-            let mut response = Json(ImageUrlResponse { data, billing, request_id: request_id.0 }).into_response();
-            billed(&mut response, charged, remaining);
-            response
-        }
-        Err(error) => problem(app, error).into_response(),
-    };
-    with_window(response, window)
+    let billing = ImageUrlBilling { credits_charged: charged.0, credits_remaining: remaining.0 };
+    let mut response = Json(ImageUrlResponse { data, billing, request_id: request_id.0 }).into_response();
+    billed(&mut response, charged, remaining);
+    response
 }
 
 /// Reads the request as far as it can be read without touching the caller's account.
@@ -242,13 +232,13 @@ async fn understand(
     caller.require(Scope::ImagesRead)?;
     let request = ImageRequest::parse(pairs, Endpoint::Image)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-    let order = Order::find(app, &request).map_err(vehicle_not_found)?;
+    let order = Order::find(&app.catalog.now(), &app.missing_vehicles, &request).map_err(vehicle_not_found)?;
     let query = request.canonical_query(&order.variant);
     let as_url = request.response == ResponseKind::Url || wants_json(headers);
     let order = match as_url {
         true => order,
         false => {
-            let negotiated = delivery::negotiated(app, Cow::Owned(order), headers).await;
+            let negotiated = app.pictures.negotiated(Cow::Owned(order), &accepted(headers)).await;
             negotiated.map_err(|error| problem(app, error))?.into_owned()
         }
     };

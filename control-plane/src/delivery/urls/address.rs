@@ -1,0 +1,148 @@
+//! Signed addresses as the database has them, and as this process remembers them.
+
+use super::super::{ImageRequest, Order, Pictures, request};
+use super::SigningKeys;
+use crate::accounts::api_key::Keys;
+use crate::catalog::{Catalog, CurrentCatalog};
+use crate::clock::{Clock, UnixMs};
+use crate::db::{Database, DatabaseKind};
+use crate::ledger::Meter;
+use cyclorama_core::VehicleKey;
+use moka::sync::Cache;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use std::str::FromStr;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+/// How many addresses one process remembers: some 500 bytes each.
+const REMEMBERED_MAX: u64 = 20_000;
+
+/// Loads that are recorded at once: an eighth of what the meter's queue holds, so that they leave room for what others pay for.
+const RECORDED_AT_ONCE: usize = 512;
+
+/// An address as the database has it.
+#[derive(Debug, Clone)]
+pub(super) struct Address {
+    pub(super) id: Uuid,
+    /// Of the key that made it.
+    pub(super) key_id: String,
+    pub(super) account_id: String,
+    /// `None`: the catalog no longer has the vehicle.
+    pub(super) order: Option<Order>,
+    pub(super) max_uses: i64,
+    pub(super) uses: i64,
+    pub(super) consumed: bool,
+    pub(super) key_revoked: bool,
+    pub(super) expires_at: UnixMs,
+}
+
+impl Address {
+    fn read(row: &AnyRow, id: Uuid, catalog: &Catalog) -> Result<Self, sqlx::Error> {
+        let pixels = |column: &str| -> Result<Option<u32>, sqlx::Error> {
+            Ok(row.try_get::<Option<i64>, _>(column)?.and_then(|pixels| u32::try_from(pixels).ok()))
+        };
+        let (width, height) = (pixels("width")?, pixels("height")?);
+        let frame: String = row.try_get("frame")?;
+        let frame = request::frame_of_query(&frame, width, height)
+            .ok_or_else(|| sqlx::Error::Decode(format!("delivery_urls.frame of {id} is `{frame}`").into()))?;
+        let has_body = !row.try_get::<&str, _>("body")?.is_empty();
+        let key = VehicleKey {
+            make: row.try_get("make")?,
+            model: row.try_get("model")?,
+            body: if has_body { Some(stored(row, "body", id)?) } else { None },
+            year: u16::try_from(row.try_get::<i64, _>("year")?).unwrap_or_default(),
+        };
+        let request = ImageRequest {
+            format: stored(row, "format", id)?,
+            frame,
+            ..ImageRequest::of_stored(&key, stored(row, "view", id)?, stored(row, "color", id)?)
+        };
+        Ok(Address {
+            key_id: row.try_get("key_id")?,
+            account_id: row.try_get("account_id")?,
+            order: Order::stored(catalog, &key, &request),
+            max_uses: row.try_get("max_uses")?,
+            uses: row.try_get("uses")?,
+            consumed: row.try_get::<String, _>("state")? == "consumed",
+            key_revoked: row.try_get::<Option<i64>, _>("revoked_at_ms")?.is_some(),
+            expires_at: UnixMs(row.try_get("expires_at_ms")?),
+            id,
+        })
+    }
+
+    pub(super) fn was_loaded(&self) -> bool {
+        self.uses > 0
+    }
+
+    pub(super) fn is_capped(&self) -> bool {
+        self.max_uses > 0
+    }
+}
+
+fn stored<T: FromStr>(row: &AnyRow, column: &str, id: Uuid) -> Result<T, sqlx::Error> {
+    let text: String = row.try_get(column)?;
+    text.parse().map_err(|_| sqlx::Error::Decode(format!("delivery_urls.{column} of {id} is `{text}`").into()))
+}
+
+/// Addresses as this process knows them.
+///
+/// What is remembered can change in three ways only: it expires, which every load checks, its key is revoked, or the catalog
+/// is another. On SQLite this
+/// process is the only one that can revoke; on PostgreSQL any may, and revoking works at once, so every load asks.
+#[derive(Debug)]
+pub struct Addresses {
+    pub(super) sources: Sources,
+    /// Each with the numbers of revocations and of catalog reloads before it was read: it holds for as long as there is no
+    /// other of either.
+    remembered: Cache<Uuid, ([u64; 2], Arc<Address>)>,
+    /// Loads that are recorded at once.
+    pub(super) recording: Semaphore,
+}
+
+/// What addresses are read with, and what their pictures are found in.
+#[derive(Debug)]
+pub struct Sources {
+    pub db: Database,
+    pub clock: Clock,
+    pub catalog: Arc<CurrentCatalog>,
+    pub keys: Arc<Keys>,
+    pub signing_keys: Arc<SigningKeys>,
+    pub pictures: Pictures,
+    pub meter: Meter,
+}
+
+impl Addresses {
+    pub fn new(sources: Sources) -> Self {
+        Addresses { sources, remembered: Cache::new(REMEMBERED_MAX), recording: Semaphore::new(RECORDED_AT_ONCE) }
+    }
+
+    pub(super) async fn find(&self, id: Uuid) -> Result<Option<Arc<Address>>, sqlx::Error> {
+        let Sources { db, catalog, keys, .. } = &self.sources;
+        let seen = [keys.revocations(), catalog.reloads()];
+        if let Some((then, address)) = self.remembered.get(&id)
+            && then == seen
+        {
+            return Ok(Some(address));
+        }
+        let row = sqlx::query(
+            "select u.key_id, u.make, u.model, u.year, u.body, u.view, u.color, u.format, u.width, u.height, u.frame,
+            u.max_uses, u.uses, u.state,
+                    u.expires_at_ms, k.revoked_at_ms, k.account_id
+             from delivery_urls u join api_keys k on k.id = u.key_id where u.id = $1",
+        )
+        .bind(id.to_string())
+        .fetch_optional(&db.readers)
+        .await?;
+        let Some(address) = row.map(|row| Address::read(&row, id, &catalog.now())).transpose()?.map(Arc::new) else {
+            return Ok(None);
+        };
+        // Caps are counted and first loads recorded in the database; only what is past both is settled enough to remember.
+        let settled = address.was_loaded() && !address.is_capped() && !address.key_revoked;
+        if settled && db.kind == DatabaseKind::Sqlite {
+            self.remembered.insert(id, (seen, address.clone()));
+        }
+        Ok(Some(address))
+    }
+}
