@@ -11,11 +11,13 @@
 //! connection forgets the pages that it remembers as soon as another one has written.
 
 mod health;
+mod kind;
 mod probe;
 
 use crate::clock;
-use crate::config::Secret;
+use crate::secret::Secret;
 use health::Health;
+pub use kind::DatabaseKind;
 use probe::Probe;
 use sqlx::any::{AnyArguments, AnyPoolOptions, AnyRow};
 use sqlx::migrate::{MigrateError, Migrator};
@@ -44,13 +46,6 @@ const WRITER_CACHE_KIB: u32 = 32 * 1024;
 /// An answer that took longer says too little about the moment it was given.
 const TELLING_MS_MAX: i64 = 400;
 const CLOCK_READ_EVERY: Duration = Duration::from_secs(20);
-
-/// Which database answers: only the queue's claim and cross-process wake-up may differ by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DatabaseKind {
-    Sqlite,
-    Postgres,
-}
 
 #[derive(Debug, Clone)]
 pub struct Database {

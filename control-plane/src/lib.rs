@@ -23,6 +23,7 @@ mod ledger;
 mod lifecycle;
 mod logs;
 mod mail;
+mod money;
 mod named_requests;
 mod network_counts;
 mod networks;
@@ -33,6 +34,9 @@ mod plain_text;
 mod plural;
 mod prewarm;
 mod renders;
+mod secret;
+mod simulation;
+mod tasks;
 mod telemetry;
 #[cfg(test)]
 mod test_database;

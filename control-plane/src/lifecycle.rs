@@ -154,8 +154,7 @@ pub async fn open(
         ledger::start_tidying(db.clone(), Clock::SYSTEM),
         accounts::start_tidying(db.clone(), Clock::SYSTEM),
     ];
-    sweepers.extend(renders.start_sweepers(config.limits.custom_paints_kept));
-    sweepers.extend(renders.start_signals());
+    sweepers.extend(renders.start_upkeep(config.limits.custom_paints_kept));
     sweepers.extend(writers);
     let reload_number = reload::number(&db).await.context("the catalog's reloads cannot be read")?;
     let catalog = CurrentCatalog::open(config.storage.catalog.clone(), reload_number).context("CYCLORAMA_CATALOG")?;

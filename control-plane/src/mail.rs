@@ -1,7 +1,7 @@
 //! Handing letters to a mail server, a few at a time and beside the request that asks for it: how long it takes tells nobody whether an
 //! address has an account.
 
-use crate::config::mail::Mail;
+use crate::secret::Secret;
 use lettre::message::header::ContentType;
 use lettre::transport::smtp;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
@@ -14,6 +14,16 @@ const SENDING_MAX: usize = 32;
 
 /// For one letter, connection included.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Where letters are handed over, and whom they are from.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// As `lettre` takes it. May hold a password.
+    pub smtp_url: Secret,
+    pub from: lettre::message::Mailbox,
+    /// Who gets letters about the service itself.
+    pub operator: Option<String>,
+}
 
 /// A letter in plain text.
 #[derive(Debug)]
@@ -51,7 +61,7 @@ pub fn transport(smtp_url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, s
 }
 
 impl Mailer {
-    pub fn new(settings: &Mail) -> Result<Self, smtp::Error> {
+    pub fn new(settings: &Settings) -> Result<Self, smtp::Error> {
         Ok(Mailer {
             transport: transport(settings.smtp_url.reveal())?,
             from: settings.from.clone(),

@@ -11,10 +11,10 @@ mod objects;
 pub use objects::CopiedObjects;
 
 use crate::clock::UnixMs;
-use crate::config::Secret;
 use crate::db::Database;
 use crate::objects::{ObjectError, ObjectStore, keys};
 use crate::plural::count;
+use crate::secret::Secret;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

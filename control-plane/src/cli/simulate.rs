@@ -4,7 +4,7 @@ use super::numbers::real;
 use super::print;
 use crate::db::Database;
 use crate::objects::ObjectStore;
-use crate::renders::simulation::{self, Outcome, Scenario};
+use crate::simulation::{self, Outcome, Scenario};
 use anyhow::Context;
 use std::io::Write;
 

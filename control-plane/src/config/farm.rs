@@ -1,6 +1,7 @@
 //! Rendering: the embedded node, leases and waiting, and what a day of cold renders may cost.
 
 use super::{ConfigError, Source};
+use crate::money::microusd_from;
 use crate::renders::{AtLimit, Rules};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,8 +64,8 @@ impl Farm {
             lease_seconds,
             heartbeat_seconds,
             render_wait_seconds: source.number("render_wait_seconds", 1..=600)?,
-            daily_budget_microusd: microusd(source.number("daily_budget_usd", 0.0..=USD_PER_DAY_MAX)?),
-            render_cost_microusd: microusd(source.number("render_cost_usd", 0.0..=100.0)?),
+            daily_budget_microusd: microusd_from(source.number("daily_budget_usd", 0.0..=USD_PER_DAY_MAX)?),
+            render_cost_microusd: microusd_from(source.number("render_cost_usd", 0.0..=100.0)?),
             nodes_per_token: source.number("nodes_per_token", 1..=10_000)?,
             node_usd_per_hour_max: source.number("node_usd_per_hour_max", 0.0..=10_000.0)?,
             budget_rules: budget_rules(source)?,
@@ -103,9 +104,4 @@ fn budget_rules(source: &Source) -> Result<Rules, ConfigError> {
             _ => return Err(source.refuse("budget_at_limit", "finish or stop")),
         },
     })
-}
-
-/// Whole millionths: money is never added up in floating point.
-pub fn microusd(usd: f64) -> i64 {
-    (usd * 1e6).round() as i64
 }

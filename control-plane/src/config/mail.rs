@@ -1,40 +1,29 @@
 //! Mail: where it is handed over and whom it is from. Without it accounts are active at once, and no mail is sent.
 
-use super::{ConfigError, Secret, Source};
-use lettre::message::Mailbox;
+use super::{ConfigError, Source};
+use crate::mail::Settings;
+use crate::secret::Secret;
 
-#[derive(Debug, Clone)]
-pub struct Mail {
-    /// As `lettre` takes it. May hold a password.
-    pub smtp_url: Secret,
-    pub from: Mailbox,
-    /// Who gets letters about the service itself.
-    pub operator: Option<String>,
-}
-
-impl Mail {
-    /// `None`: there is none.
-    pub fn read(source: &Source) -> Result<Option<Self>, ConfigError> {
-        let (smtp_url, from) = match (source.text("smtp_url"), source.text("mail_from")) {
-            (None, None) if source.text("operator_email").is_some() => {
-                return Err(source.rule("operator_email", "needs CYCLORAMA_SMTP_URL"));
-            }
-            (None, None) => return Ok(None),
-            (Some(smtp_url), Some(from)) => (smtp_url, from),
-            (Some(_), None) => return Err(source.rule("mail_from", "is needed with CYCLORAMA_SMTP_URL")),
-            (None, Some(_)) => return Err(source.rule("smtp_url", "is needed with CYCLORAMA_MAIL_FROM")),
-        };
-        if crate::mail::transport(smtp_url).is_err() {
-            return Err(source.refuse("smtp_url", "smtps://user:password@host, or smtp://host:port?tls=required"));
+/// `None`: there is none.
+pub fn read(source: &Source) -> Result<Option<Settings>, ConfigError> {
+    let (smtp_url, from) = match (source.text("smtp_url"), source.text("mail_from")) {
+        (None, None) if source.text("operator_email").is_some() => {
+            return Err(source.rule("operator_email", "needs CYCLORAMA_SMTP_URL"));
         }
-        let from = from
-            .parse()
-            .map_err(|_| source.refuse("mail_from", "an address such as Cyclorama <no-reply@example.com>"))?;
-        let operator = match source.text("operator_email") {
-            None => None,
-            Some(address) if address.parse::<lettre::Address>().is_ok() => Some(address.to_owned()),
-            Some(_) => return Err(source.refuse("operator_email", "an address such as operations@example.com")),
-        };
-        Ok(Some(Mail { smtp_url: Secret::new(smtp_url), from, operator }))
+        (None, None) => return Ok(None),
+        (Some(smtp_url), Some(from)) => (smtp_url, from),
+        (Some(_), None) => return Err(source.rule("mail_from", "is needed with CYCLORAMA_SMTP_URL")),
+        (None, Some(_)) => return Err(source.rule("smtp_url", "is needed with CYCLORAMA_MAIL_FROM")),
+    };
+    if crate::mail::transport(smtp_url).is_err() {
+        return Err(source.refuse("smtp_url", "smtps://user:password@host, or smtp://host:port?tls=required"));
     }
+    let from =
+        from.parse().map_err(|_| source.refuse("mail_from", "an address such as Cyclorama <no-reply@example.com>"))?;
+    let operator = match source.text("operator_email") {
+        None => None,
+        Some(address) if address.parse::<lettre::Address>().is_ok() => Some(address.to_owned()),
+        Some(_) => return Err(source.refuse("operator_email", "an address such as operations@example.com")),
+    };
+    Ok(Some(Settings { smtp_url: Secret::new(smtp_url), from, operator }))
 }

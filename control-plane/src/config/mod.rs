@@ -6,7 +6,7 @@ pub mod farm;
 pub mod limits;
 pub mod listen;
 pub mod logs;
-pub mod mail;
+mod mail;
 pub mod objects;
 pub mod openid;
 mod peer;
@@ -22,27 +22,6 @@ pub use source::{ConfigError, Source};
 use crate::delivery::sizes::Bounds;
 use std::path::Path;
 
-/// A value that must appear in no log: neither `Debug` nor `Display` shows it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    pub fn new(value: impl Into<String>) -> Self {
-        Secret(value.into())
-    }
-
-    /// The value itself, for the one place that needs it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("(secret)")
-    }
-}
-
 /// Every setting, checked.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -56,7 +35,7 @@ pub struct Config {
     pub limits: limits::Limits,
     pub logs: logs::Logs,
     /// `None`: no mail is sent.
-    pub mail: Option<mail::Mail>,
+    pub mail: Option<crate::mail::Settings>,
     /// `None`: pictures are not signed.
     pub credentials: Option<credentials::Credentials>,
     /// Whom people may sign in with beside passwords.
@@ -86,7 +65,7 @@ impl Config {
             prices: prices::Prices::read(source)?,
             limits: limits::Limits::read(source)?,
             logs: logs::Logs::read(source)?,
-            mail: mail::Mail::read(source)?,
+            mail: mail::read(source)?,
             credentials: credentials::Credentials::read(source)?,
             openid: openid::Provider::read_all(source)?,
         })

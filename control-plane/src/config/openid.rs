@@ -1,7 +1,8 @@
 //! Providers that people may sign in with (OpenID Connect). They are in a file of their own: each has several settings, one a secret.
 
 use super::peer::is_safe;
-use super::{ConfigError, Secret, Source};
+use super::{ConfigError, Source};
+use crate::secret::Secret;
 use serde::Deserialize;
 use url::Url;
 

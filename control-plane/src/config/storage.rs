@@ -1,7 +1,8 @@
 //! What is kept where: the data folder, the database, the object store, the operator's token, the catalog.
 
 use super::objects::Objects;
-use super::{ConfigError, Secret, Source};
+use super::{ConfigError, Source};
+use crate::secret::Secret;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]

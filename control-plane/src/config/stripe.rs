@@ -1,7 +1,8 @@
 //! Stripe: what we call it with, what it signs its events with, and where it is.
 
 use super::peer::is_safe;
-use super::{ConfigError, Secret, Source};
+use super::{ConfigError, Source};
+use crate::secret::Secret;
 use url::Url;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

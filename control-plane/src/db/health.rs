@@ -2,7 +2,7 @@
 //! are of no use any more. A database that has become read-only (a failover, a standby, a full or lost disk) answers reads as before, and its old
 //! connections stay as they are when it can be written again.
 
-use super::DatabaseKind;
+use super::kind::DatabaseKind;
 use sqlx::AnyConnection;
 use sqlx::pool::PoolConnectionMetadata;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,6 +2,7 @@
 
 use crate::clock::{self, Clock};
 use crate::mail::{Letter, MailError, Mailer};
+use crate::money::usd_from;
 use crate::renders::{Budget, Renders};
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ impl BudgetWatch {
     }
 
     fn letter(&self, operator: &str, percent: i64, budget: &Budget) -> Letter {
-        let usd = |microusd: i64| format!("${:.2}", microusd as f64 / 1e6);
+        let usd = |microusd: i64| format!("${:.2}", usd_from(microusd));
         let text = format!(
             "{} of today's render budget of {} is used up or reserved ({percent} % was the threshold). If the day goes on like this, it comes to {}.\n\n\
          Renders that are not in the cache are refused when the budget is spent, until {} (UTC midnight). Cached pictures are served all the same.\n\n\

@@ -6,6 +6,7 @@
 
 use super::node::jobs::receipt;
 use crate::app::App;
+use crate::money::usd_from;
 use crate::renders::{Budget, Node, Overview, Standing};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -121,9 +122,9 @@ fn tell(farm: &Farm) {
             gauge!("cyclorama_node_gpu_utilisation_ratio", &labels).set(share);
         }
     }
-    gauge!("cyclorama_budget_usd").set(farm.budget.microusd_per_day as f64 / 1e6);
-    gauge!("cyclorama_budget_reserved_usd").set(farm.budget.reserved_microusd as f64 / 1e6);
-    gauge!("cyclorama_budget_settled_usd").set(farm.budget.settled_microusd as f64 / 1e6);
+    gauge!("cyclorama_budget_usd").set(usd_from(farm.budget.microusd_per_day));
+    gauge!("cyclorama_budget_reserved_usd").set(usd_from(farm.budget.reserved_microusd));
+    gauge!("cyclorama_budget_settled_usd").set(usd_from(farm.budget.settled_microusd));
 }
 
 fn state_of(node: &Node) -> &str {

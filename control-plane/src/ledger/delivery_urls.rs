@@ -2,7 +2,7 @@
 //!
 //! Runs inside the meter's transaction. Which address a token names and whether it may be loaded is `delivery`'s.
 
-use super::key_cap::CountedIn;
+use super::ended::CountedIn;
 use crate::clock::UnixMs;
 use crate::db::Tx;
 use sqlx::Row;

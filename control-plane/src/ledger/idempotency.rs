@@ -5,7 +5,7 @@
 //! leaves either both or none, and a repetition is never charged again. Which requests may be named is the handler's affair.
 
 use super::Credits;
-use super::owner::{ProcessId, SILENCE_MS};
+use super::process::{ProcessId, SILENCE_MS};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::{Database, Tx};
 use sqlx::Row;

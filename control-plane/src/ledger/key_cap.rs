@@ -5,7 +5,7 @@
 //! in the month in which it was taken, and is given back there.
 
 use super::balance::CREDITS_MAX;
-use super::batch::Ended;
+use super::ended::{CountedIn, Ended};
 use super::{Charge, Credits, Entry, LedgerError, Outcome};
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
@@ -25,19 +25,6 @@ impl KeyCap {
     pub fn of(cap: Option<i64>, spent_month: Option<&str>, spent: i64, now: UnixMs) -> Option<Self> {
         let is_of_now = spent_month.is_some_and(|month| month >= now.utc_month().as_str());
         Some(KeyCap { cap: Credits(cap?), spent: Credits(if is_of_now { spent } else { 0 }) })
-    }
-}
-
-/// Where credits that are on hold, or of an address, were counted.
-#[derive(Debug, Clone)]
-pub(super) struct CountedIn {
-    pub key_id: String,
-    pub month: String,
-}
-
-impl CountedIn {
-    pub fn read(key_id: Option<String>, month: Option<String>) -> Option<Self> {
-        Some(CountedIn { key_id: key_id?, month: month? })
     }
 }
 

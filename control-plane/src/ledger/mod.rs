@@ -7,12 +7,14 @@ mod balance;
 mod batch;
 mod deliveries;
 mod delivery_urls;
+mod ended;
 pub mod idempotency;
 mod key_cap;
 mod meter;
 #[cfg(test)]
 mod model_tests;
 mod owner;
+mod process;
 mod statement;
 #[cfg(test)]
 mod tests;
@@ -30,7 +32,8 @@ pub use balance::{
 pub use deliveries::{Delivered, deliveries};
 pub use key_cap::{KeyCap, set as set_key_cap};
 pub use meter::{Meter, MeterError};
-pub use owner::{ProcessId, SILENCE_MS as PROCESS_SILENCE_MS, start_sweeper};
+pub use owner::start_sweeper;
+pub use process::{ProcessId, SILENCE_MS as PROCESS_SILENCE_MS};
 pub use statement::{PAGE_MAX, StatementLine, before_newest, has_purchase, newest_entries, statement};
 pub use tidy::start_tidying;
 pub use usage::{Usage, credits_spent_on, usage_30d, usage_by_day};

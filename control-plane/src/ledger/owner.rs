@@ -2,6 +2,7 @@
 //!
 //! This is what makes balances right again after a crash without a person's help.
 
+use super::process::{ProcessId, SILENCE_MS};
 use super::{Charge, Entry, LedgerError, Meter, unanswered};
 use crate::clock::{self, Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
@@ -10,32 +11,8 @@ use std::time::Duration;
 
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
-/// A process silent for this long is taken for dead. If it was only slow, its settle finds the hold closed and the picture is not
-/// delivered: late is safe.
-pub const SILENCE_MS: i64 = 15_000;
-
 /// Holds released in one sweep; the rest follows two seconds later.
 const SWEEP_MAX: i64 = 256;
-
-/// Identity of this run of the service; a restarted service is another process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProcessId(String);
-
-impl ProcessId {
-    pub fn new() -> Self {
-        ProcessId(uuid::Uuid::now_v7().to_string())
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Default for ProcessId {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 /// Registers the process and keeps its heartbeat and the sweep running until the task is aborted.
 ///

@@ -80,7 +80,7 @@ async fn a_process_that_is_gone_leaves_what_it_told_nobody() {
         batch::apply(&database, now, &gone, &untold, &[&debit(ACCOUNT, 5)]).await.expect("applies");
         assert!(unanswered::was_committed(&database, &untold).await.expect("looks"));
         assert!(!unanswered::was_committed(&database, &BatchId::new()).await.expect("looks"));
-        unanswered::sweep(&database, now, now.0 - owner::SILENCE_MS).await.expect("sweeps");
+        unanswered::sweep(&database, now, now.0 - process::SILENCE_MS).await.expect("sweeps");
         let left = if database.kind == DatabaseKind::Postgres { 92 } else { 87 };
         assert_eq!(credits(&database).await, left, "{:?}", database.kind);
         assert_eq!(number(&database, "select count(*) from meter_batches").await, 0);

@@ -3,7 +3,8 @@
 //! Each charge in a transaction of its own, which takes its locks in the order of a batch of the meter.
 
 use super::balance::{NewEntry, enter};
-use super::key_cap::{self, CountedIn};
+use super::ended::CountedIn;
+use super::key_cap;
 use super::usage::{self, Usage};
 use super::{Credits, LedgerError, delivery_urls, idempotency};
 use crate::clock::UnixMs;

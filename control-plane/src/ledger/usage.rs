@@ -1,7 +1,7 @@
 //! What accounts did, day by day: added up by the meter in the transaction of what it counts, so that no figure is ever computed
 //! from millions of rows.
 
-use super::batch::Ended;
+use super::ended::Ended;
 use super::{Charge, Credits, Entry, Outcome, Source};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;

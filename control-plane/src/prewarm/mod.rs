@@ -2,10 +2,11 @@
 //! its colours; the `feeder` hands a few at a time to the render queue, behind everybody who waits, and inside a share of the day's budget.
 //!
 //! All state is in the database, so a batch survives restarts of everything. What exists is never rendered again, because the queue is
-//! asked for variants, not for jobs (`renders::order`).
+//! asked for variants, not for jobs (`renders::queue`).
 
 mod batches;
 mod feeder;
+mod looks;
 mod plan;
 mod request;
 

@@ -1,13 +1,14 @@
 //! What a batch would come to: how much of it exists, how long the rest takes, and what it costs.
 
 use super::Wish;
+use super::looks::Looks;
 use super::request::{Request, RequestError, Wishes};
 use crate::app::App;
-use crate::catalog::{Catalog, Look};
+use crate::catalog::Catalog;
+use crate::money::usd_from;
 use crate::renders::Existing;
-use cyclorama_core::{BodyClass, Vehicle, VehicleKey};
+use cyclorama_core::VehicleKey;
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// A cold render on a node of which nothing is known yet.
 const RENDER_SECONDS_DEFAULT: f64 = 4.0;
@@ -37,30 +38,6 @@ pub struct Plan {
     pub percent_of_a_day: Option<f64>,
     /// With the nodes that are there now; absent without one.
     pub minutes: Option<f64>,
-}
-
-/// The looks of models, each looked at once: a plan names many years of one model.
-#[derive(Default)]
-pub(super) struct Looks(HashMap<(String, String, BodyClass), Vec<Look>>);
-
-impl Looks {
-    fn years_alike(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> Vec<VehicleKey> {
-        let own = catalog.key_of(vehicle);
-        self.of(catalog, vehicle).map_or_else(|| vec![own], |look| look.keys.clone())
-    }
-
-    /// The id of a vehicle's look.
-    pub fn id(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> String {
-        self.of(catalog, vehicle).map_or_else(|| catalog.look(vehicle).id, |look| look.id.clone())
-    }
-
-    fn of(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> Option<&Look> {
-        let Vehicle { make, model, body, .. } = vehicle;
-        let of_model = (make.clone(), model.clone(), *body);
-        let looks = self.0.entry(of_model).or_insert_with(|| catalog.looks(make, model, *body));
-        let own = catalog.key_of(vehicle);
-        looks.iter().find(|look| look.keys.contains(&own))
-    }
 }
 
 /// The vehicles and views that requests mean together.
@@ -101,7 +78,7 @@ impl Plan {
         }
         let budget = app.renders.budget().await?;
         let cost_microusd = plan.cold_renders as i64 * app.renders.render_cost_microusd();
-        plan.cost_usd = cost_microusd as f64 / 1e6;
+        plan.cost_usd = usd_from(cost_microusd);
         if budget.microusd_per_day > 0 {
             plan.percent_of_a_day = Some(cost_microusd as f64 * 100.0 / budget.microusd_per_day as f64);
         }

@@ -1,6 +1,6 @@
 //! What a line of a list means: which vehicles, views and colours. Pure; the catalog is passed in.
 
-use super::plan::Looks;
+use super::looks::Looks;
 use super::{ROWS_MAX, Wish};
 use crate::catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Make, Model, VehicleId, body_of_word};
 use cyclorama_core::{BodyClass, Colour, Paint, Vehicle, View};

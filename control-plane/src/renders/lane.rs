@@ -20,7 +20,7 @@ pub enum Lane {
 
 /// Of so many jobs that are handed out, one is prewarming's if any waits there: without it a busy service would never get ahead of its
 /// users.
-pub(super) const PREWARM_EVERY: u64 = 20;
+pub const PREWARM_EVERY: u64 = 20;
 
 impl Lane {
     /// Those that go first, first.

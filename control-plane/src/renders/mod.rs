@@ -2,57 +2,44 @@
 //!
 //! What a picture costs is `delivery`'s and `ledger`'s affair; how a node draws is the node's. The invariants (one live lease per
 //! vehicle and view, a stale fence changes nothing, a row never names an object that was not fully written) hold for any number of
-//! processes on one database. Only `queue` knows which database it is.
+//! processes on one database.
+//!
+//! The rooms import each other one way only: `operator` may use `review`, `review` `results`, `results` `queue`, `queue` `staging` and
+//! `budget`. What several of them share stands beside this file and uses none of them.
 
-mod abandoned;
-mod ahead;
 mod budget;
-mod candidate;
-mod cost;
-mod fault;
-mod feedback;
-mod inspect;
-mod joining;
 mod lane;
 mod layers;
-mod lease;
-mod looks;
-mod nodes;
-mod order;
-mod overview;
+mod operator;
 mod pace;
-mod paints;
-mod publish;
+mod picture;
 mod queue;
 mod receiving;
-mod result;
+mod results;
 mod review;
+mod revision;
+mod rules;
 mod signals;
-pub mod simulation;
 mod staging;
 mod state;
 #[cfg(test)]
 mod tests;
-mod thresholds;
-mod uploads;
-mod wait;
+mod upkeep;
+mod watched;
 
-pub use ahead::{Existing, Progress};
-pub use budget::{Budget, Rules, Share};
-pub use cost::AtLimit;
-pub use feedback::{Judged, Opinion, Verdict};
-pub use inspect::Inspection;
-pub use joining::JoinError;
-pub use lane::{Asker, Lane};
-pub use nodes::{Node, NodeError};
-pub use overview::{Hour, Overview};
+pub use budget::Budget;
+pub use lane::{Asker, Lane, PREWARM_EVERY};
+pub use operator::{Hour, Inspection, Node, Overview};
 pub use pace::Pace;
-pub use result::ResultError;
-pub use review::{Flagged, ReviewError};
-pub use state::{RenderState, Standing, colours_of, print_colours};
-pub use uploads::UploadError;
+pub use picture::{Picture, RenderError};
+pub use queue::{Existing, JoinError, NodeError, Progress};
+pub use results::ResultError;
+pub use review::{Flagged, Judged, Opinion, ReviewError, Verdict};
+pub use rules::{AtLimit, Rules, Share};
+pub use staging::UploadError;
+pub use state::{Standing, colours_of, print_colours};
 
-use crate::clock::{self, Clock, UnixMs};
+use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use cyclorama_core::Variant;
@@ -61,15 +48,11 @@ use signals::Signals;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
-use wait::Watched;
+use std::time::Duration;
+use watched::Watched;
 
-/// Attempts at a job before its waiters are told that it failed.
-const ATTEMPTS_MAX: i64 = 3;
-
-/// Leases of a job in all, with those that ended because the service itself was restarted and so count as no attempt: a job that takes
-/// the service down with it ends as well.
-const LEASES_MAX: i64 = 12;
+/// A lease is renewed for no longer than this in all: a node whose engine hangs while its heart beats would keep a job for ever.
+const LEASE_MS_MAX: i64 = 15 * 60_000;
 
 /// The usual bound of the queue. A node needs seconds for a job and a request waits two minutes: what is queued behind this many
 /// would hardly live to see its picture.
@@ -103,39 +86,6 @@ pub struct Settings {
     pub look_again: Duration,
 }
 
-/// A picture that exists.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
-    pub render_id: String,
-    pub revision: i64,
-    pub master_sha256: String,
-}
-
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum RenderError {
-    #[error("the render failed ({kind}): {detail}")]
-    Failed { kind: String, detail: String },
-    #[error("no picture within the time a request waits")]
-    TooLate,
-    /// The queue is full, or would take longer than the request may wait. Then it makes sense to come back.
-    #[error("too many renders are waiting")]
-    AtCapacity { retry_after_seconds: u64 },
-    #[error("the day's render budget is spent")]
-    BudgetSpent {
-        reset_at_ms: i64,
-        /// What of it is spent.
-        share: Share,
-    },
-    #[error("the database does not answer")]
-    Database(#[source] Arc<sqlx::Error>),
-}
-
-impl From<sqlx::Error> for RenderError {
-    fn from(error: sqlx::Error) -> Self {
-        RenderError::Database(Arc::new(error))
-    }
-}
-
 /// Handle of everything above; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Renders(Arc<Shared>);
@@ -149,7 +99,7 @@ struct Shared {
     settings: Settings,
     /// Token and address of the node beside this process.
     local_node: OnceLock<(String, String)>,
-    signals: Signals,
+    signals: Arc<Signals>,
     /// Measured by the sweeper.
     pace: Mutex<Option<Pace>>,
     mean_cost_microusd: Mutex<Option<i64>>,
@@ -174,7 +124,7 @@ impl Renders {
             store,
             settings,
             local_node: OnceLock::new(),
-            signals: Signals::new(),
+            signals: Arc::new(Signals::new()),
             pace: Mutex::default(),
             mean_cost_microusd: Mutex::default(),
             given: Mutex::default(),
@@ -184,41 +134,6 @@ impl Renders {
             accepting: Mutex::default(),
             watched: Mutex::default(),
         }))
-    }
-
-    /// Takes back lost leases and drops jobs nobody waits for, once a second, and measures the farm's pace and costs, until the task is
-    /// aborted. A job that waits a second longer after thirty seconds of silence is no loss.
-    /// All that is done beside requests, until it is aborted. `custom_paints_kept`: pictures in paints that no preset names.
-    pub fn start_sweepers(&self, custom_paints_kept: i64) -> [tokio::task::JoinHandle<()>; 3] {
-        [self.start_sweeper(), self.start_staging_sweeper(), self.start_paint_sweeper(custom_paints_kept)]
-    }
-
-    fn start_sweeper(&self) -> tokio::task::JoinHandle<()> {
-        let renders = self.clone();
-        tokio::spawn(async move {
-            let mut ticks = clock::ticks(Duration::from_secs(1));
-            let mut measured: Option<Instant> = None;
-            loop {
-                ticks.tick().await;
-                if measured.is_none_or(|at| at.elapsed() >= pace::MEASURED_EVERY) {
-                    for measured in [renders.measure_pace().await, renders.measure_cost().await] {
-                        if let Err(error) = measured {
-                            tracing::warn!(
-                                error = &error as &dyn std::error::Error,
-                                "the farm's pace could not be measured"
-                            );
-                        }
-                    }
-                    if let Err(error) = renders.forget_lapsed().await {
-                        tracing::warn!(error = &error as &dyn std::error::Error, "lapsed jobs could not be forgotten");
-                    }
-                    measured = Some(Instant::now());
-                }
-                if let Err(error) = renders.sweep().await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the render queue could not be swept");
-                }
-            }
-        })
     }
 
     /// Nodes with this token run beside this process and upload to `base_url`, the address it listens on: the public one may lead
@@ -244,15 +159,3 @@ impl Renders {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the lease is over: the job was given to another node, or has ended")]
 pub struct Stale;
-
-/// The noise a vehicle's renders start from: the same for every view, another for every revision.
-///
-/// 53 bits, so that the number survives JSON readers that know only floating point.
-fn seed(vehicle_key: &str, revision: i64) -> i64 {
-    use sha2::{Digest, Sha256};
-    let digest =
-        Sha256::new().chain_update(vehicle_key).chain_update(b"\0").chain_update(revision.to_be_bytes()).finalize();
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&digest[..8]);
-    (u64::from_be_bytes(bytes) >> 11) as i64
-}

@@ -1,26 +1,8 @@
-//! How fast the farm works, as measured, and what that means for somebody who wants to wait: admission to the queue.
+//! How fast the farm works, as measured, and what that means for somebody who wants to wait.
 
-use super::{Lane, Renders};
+use super::lane::Lane;
 use crate::clock::UnixMs;
-use sqlx::Row;
 use std::time::Duration;
-
-/// Of the last jobs, those whose times count.
-const JOBS_MEASURED: i64 = 50;
-
-/// Older ones tell nothing of the farm as it is.
-const MEASURED_WITHIN_MS: i64 = 60 * 60_000;
-
-/// How old a measurement may get.
-pub(super) const MEASURED_EVERY: Duration = Duration::from_secs(5);
-
-/// The queue holds what the farm does in so many seconds, or its usual number where that is more. Beyond it a busy database would count
-/// more than it serves.
-const QUEUE_SECONDS: f64 = 12.0;
-
-/// Prewarming has as much of it as the farm does between two looks, and a little more.
-const AHEAD_SECONDS: f64 = 2.0;
-const AHEAD_MIN: i64 = 32;
 
 /// Of the farm, what a lane is thought to have at least.
 const LEFT_MIN: f64 = 0.02;
@@ -44,7 +26,7 @@ pub struct Pace {
 
 impl Pace {
     /// What the farm does in so many seconds.
-    fn jobs_within(self, seconds: f64) -> f64 {
+    pub fn jobs_within(self, seconds: f64) -> f64 {
         self.slots as f64 * seconds / self.seconds_per_job.max(0.001)
     }
 
@@ -76,7 +58,7 @@ impl Given {
     }
 
     /// To the lanes above.
-    fn above(&mut self, lane: Lane, now: UnixMs) -> f64 {
+    pub fn above(&mut self, lane: Lane, now: UnixMs) -> f64 {
         self.decay(now);
         self.per_second[lane as usize + 1..].iter().sum()
     }
@@ -86,64 +68,6 @@ impl Given {
         self.at_ms = self.at_ms.max(now.0);
         let kept = (-passed_ms / GIVEN_OVER_MS).exp();
         self.per_second.iter_mut().for_each(|rate| *rate *= kept);
-    }
-}
-
-impl Renders {
-    pub(super) fn given(&self) -> std::sync::MutexGuard<'_, Given> {
-        self.0.given.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    /// How long a job of this lane that so many go before would be late, in seconds; `None`: it is in time, or nobody waits for it.
-    pub(super) fn late(&self, lane: Lane, jobs_ahead: i64) -> Option<u64> {
-        let pace = self.pace().filter(|_| lane.is_waited_for())?;
-        let above = self.given().above(lane, self.0.clock.now());
-        pace.refuse(jobs_ahead, above, self.settings().render_wait)
-    }
-
-    /// The farm's pace as last measured; `None`: no node is there, or none has finished anything lately.
-    pub fn pace(&self) -> Option<Pace> {
-        *self.0.pace.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    /// Jobs that may wait in the queue: more on a farm that does more of them.
-    pub(super) fn queue_max(&self) -> i64 {
-        let within = self.pace().map_or(0.0, |pace| pace.jobs_within(QUEUE_SECONDS));
-        self.settings().queue_max.max(within as i64)
-    }
-
-    /// Rows of prewarming to keep in the queue: enough to keep a farm busy between two looks, few enough that a pause is soon felt.
-    pub fn ahead_max(&self) -> i64 {
-        let within = self.pace().map_or(0.0, |pace| pace.jobs_within(AHEAD_SECONDS));
-        AHEAD_MIN.max(within as i64).min(Lane::Prewarm.waiting_max(self.queue_max()))
-    }
-
-    pub(super) async fn measure_pace(&self) -> Result<(), sqlx::Error> {
-        let now = self.0.clock.now();
-        let slots: i64 = sqlx::query(
-            // What a node says of its slots counts once it has finished something: until then it is one that may work at all.
-            "select cast(coalesce(sum(case when jobs_done > 0 then slots else 1 end), 0) as bigint) from nodes
-             where standing = 'active' and reported_state in ('ready', 'busy') and seen_at_ms >= $1",
-        )
-        .bind(self.silent_since_ms(now))
-        .fetch_one(&self.0.database.readers)
-        .await?
-        .try_get(0)?;
-        let row = sqlx::query(
-            "select count(*), cast(coalesce(sum(ended_at_ms - leased_at_ms), 0) as bigint) from (
-                 select ended_at_ms, leased_at_ms from jobs
-                 where state in ('done', 'failed') and ended_at_ms >= $1 and leased_at_ms is not null
-                 order by ended_at_ms desc limit $2) latest",
-        )
-        .bind(now.0 - MEASURED_WITHIN_MS)
-        .bind(JOBS_MEASURED)
-        .fetch_one(&self.0.database.readers)
-        .await?;
-        let (jobs, sum_ms): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-        let pace = (slots > 0 && jobs > 0)
-            .then(|| Pace { slots, seconds_per_job: sum_ms.max(0) as f64 / jobs as f64 / 1000.0 });
-        *self.0.pace.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = pace;
-        Ok(())
     }
 }
 

@@ -2,7 +2,6 @@
 //! PostgreSQL's LISTEN and NOTIFY. Nothing depends on a signal: whoever waits also looks by himself now and then, so one that gets lost
 //! costs a second.
 
-use super::Renders;
 use crate::db::{Database, DatabaseKind};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -111,6 +110,18 @@ impl Signals {
         })
     }
 
+    /// Exchanges signals with the other processes on the database, until the tasks are aborted. SQLite has none.
+    pub fn start(self: &Arc<Self>, database: &Database) -> Vec<JoinHandle<()>> {
+        let to_send = self.to_send.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (database.kind, to_send) {
+            (DatabaseKind::Postgres, Some(to_send)) => vec![
+                tokio::spawn(send(self.clone(), database.clone(), to_send)),
+                tokio::spawn(listen(self.clone(), database.clone())),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
     fn hear(&self, signal: &Signal) {
         match signal {
             Signal::Queued => self.queued.notify_one(),
@@ -134,24 +145,11 @@ impl Signals {
     }
 }
 
-impl Renders {
-    /// Exchanges signals with the other processes on the database, until the tasks are aborted. SQLite has none.
-    pub fn start_signals(&self) -> Vec<JoinHandle<()>> {
-        let to_send = self.0.signals.to_send.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match (self.0.database.kind, to_send) {
-            (DatabaseKind::Postgres, Some(to_send)) => {
-                vec![tokio::spawn(send(self.clone(), to_send)), tokio::spawn(listen(self.clone()))]
-            }
-            _ => Vec::new(),
-        }
-    }
-}
-
-async fn send(renders: Renders, mut to_send: mpsc::Receiver<Signal>) {
+async fn send(own: Arc<Signals>, database: Database, mut to_send: mpsc::Receiver<Signal>) {
     let mut ready = Vec::new();
     while to_send.recv_many(&mut ready, SENT_AT_ONCE).await > 0 {
         let signals: HashSet<Signal> = ready.drain(..).collect();
-        if let Err(error) = notify(&renders.0.database, &renders.0.signals.process, &signals).await {
+        if let Err(error) = notify(&database, &own.process, &signals).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "other processes could not be told of renders");
         }
     }
@@ -166,10 +164,9 @@ async fn notify(database: &Database, process: &str, signals: &HashSet<Signal>) -
     query.execute(&database.readers).await.map(drop)
 }
 
-async fn listen(renders: Renders) {
-    let signals = &renders.0.signals;
+async fn listen(signals: Arc<Signals>, database: Database) {
     loop {
-        if let Err(error) = hear_others(&renders.0.database, signals).await {
+        if let Err(error) = hear_others(&database, &signals).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "other processes are not heard of; looking instead"

@@ -41,3 +41,6 @@ pub fn colours_of(text: &str, name: &'static str, id: &str) -> Result<Vec<cyclor
 pub fn print_colours(colours: &[cyclorama_core::Paint]) -> String {
     colours.iter().map(|colour| colour.to_string()).collect::<Vec<_>>().join(",")
 }
+
+/// In SQL, of a row of `renders`: whether its paint is one that no preset names, as the index has it.
+pub(super) const IS_CUSTOM: &str = "(color like '#%' or color like '%-no-shadow')";

@@ -1,8 +1,7 @@
 //! The queue's invariants, attacked on every database at hand. Nodes are played by hand: they upload flat pictures.
 
-use super::order::{Terms, Wanted};
-use super::queue::Loss;
-use super::wait::LINGER_MAX;
+use super::queue::{LEASES_MAX, LINGER_MAX, Loss, Terms, Wanted};
+use super::revision::seed;
 use super::*;
 use crate::db::DatabaseKind;
 use crate::test_database::databases;
@@ -1096,7 +1095,7 @@ async fn processes_wake_each_other() {
         let deaf = Settings { look_again: Duration::from_secs(3600), ..settings() };
         let [asked, served] = [0, 1].map(|_| renders(&database, deaf.clone()));
         let served = Renders::new(database.clone(), Clock::SYSTEM, asked.0.store.clone(), served.settings().clone());
-        let tasks = [asked.start_signals(), served.start_signals()];
+        let tasks = [asked.0.signals.start(&database), served.0.signals.start(&database)];
         let node_id = node(&served).await;
         let working = tokio::spawn({
             let served = served.clone();

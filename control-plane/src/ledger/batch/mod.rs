@@ -7,7 +7,7 @@ mod money;
 mod rows;
 mod table;
 
-use super::key_cap::CountedIn;
+use super::ended::{CountedIn, Ended};
 use super::unanswered::{self, BatchId};
 use super::{AnswerToKeep, Charge, Credits, Entry, Metered, Outcome, ProcessId, Window};
 use super::{delivery_urls, idempotency, usage};
@@ -190,14 +190,6 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
     }
     let counted = windows.into_iter().zip(over);
     Ok(counted.map(|(window, over)| window.map(|window| Counted { window, over })).collect())
-}
-
-/// A hold that has ended, or a signed address that was loaded or whose credit is given back.
-pub(super) struct Ended {
-    pub account_id: String,
-    pub credits: Credits,
-    /// The cap that its credits count against.
-    pub counted: Option<CountedIn>,
 }
 
 /// Ends the holds that the batch settles or releases; a hold that is not open any more is left as it is.

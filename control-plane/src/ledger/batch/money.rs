@@ -1,10 +1,10 @@
 //! What a batch does to balances: gives released credits back, then takes debits and holds by guarded updates, account by account. What is
 //! taken also fits in the caps of the keys that ask.
 
-use super::Ended;
 use crate::clock::UnixMs;
 use crate::db::Tx;
 use crate::ledger::balance::{self, Book, Movement};
+use crate::ledger::ended::Ended;
 use crate::ledger::key_cap::{Caps, KeyCap};
 use crate::ledger::{Charge, Credits, Entry, Outcome};
 use std::collections::BTreeMap;

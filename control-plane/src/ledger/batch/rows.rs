@@ -1,10 +1,10 @@
 //! The rows that a batch leaves behind, in tables that only grow.
 
-use super::Ended;
 use super::table::{GrowingTable, Value};
 use crate::clock::UnixMs;
 use crate::db::{DatabaseKind, Tx};
 use crate::ledger::balance::{Book, Movement};
+use crate::ledger::ended::Ended;
 use crate::ledger::{Charge, Credits, Delivery, Entry, NewDeliveryUrl, ProcessId};
 use std::collections::BTreeMap;
 

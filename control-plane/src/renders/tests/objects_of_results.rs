@@ -1,7 +1,7 @@
 //! What nodes upload, verified, published and handed out: on files and in a bucket. Between the steps the test does what a malicious node, a
 //! stalled process or a store in trouble could do.
 
-use super::super::publish::Verified;
+use super::super::results::{Accepting, Verified};
 use super::*;
 use crate::objects::{ObjectError, ObjectKey, keys};
 use bytes::Bytes;
@@ -56,10 +56,7 @@ fn keep_their_word(objects: &[(String, Bytes)]) {
 }
 
 /// Leases a job, and has its result verified.
-async fn verified(
-    renders: &Renders,
-    node_id: &str,
-) -> (Job, super::super::result::Accepting, HashMap<String, Verified>) {
+async fn verified(renders: &Renders, node_id: &str) -> (Job, Accepting, HashMap<String, Verified>) {
     let job = one(renders, node_id).await;
     let objects = stage(renders, &job, b"honest layers").await;
     let accepting = renders.begin_accepting(TOKEN, &job.job_id, job.fence).await.expect("is leased");

@@ -5,6 +5,7 @@ pub mod show;
 
 use crate::app::App;
 use crate::clock::UnixMs;
+use crate::money::usd_from;
 use crate::renders::AtLimit;
 use serde::Serialize;
 
@@ -42,7 +43,7 @@ struct ThresholdView {
 impl BudgetView {
     /// Today's.
     pub(super) async fn now(app: &App) -> Result<Self, sqlx::Error> {
-        let usd = |micro: i64| micro as f64 / 1e6;
+        let usd = usd_from;
         let (budget, rules) = (app.renders.budget().await?, &app.config.farm.budget_rules);
         let thresholds = app.renders.thresholds().await?.into_iter().map(|threshold| ThresholdView {
             percent: threshold.percent,

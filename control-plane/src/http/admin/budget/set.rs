@@ -2,10 +2,11 @@
 
 use super::BudgetView;
 use crate::app::App;
-use crate::config::farm::{USD_PER_DAY_MAX, microusd};
+use crate::config::farm::USD_PER_DAY_MAX;
 use crate::http::body::JsonBody;
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
+use crate::money::microusd_from;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -25,7 +26,7 @@ pub async fn set(
     if !(0.0..=USD_PER_DAY_MAX).contains(&body.usd_per_day) {
         return Err(Problem::bad_parameter("usd_per_day", format!("usd_per_day: 0 to {USD_PER_DAY_MAX} US dollars.")));
     }
-    app.renders.set_budget(microusd(body.usd_per_day)).await?;
+    app.renders.set_budget(microusd_from(body.usd_per_day)).await?;
     tracing::info!(usd_per_day = body.usd_per_day, "budget set by the operator");
     Ok(Json(BudgetView::now(&app).await?))
 }

@@ -1,0 +1,27 @@
+//! The queue of renders: variants that are wanted, jobs, who is admitted, leases, nodes, and those who wait.
+
+mod abandoned;
+mod admission;
+mod claim;
+mod enqueue;
+mod faults;
+mod join;
+mod lease;
+mod new_job;
+mod node_error;
+mod nodes;
+mod prewarm;
+mod sweep;
+mod variants;
+mod wait;
+
+pub use admission::MEASURED_EVERY;
+pub use faults::count_success;
+pub use join::JoinError;
+pub use lease::{ENDED_COLUMNS, Ended, LEASED_BY_TOKEN, cover_result, lease_until_ms};
+pub use new_job::{NewJob, insert_job, next_turn};
+pub use node_error::NodeError;
+pub use nodes::pipelines;
+pub use prewarm::{Existing, Progress};
+#[cfg(test)]
+pub use {enqueue::Terms, lease::LEASES_MAX, lease::Loss, variants::Wanted, wait::LINGER_MAX};

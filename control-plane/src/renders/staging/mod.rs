@@ -1,0 +1,9 @@
+//! What nodes upload before anybody may see it: which objects a job owes, their addresses, and how what nobody needs is removed.
+
+mod owed;
+mod sweep;
+mod uploads;
+
+pub use owed::{LAYERS, Owed, master_name, owed, preset_name};
+pub use sweep::STAGING_SWEPT_EVERY;
+pub use uploads::{LeasePlace, UploadError};

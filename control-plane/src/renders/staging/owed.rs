@@ -1,0 +1,86 @@
+//! What the node of a job owes: the objects, their names, their media types and their sizes. A rule without I/O.
+
+use crate::objects::OBJECT_BYTES_MAX;
+use cyclorama_core::wire::JobKind;
+use cyclorama_core::{Format, MASTER_SIDE_PX, Paint, SizePreset};
+
+pub const LAYERS: &str = "layers";
+
+/// A 1024 px RGBA picture is 4 MiB before compression, and no encoder makes it twice as large.
+const PICTURE_BYTES_MAX: u64 = 8 << 20;
+
+/// An object that a node owes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owed {
+    pub name: String,
+    pub media_type: &'static str,
+    /// Pixels; 0 for layers.
+    pub side_px: u32,
+}
+
+impl Owed {
+    /// Largest object that is taken for it.
+    pub fn bytes_max(&self) -> u64 {
+        if self.name == LAYERS { OBJECT_BYTES_MAX } else { PICTURE_BYTES_MAX }
+    }
+}
+
+/// Every object the node of a job owes.
+pub fn owed(kind: JobKind, colours: &[Paint]) -> Vec<Owed> {
+    let mut owed = Vec::new();
+    if kind == JobKind::Render {
+        owed.push(Owed { name: LAYERS.to_owned(), media_type: "application/octet-stream", side_px: 0 });
+    }
+    for colour in colours {
+        let name = master_name(*colour);
+        owed.push(Owed { name, media_type: Format::Png.media_type(), side_px: MASTER_SIDE_PX });
+        if !colour.is_preset() {
+            // Sizes of such a picture are made when somebody asks for them, as most are asked for once.
+            continue;
+        }
+        for size in SizePreset::ALL {
+            for format in &Format::UPLOADED {
+                let name = preset_name(*colour, *size, *format);
+                owed.push(Owed { name, media_type: format.media_type(), side_px: size.side_px() });
+            }
+        }
+    }
+    owed
+}
+
+pub fn master_name(paint: Paint) -> String {
+    format!("master.{}.png", paint.file_name())
+}
+
+pub fn preset_name(paint: Paint, size: SizePreset, format: Format) -> String {
+    format!("{}.{}.{format}", size.side_px(), paint.file_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cyclorama_core::Colour;
+
+    #[test]
+    fn a_paint_that_no_preset_names_owes_its_master_alone() {
+        let paint: Paint = "#1f4e8c-matt-no-shadow".parse().expect("a paint");
+        let names: Vec<String> = owed(JobKind::Paint, &[paint]).into_iter().map(|owed| owed.name).collect();
+        assert_eq!(names, ["master.1f4e8c-matt-no-shadow.png"]);
+    }
+
+    #[test]
+    fn a_render_owes_layers_and_a_paint_job_does_not() {
+        let colours = [Colour::Red, Colour::Blue].map(Paint::from);
+        for (kind, objects) in [(JobKind::Render, 1 + 2 * 13), (JobKind::Paint, 2 * 13)] {
+            let owed = owed(kind, &colours);
+            assert_eq!(owed.len(), objects);
+            let mut names: Vec<&str> = owed.iter().map(|owed| owed.name.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), objects);
+        }
+        let owed = owed(JobKind::Render, &[Colour::Red.into()]);
+        let jpg = owed.iter().find(|owed| owed.name == "768.red.jpg").expect("a preset");
+        assert_eq!((jpg.media_type, jpg.side_px), ("image/jpeg", 768));
+    }
+}

@@ -1,0 +1,56 @@
+//! What nodes have uploaded and nobody needs any more: removed when an attempt ends, and by a sweep where that failed or an upload came
+//! too late.
+
+use super::owed::owed;
+use crate::clock::UnixMs;
+use crate::objects::{ObjectError, ObjectKey, keys};
+use crate::renders::state::colours_of;
+use crate::renders::{LEASE_MS_MAX, Renders};
+use cyclorama_core::wire::JobKind;
+use futures::{StreamExt, stream};
+use sqlx::Row;
+use std::time::Duration;
+
+/// Objects that are removed at once.
+const REMOVED_AT_ONCE: usize = 6;
+
+/// An upload is needed until its result has been accepted, within its lease: this is twice as long as any lease can be, and then some.
+const STAGED_MS_MAX: i64 = 2 * LEASE_MS_MAX + 60 * 60_000;
+
+/// How often staged objects are looked at, and how many of them one look removes: some hundred abandoned uploads a minute at most.
+pub const STAGING_SWEPT_EVERY: Duration = Duration::from_secs(300);
+const SWEPT_AT_ONCE: usize = 1_000;
+
+impl Renders {
+    /// Removes uploads that are too old to be of a lease that lives. How many there were. Any number of processes may do so side by side.
+    pub(in crate::renders) async fn sweep_staging(&self, now: UnixMs) -> Result<usize, ObjectError> {
+        let removed = self.0.store.remove_staged_before(now.plus_ms(-STAGED_MS_MAX), SWEPT_AT_ONCE).await?;
+        if removed > 0 {
+            tracing::info!(removed, "abandoned uploads were removed");
+        }
+        Ok(removed)
+    }
+
+    /// Removes what an ended attempt had uploaded.
+    pub(in crate::renders) async fn clear_staging(
+        &self,
+        job_id: &str,
+        fence: i64,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let row = sqlx::query("select kind, colors from jobs where id = $1")
+            .bind(job_id)
+            .fetch_one(&self.0.database.readers)
+            .await?;
+        let kind: JobKind = row.try_get::<&str, _>(0)?.parse()?;
+        let colours = colours_of(row.try_get(1)?, "jobs.colors", job_id)?;
+        let staged = owed(kind, &colours).into_iter().map(|owed| keys::staging(job_id, fence, &owed.name));
+        Ok(self.remove_all(staged.collect::<Result<_, _>>()?).await?)
+    }
+
+    /// Removes each of them, whatever becomes of the others; the first failure.
+    pub(in crate::renders) async fn remove_all(&self, objects: Vec<ObjectKey>) -> Result<(), ObjectError> {
+        let removing = objects.into_iter().map(|key| async move { self.0.store.delete(&key).await });
+        let removed: Vec<_> = stream::iter(removing).buffer_unordered(REMOVED_AT_ONCE).collect().await;
+        removed.into_iter().collect()
+    }
+}

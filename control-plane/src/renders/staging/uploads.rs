@@ -1,0 +1,235 @@
+//! The addresses that what a job's node owes is uploaded to: presigned ones of the bucket, or the control plane's own when the
+//! store is files.
+//!
+//! An own address holds a secret of the lease, so it opens one lease's staging area for as long as the lease lives and nothing else. While a
+//! result is looked at it is closed; when the result is refused it takes objects again.
+//! A presigned one opens one object of that area, for a little longer than any lease can live; what is put there late is seen by nobody.
+//! What was uploaded becomes visible only through `result`.
+
+use super::owed::{Owed, owed};
+use crate::objects::{ObjectError, ObjectKey, keys};
+use crate::renders::receiving::NoPlace;
+use crate::renders::state::{colours_of, column};
+use crate::renders::{LEASE_MS_MAX, Renders, layers};
+use bytes::Bytes;
+use cyclorama_core::Paint;
+use cyclorama_core::wire::{JobKind, Upload};
+use futures::{Stream, StreamExt};
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+use std::collections::HashSet;
+use std::pin::pin;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+#[derive(Debug, thiserror::Error)]
+pub enum UploadError {
+    #[error("this address is not, or no longer, open for uploads")]
+    Closed,
+    #[error("a newer upload of this object has begun")]
+    Replaced,
+    #[error("too many uploads are under way")]
+    TooMany,
+    #[error("the object is larger than {bytes_max} bytes")]
+    TooLarge { bytes_max: usize },
+    #[error("the body could not be read to its end")]
+    Unreadable,
+    #[error("the object store failed")]
+    Store(#[from] ObjectError),
+    #[error("the database does not answer")]
+    Database(#[from] sqlx::Error),
+}
+
+/// A presigned address outlives its lease by this: the last upload of a lease may still be under way.
+const PRESIGNED_AFTER_LEASE: Duration = Duration::from_secs(60);
+
+/// A lease whose node is told where to put things.
+#[derive(Debug, Clone, Copy)]
+pub struct LeasePlace<'a> {
+    pub job_id: &'a str,
+    pub fence: i64,
+    /// What the control plane's own addresses begin with.
+    pub base_url: &'a str,
+    /// Names the lease in them.
+    pub secret: &'a str,
+}
+
+/// An upload address that is open now.
+#[derive(Debug)]
+pub struct OpenUpload {
+    job_id: String,
+    /// The token of the node that has the lease.
+    token_id: String,
+    fence: i64,
+    staging: ObjectKey,
+    /// Largest body it takes.
+    pub bytes_max: usize,
+}
+
+/// While it lives, the lease's own upload addresses are closed.
+pub struct ClosedUploads {
+    renders: Renders,
+    /// `None`: somebody else closed them.
+    lease: Option<(String, i64)>,
+}
+
+impl Drop for ClosedUploads {
+    fn drop(&mut self) {
+        if let Some(lease) = &self.lease {
+            self.renders.accepting().remove(lease);
+        }
+    }
+}
+
+impl From<NoPlace> for UploadError {
+    fn from(why: NoPlace) -> Self {
+        match why {
+            NoPlace::TooMany => UploadError::TooMany,
+            NoPlace::Replaced => UploadError::Replaced,
+        }
+    }
+}
+
+impl Renders {
+    /// Where the node of a lease puts everything it owes.
+    pub(in crate::renders) async fn upload_addresses(
+        &self,
+        place: LeasePlace<'_>,
+        kind: JobKind,
+        colours: &[Paint],
+    ) -> Result<Vec<Upload>, ObjectError> {
+        let mut uploads = Vec::new();
+        for Owed { name, media_type, side_px } in owed(kind, colours) {
+            let staged = keys::staging(place.job_id, place.fence, &name)?;
+            let now = self.0.clock.now();
+            let presigned = self.0.store.presigned_put(&staged, media_type, now, self.presigned_for()).await?;
+            let (url, headers) = match presigned {
+                Some(presigned) => (presigned.url, presigned.headers),
+                None => (
+                    format!("{}/node/v1/uploads/{}/{name}", place.base_url, place.secret),
+                    vec![("content-type".to_owned(), media_type.to_owned())],
+                ),
+            };
+            let media_type = media_type.to_owned();
+            uploads.push(Upload { name, url, headers, media_type, width: side_px, height: side_px });
+        }
+        Ok(uploads)
+    }
+
+    /// Where the node of a paint job's lease reads the layers from.
+    pub(in crate::renders) async fn layers_address(
+        &self,
+        place: LeasePlace<'_>,
+        layers: &ObjectKey,
+    ) -> Result<String, ObjectError> {
+        match self.0.store.presigned_get(layers, self.0.clock.now(), self.presigned_for()).await? {
+            Some(presigned) => Ok(presigned.url),
+            None => Ok(format!("{}/node/v1/layers/{}", place.base_url, place.secret)),
+        }
+    }
+
+    /// Has what signs addresses fetched, if it has run out: to be called before a transaction, which others wait behind.
+    pub(in crate::renders) async fn ready_to_sign(&self) -> Result<(), ObjectError> {
+        self.0
+            .store
+            .presigned_get(&ObjectKey::new("probe/none")?, self.0.clock.now(), self.presigned_for())
+            .await
+            .map(drop)
+    }
+
+    /// How long a presigned address holds: until the longest lease is over, and a little more.
+    fn presigned_for(&self) -> Duration {
+        let lease = Duration::from_millis(LEASE_MS_MAX.unsigned_abs());
+        lease + Duration::from_secs(self.settings().lease_seconds) + PRESIGNED_AFTER_LEASE
+    }
+
+    /// The staging place of one object of the lease that the secret belongs to.
+    pub async fn open_upload(&self, secret: &str, name: &str) -> Result<OpenUpload, UploadError> {
+        let row = self
+            .leased_by(secret, "kind, colors, (select token_id from nodes where nodes.id = jobs.node_id) as token_id")
+            .await?
+            .ok_or(UploadError::Closed)?;
+        let (job_id, fence): (String, i64) = (row.try_get("id")?, row.try_get("fence")?);
+        self.is_open(&job_id, fence)?;
+        let kind: JobKind = column(row.try_get("kind")?, "jobs.kind", &job_id)?;
+        let colours = colours_of(row.try_get("colors")?, "jobs.colors", &job_id)?;
+        let Some(owed) = owed(kind, &colours).into_iter().find(|owed| owed.name == name) else {
+            return Err(UploadError::Closed);
+        };
+        let staging = keys::staging(&job_id, fence, name).map_err(ObjectError::from)?;
+        let bytes_max = owed.bytes_max() as usize;
+        let token_id = row.try_get::<Option<String>, _>("token_id")?.ok_or(UploadError::Closed)?;
+        Ok(OpenUpload { job_id, token_id, fence, staging, bytes_max })
+    }
+
+    /// Stores what is uploaded, piece by piece; sending it again replaces it, and ends what is still being sent.
+    pub async fn take_upload<E>(
+        &self,
+        upload: &OpenUpload,
+        pieces: impl Stream<Item = Result<Bytes, E>>,
+    ) -> Result<(), UploadError> {
+        let place = self.0.receiving.begin(&upload.token_id, &upload.staging).await?;
+        // Objects of a bucket are put there and not here.
+        let mut incoming = self.0.store.receive(&upload.staging).await?.ok_or(UploadError::Closed)?;
+        let mut pieces = pin!(pieces);
+        let mut room = upload.bytes_max;
+        loop {
+            let piece = tokio::select! {
+                piece = pieces.next() => piece,
+                () = place.replaced() => return Err(UploadError::Replaced),
+            };
+            let Some(piece) = piece else { break };
+            let piece = piece.map_err(|_| UploadError::Unreadable)?;
+            room = room.checked_sub(piece.len()).ok_or(UploadError::TooLarge { bytes_max: upload.bytes_max })?;
+            incoming.write(&piece).await?;
+        }
+        // The body may have taken its time.
+        self.is_open(&upload.job_id, upload.fence)?;
+        Ok(incoming.finish().await?)
+    }
+
+    /// Closes this process's own addresses of a lease while its result is looked at, until what is returned is dropped. Processes that share
+    /// a folder may each take an upload meanwhile; it changes nothing that is looked at.
+    pub(in crate::renders) fn close_uploads(&self, job_id: &str, fence: i64) -> ClosedUploads {
+        let lease = (job_id.to_owned(), fence);
+        let is_first = self.accepting().insert(lease.clone());
+        ClosedUploads { renders: self.clone(), lease: is_first.then_some(lease) }
+    }
+
+    fn is_open(&self, job_id: &str, fence: i64) -> Result<(), UploadError> {
+        match self.accepting().contains(&(job_id.to_owned(), fence)) {
+            true => Err(UploadError::Closed),
+            false => Ok(()),
+        }
+    }
+
+    fn accepting(&self) -> MutexGuard<'_, HashSet<(String, i64)>> {
+        self.0.accepting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stored layers that a paint job works from, which are what was recorded of them.
+    pub async fn layers_for(&self, secret: &str) -> Result<Bytes, UploadError> {
+        let row = self.leased_by(secret, "vehicle_key, view, revision").await?.ok_or(UploadError::Closed)?;
+        let view = column(row.try_get("view")?, "jobs.view", row.try_get("id")?)?;
+        let mut connection = self.0.database.readers.acquire().await?;
+        let stored = layers::find(&mut connection, row.try_get("vehicle_key")?, view, row.try_get("revision")?).await?;
+        drop(connection);
+        let stored = stored.ok_or(UploadError::Closed)?;
+        let bytes = self.0.store.get(&stored.key).await?;
+        if hex::encode(Sha256::digest(&bytes)) != stored.sha256 {
+            return Err(ObjectError::Altered { key: stored.key }.into());
+        }
+        Ok(bytes)
+    }
+
+    async fn leased_by(&self, secret: &str, columns: &'static str) -> Result<Option<sqlx::any::AnyRow>, sqlx::Error> {
+        // The columns are named by this module.
+        sqlx::query(sqlx::AssertSqlSafe(format!(
+            "select id, fence, {columns} from jobs where lease_secret_sha256 = $1 and state = 'leased' and lease_until_ms >= $2"
+        )))
+        .bind(hex::encode(Sha256::digest(secret)))
+        .bind(self.0.clock.now().0)
+        .fetch_optional(&self.0.database.readers)
+        .await
+    }
+}

@@ -1,0 +1,48 @@
+//! What is done beside requests: the queue's sweep and measurements, uploads that nobody needs, pictures in paints that no preset names.
+
+use super::Renders;
+use super::queue::MEASURED_EVERY;
+use super::results::PAINTS_SWEPT_EVERY;
+use super::staging::STAGING_SWEPT_EVERY;
+use crate::tasks::every;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// How often lost leases are taken back and jobs are dropped that nobody waits for. A job that waits a second longer after thirty seconds of
+/// silence is no loss.
+const QUEUE_SWEPT_EVERY: Duration = Duration::from_secs(1);
+
+impl Renders {
+    /// Starts all of it. The tasks run until they are aborted. `custom_paints_kept`: how many pictures in paints that no preset names stay.
+    pub fn start_upkeep(&self, custom_paints_kept: i64) -> Vec<JoinHandle<()>> {
+        let [pace, cost, lapsed, queue, staging, paints] = std::array::from_fn(|_| self.clone());
+        let mut tasks = vec![
+            every(MEASURED_EVERY, "the farm's pace could not be measured", move || {
+                let renders = pace.clone();
+                async move { renders.measure_pace().await }
+            }),
+            every(MEASURED_EVERY, "the cost of renders could not be measured", move || {
+                let renders = cost.clone();
+                async move { renders.measure_cost().await }
+            }),
+            every(MEASURED_EVERY, "lapsed jobs could not be forgotten", move || {
+                let renders = lapsed.clone();
+                async move { renders.forget_lapsed().await.map(drop) }
+            }),
+            every(QUEUE_SWEPT_EVERY, "the render queue could not be swept", move || {
+                let renders = queue.clone();
+                async move { renders.sweep().await }
+            }),
+            every(STAGING_SWEPT_EVERY, "abandoned uploads could not be removed", move || {
+                let renders = staging.clone();
+                async move { renders.sweep_staging(renders.0.clock.now()).await.map(drop) }
+            }),
+            every(PAINTS_SWEPT_EVERY, "pictures in paints that no preset names could not be swept", move || {
+                let renders = paints.clone();
+                async move { renders.sweep_paints(custom_paints_kept).await }
+            }),
+        ];
+        tasks.extend(self.0.signals.start(&self.0.database));
+        tasks
+    }
+}

@@ -1,0 +1,570 @@
+//! A farm in numbers, for planning one: the real queue (admission, lanes, turns, leases, failures, sweeps) on a database of its own, where
+//! clients and nodes are events of a simulated clock.
+//!
+//! What a call of the queue takes on this machine passes on the simulated clock, too, one call after the other: as if all processes of the
+//! service shared one writer, which SQLite is and PostgreSQL is not. No picture is made or stored.
+
+mod ideal;
+
+use self::ideal::Ideal;
+use crate::clock::{Clock, UnixMs};
+use crate::db::Database;
+use crate::objects::ObjectStore;
+use crate::renders::{
+    Asker, AtLimit, JoinError, LOOK_AGAIN, Lane, NodeError, QUEUE_MAX, RenderError, Renders, ResultError, Rules,
+    Settings,
+};
+use cyclorama_core::wire::{Device, FailureKind, HeartbeatRequest, JoinRequest, NodeState, Pipeline};
+use cyclorama_core::{BodyClass, Colour, Dimensions, Variant, Vehicle, VehicleType, View};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+
+const SECOND_US: i64 = 1_000_000;
+const TOKEN: &str = "simulated";
+
+/// How long a node that was lost stays away.
+const AWAY_US: i64 = 90 * SECOND_US;
+
+/// How often prewarming fills its part of the queue up, as the feeder of batches does.
+const AHEAD_EVERY_US: i64 = SECOND_US;
+
+/// A farm and what is asked of it.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Scenario {
+    pub nodes: usize,
+    pub slots_per_node: u32,
+    /// Pictures that are asked for, prewarming aside.
+    pub jobs: u64,
+    /// Mean time of a render; a single one takes half to one and a half of it.
+    pub render_seconds: f64,
+    /// What is asked for, as a share of what the farm can do.
+    pub load: f64,
+    pub accounts: u32,
+    /// Of what is asked for, first loads of signed addresses.
+    pub first_load_share: f64,
+    /// Whether a batch fills what is left.
+    pub prewarms: bool,
+    /// Of all renders, those that fail.
+    pub failing_share: f64,
+    /// How often a node is lost with all it holds.
+    pub losses_per_node_hour: f64,
+    pub seed: u64,
+}
+
+/// What came of it. Times of the lanes are simulated, those of calls are this machine's.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Outcome {
+    pub simulated_seconds: f64,
+    /// Of the slots of nodes that were there, from the first to the last arrival.
+    pub utilisation: f64,
+    /// Of an ideal queue with the same jobs.
+    pub ideal_utilisation: f64,
+    pub asked: u64,
+    /// 503 at once: the wait would have been too long, or the queue was full.
+    pub refused: u64,
+    pub done: u64,
+    pub failed: u64,
+    /// Nobody waited any more.
+    pub lapsed: u64,
+    pub leases_lost: u64,
+    /// Results whose lease had been lost: somebody else was at the job by then.
+    pub done_twice: u64,
+    pub waits: BTreeMap<&'static str, Waits>,
+    pub calls: BTreeMap<&'static str, Calls>,
+}
+
+/// From being queued to being leased, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Waits {
+    pub jobs: usize,
+    pub median: f64,
+    pub p99: f64,
+    /// By an ideal queue with the same rules and jobs, which takes no time to decide.
+    pub ideal_p99: f64,
+}
+
+/// Times of a kind of call of the queue, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Calls {
+    pub calls: usize,
+    pub median_us: f64,
+    pub p99_us: f64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    #[error("the queue failed")]
+    Render(#[from] RenderError),
+    #[error("a node's call failed")]
+    Node(#[from] NodeError),
+    #[error("a node could not join")]
+    Join(#[from] JoinError),
+    #[error("a result was not taken")]
+    Result(#[from] ResultError),
+    #[error("the database failed")]
+    Database(#[from] sqlx::Error),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Arrival,
+    Ahead,
+    Done { node: usize, life: u32, job_id: String, fence: i64 },
+    Lost { node: usize },
+    Back { node: usize },
+    Beat,
+    Sweep,
+}
+
+struct Node {
+    id: String,
+    /// Counts its lives: what an earlier one was at is lost.
+    life: u32,
+    is_there: bool,
+    free: u32,
+}
+
+/// A job as the simulation knows it.
+struct Known {
+    asker: Asker,
+    queued_us: i64,
+    leased_us: Option<i64>,
+    service_us: i64,
+}
+
+struct Simulation {
+    scenario: Scenario,
+    renders: Renders,
+    now_ms: &'static AtomicI64,
+    random: StdRng,
+    events: BinaryHeap<Reverse<(i64, u64, Event)>>,
+    sequence: u64,
+    /// When the one writer is free again.
+    writer_free_us: i64,
+    nodes: Vec<Node>,
+    /// Nodes with a free slot, those that wait longest first.
+    idle: VecDeque<usize>,
+    /// By model, which is unique.
+    known: HashMap<String, Known>,
+    models: u64,
+    ahead_waiting: i64,
+    calls: BTreeMap<&'static str, Vec<f64>>,
+    busy_us: i64,
+    slots_us: i64,
+    counted_to_us: i64,
+    busy_slots: i64,
+    asked: u64,
+    refused: u64,
+    done: u64,
+    done_twice: u64,
+    leases_lost: u64,
+    /// When nodes were lost.
+    losses_us: Vec<i64>,
+}
+
+/// Runs a scenario on an empty database.
+pub async fn run(database: Database, store: ObjectStore, scenario: Scenario) -> Result<Outcome, SimulationError> {
+    let start = UnixMs(1_800_000_000_000);
+    let (clock, now_ms) = Clock::simulated(start);
+    let settings = Settings {
+        lease_seconds: 30,
+        heartbeat_seconds: 5,
+        render_wait: Duration::from_secs(120),
+        daily_budget_microusd: i64::MAX / 1_000_000,
+        render_cost_microusd: 2_000,
+        node_usd_per_hour_max: 100.0,
+        nodes_per_token: i64::MAX,
+        polls_per_token: usize::MAX >> 3,
+        rules: Rules {
+            prewarm_percent: 100,
+            example_percent: 100,
+            account_percent: 100,
+            free_percent: 100,
+            notify_percents: Vec::new(),
+            at_limit: AtLimit::Finish,
+        },
+        base_url: "http://simulated".to_owned(),
+        queue_max: QUEUE_MAX,
+        look_again: LOOK_AGAIN,
+    };
+    let mut simulation = Simulation {
+        renders: Renders::new(database, clock, store, settings),
+        now_ms,
+        random: StdRng::seed_from_u64(scenario.seed),
+        events: BinaryHeap::new(),
+        sequence: 0,
+        writer_free_us: 0,
+        nodes: Vec::new(),
+        idle: VecDeque::new(),
+        known: HashMap::new(),
+        models: 0,
+        ahead_waiting: 0,
+        calls: BTreeMap::new(),
+        busy_us: 0,
+        slots_us: 0,
+        counted_to_us: 0,
+        busy_slots: 0,
+        asked: 0,
+        refused: 0,
+        done: 0,
+        done_twice: 0,
+        leases_lost: 0,
+        losses_us: Vec::new(),
+        scenario,
+    };
+    simulation.begin().await?;
+    simulation.go_on(start).await?;
+    simulation.outcome().await
+}
+
+impl Simulation {
+    async fn begin(&mut self) -> Result<(), SimulationError> {
+        for node in 0..self.scenario.nodes {
+            let id = self.join().await?;
+            self.nodes.push(Node { id, life: 0, is_there: true, free: self.scenario.slots_per_node });
+            self.idle.push_back(node);
+            self.plan_loss(node, 0);
+        }
+        self.plan(0, Event::Arrival);
+        self.plan(0, Event::Beat);
+        self.plan(0, Event::Sweep);
+        if self.scenario.prewarms {
+            self.plan(0, Event::Ahead);
+        }
+        Ok(())
+    }
+
+    /// Until everything that was asked for has ended.
+    async fn go_on(&mut self, start: UnixMs) -> Result<(), SimulationError> {
+        let mut live = i64::MAX;
+        while let Some(Reverse((at_us, _, event))) = self.events.pop() {
+            let at_us = at_us.max(self.writer_free_us);
+            self.now_ms.store(start.0 + at_us / 1000, Ordering::Relaxed);
+            let all_came = self.asked >= self.scenario.jobs;
+            match event {
+                Event::Arrival if all_came => {}
+                Event::Arrival => self.arrive(at_us).await?,
+                Event::Ahead if all_came => {}
+                Event::Ahead => self.ahead(at_us).await?,
+                Event::Done { node, life, job_id, fence } => self.end(at_us, node, life, &job_id, fence).await?,
+                Event::Lost { node } => self.lose(at_us, node).await?,
+                Event::Back { node } => self.come_back(at_us, node).await?,
+                Event::Beat => {
+                    self.beat().await?;
+                    self.renders.measure_pace().await?;
+                    self.plan(at_us + 5 * SECOND_US, Event::Beat);
+                }
+                Event::Sweep => {
+                    self.renders.sweep().await?;
+                    // What was taken back is for whoever is idle.
+                    self.wake(at_us, usize::MAX).await?;
+                    if all_came {
+                        let backlog = self.renders.backlog().await?;
+                        live = backlog.queued + backlog.leased;
+                    }
+                    self.plan(at_us + SECOND_US, Event::Sweep);
+                }
+            }
+            if all_came && live == 0 {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    async fn arrive(&mut self, at_us: i64) -> Result<(), SimulationError> {
+        let lane = match self.random.random_bool(self.scenario.first_load_share) {
+            true => Lane::FirstLoad,
+            false => Lane::Interactive,
+        };
+        // A tenth of the accounts ask for half of everything.
+        let accounts = self.scenario.accounts.max(1);
+        let many = accounts.div_ceil(10);
+        let account = if self.random.random_bool(0.5) {
+            self.random.random_range(0..many)
+        } else {
+            self.random.random_range(0..accounts)
+        };
+        self.asked += 1;
+        let asker = Asker::account(lane, &account.to_string());
+        if self.want(at_us, &asker, 120).await? {
+            self.wake(self.writer_free_us.max(at_us), 1).await?;
+        } else {
+            self.refused += 1;
+        }
+        let slots = self.scenario.nodes as f64 * f64::from(self.scenario.slots_per_node);
+        let rate = slots / self.scenario.render_seconds * self.scenario.load;
+        let gap_seconds = -(1.0 - self.random.random::<f64>()).ln() / rate;
+        self.plan(at_us + (gap_seconds * SECOND_US as f64) as i64, Event::Arrival);
+        Ok(())
+    }
+
+    async fn ahead(&mut self, at_us: i64) -> Result<(), SimulationError> {
+        while self.ahead_waiting < self.renders.ahead_max() {
+            if !self.want(self.writer_free_us.max(at_us), &Asker::nobody(Lane::Prewarm), 3600).await? {
+                break;
+            }
+            self.ahead_waiting += 1;
+            self.wake(self.writer_free_us, 1).await?;
+        }
+        self.plan(at_us + AHEAD_EVERY_US, Event::Ahead);
+        Ok(())
+    }
+
+    /// Whether a new picture was queued.
+    async fn want(&mut self, at_us: i64, asker: &Asker, seconds: i64) -> Result<bool, SimulationError> {
+        self.models += 1;
+        let vehicle = Vehicle {
+            make: "simulated".to_owned(),
+            model: format!("m{}", self.models),
+            year: 2026,
+            vehicle_type: VehicleType::ALL[0],
+            body: BodyClass::Sedan,
+            dimensions: Dimensions {
+                length_mm: 4500,
+                width_mm: 1800,
+                height_mm: 1450,
+                wheelbase_mm: 2700,
+                front_track_mm: 1550,
+            },
+        };
+        let variant = Variant {
+            make: vehicle.make.clone(),
+            model: vehicle.model.clone(),
+            year: vehicle.year,
+            body: None,
+            view: View::Side,
+            paint: Colour::Red.into(),
+        };
+        let deadline_ms = self.now_ms.load(Ordering::Relaxed) + seconds * 1000;
+        let began = Instant::now();
+        let wanted = self.renders.want(&vehicle, &variant, asker, deadline_ms).await;
+        self.took("ask", at_us, began);
+        match wanted {
+            Ok(_) => {}
+            Err(RenderError::AtCapacity { .. }) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        let service_us = (self.scenario.render_seconds * self.random.random_range(0.5..1.5) * SECOND_US as f64) as i64;
+        let known = Known { asker: asker.clone(), queued_us: at_us, leased_us: None, service_us };
+        self.known.insert(vehicle.model, known);
+        Ok(true)
+    }
+
+    /// Lets up to so many idle nodes ask for work.
+    async fn wake(&mut self, at_us: i64, most: usize) -> Result<(), SimulationError> {
+        for _ in 0..most.min(self.idle.len()) {
+            let Some(node) = self.idle.pop_front() else { break };
+            // It may have been given something since it began to wait.
+            if !self.nodes[node].is_there || self.nodes[node].free == 0 {
+                continue;
+            }
+            if !self.ask_for_work(self.writer_free_us.max(at_us), node).await? {
+                self.idle.push_back(node);
+                // Nothing there for this one; for the others neither, as a rule.
+                break;
+            }
+            if self.nodes[node].free > 0 {
+                self.idle.push_front(node);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the node was given something.
+    async fn ask_for_work(&mut self, at_us: i64, node: usize) -> Result<bool, SimulationError> {
+        let began = Instant::now();
+        let jobs = self.renders.work(TOKEN, &self.nodes[node].id, 1, 0, std::future::pending()).await?;
+        self.took("lease", at_us, began);
+        let now_us = self.writer_free_us;
+        self.count_to(now_us);
+        for job in &jobs {
+            self.nodes[node].free -= 1;
+            self.busy_slots += 1;
+            let Some(known) = self.known.get_mut(&job.vehicle.model) else { continue };
+            if known.leased_us.is_none() && known.asker.lane == Lane::Prewarm {
+                self.ahead_waiting -= 1;
+            }
+            known.leased_us.get_or_insert(now_us);
+            let (life, at_us) = (self.nodes[node].life, now_us + known.service_us);
+            self.plan(at_us, Event::Done { node, life, job_id: job.job_id.clone(), fence: job.fence });
+        }
+        Ok(!jobs.is_empty())
+    }
+
+    async fn end(
+        &mut self,
+        at_us: i64,
+        node: usize,
+        life: u32,
+        job_id: &str,
+        fence: i64,
+    ) -> Result<(), SimulationError> {
+        if self.nodes[node].life != life {
+            return Ok(());
+        }
+        let fails = self.random.random_bool(self.scenario.failing_share);
+        let began = Instant::now();
+        if fails {
+            let _ = self.renders.fail(TOKEN, job_id, fence, FailureKind::Internal, "simulated").await?;
+        } else if let Err(error) = self.renders.accept_without_objects(TOKEN, job_id, fence).await {
+            // The lease was lost meanwhile: a node that was away too long.
+            match error {
+                ResultError::Stale(_) => self.done_twice += 1,
+                other => return Err(other.into()),
+            }
+        } else {
+            self.done += 1;
+        }
+        self.took("result", at_us, began);
+        self.count_to(self.writer_free_us);
+        self.busy_slots -= 1;
+        self.nodes[node].free += 1;
+        if !self.ask_for_work(self.writer_free_us, node).await? {
+            self.idle.push_back(node);
+        }
+        Ok(())
+    }
+
+    /// The heartbeats of all nodes that are there. They renew no lease: a render takes less than one.
+    async fn beat(&self) -> Result<(), SimulationError> {
+        for node in self.nodes.iter().filter(|node| node.is_there) {
+            let report = HeartbeatRequest { state: NodeState::Ready, jobs: Vec::new(), device: serde_json::json!({}) };
+            self.renders.heartbeat(TOKEN, &node.id, &report).await?;
+        }
+        Ok(())
+    }
+
+    async fn lose(&mut self, at_us: i64, node: usize) -> Result<(), SimulationError> {
+        self.count_to(at_us);
+        let lost = &mut self.nodes[node];
+        let held = i64::from(self.scenario.slots_per_node - lost.free);
+        (lost.is_there, lost.life, lost.free) = (false, lost.life + 1, self.scenario.slots_per_node);
+        self.busy_slots -= held;
+        self.leases_lost += held as u64;
+        self.losses_us.push(at_us);
+        self.plan(at_us + AWAY_US, Event::Back { node });
+        Ok(())
+    }
+
+    async fn come_back(&mut self, at_us: i64, node: usize) -> Result<(), SimulationError> {
+        self.count_to(at_us);
+        self.nodes[node].id = self.join().await?;
+        self.nodes[node].is_there = true;
+        self.plan_loss(node, at_us);
+        self.idle.retain(|idle| *idle != node);
+        self.idle.push_front(node);
+        self.wake(at_us, 1).await
+    }
+
+    async fn join(&mut self) -> Result<String, SimulationError> {
+        let request = JoinRequest {
+            name: "simulated".to_owned(),
+            version: String::new(),
+            slots: self.scenario.slots_per_node,
+            batch_max: 1,
+            pipelines: vec![Pipeline { id: "simulated".to_owned(), digest: String::new() }],
+            paints: Vec::new(),
+            device: Device::default(),
+            usd_per_hour: None,
+        };
+        Ok(self.renders.join(TOKEN, &request).await?)
+    }
+
+    fn plan(&mut self, at_us: i64, event: Event) {
+        self.sequence += 1;
+        self.events.push(Reverse((at_us, self.sequence, event)));
+    }
+
+    fn plan_loss(&mut self, node: usize, at_us: i64) {
+        if self.scenario.losses_per_node_hour > 0.0 {
+            let hours = -(1.0 - self.random.random::<f64>()).ln() / self.scenario.losses_per_node_hour;
+            self.plan(at_us + (hours * 3600.0 * SECOND_US as f64) as i64, Event::Lost { node });
+        }
+    }
+
+    /// The writer was busy with a call that began at `at_us` for as long as it has taken here.
+    fn took(&mut self, call: &'static str, at_us: i64, began: Instant) {
+        let took_us = began.elapsed().as_secs_f64() * 1e6;
+        self.calls.entry(call).or_default().push(took_us);
+        self.writer_free_us = self.writer_free_us.max(at_us) + took_us as i64;
+    }
+
+    /// Adds up how busy the slots were, until the last arrival.
+    fn count_to(&mut self, at_us: i64) {
+        let passed_us = (at_us - self.counted_to_us).max(0);
+        self.counted_to_us = self.counted_to_us.max(at_us);
+        if self.asked < self.scenario.jobs {
+            let there = self.nodes.iter().filter(|node| node.is_there).count() as i64;
+            self.busy_us += self.busy_slots * passed_us;
+            self.slots_us += there * i64::from(self.scenario.slots_per_node) * passed_us;
+        }
+    }
+
+    async fn outcome(self) -> Result<Outcome, SimulationError> {
+        let mut failed = 0;
+        let mut lapsed = 0;
+        for (state, jobs) in self.renders.jobs_by_state().await? {
+            match state.as_str() {
+                "failed" => failed = jobs,
+                "lapsed" => lapsed = jobs,
+                _ => {}
+            }
+        }
+        let slots = self.scenario.nodes * self.scenario.slots_per_node as usize;
+        let lost = self.losses_us.iter().flat_map(|at_us| {
+            let slot = Ideal { asker: None, queued_us: *at_us, service_us: AWAY_US };
+            std::iter::repeat_n(slot, self.scenario.slots_per_node as usize)
+        });
+        let given = self.known.values().filter(|job| job.leased_us.is_some()).map(|job| Ideal {
+            asker: Some(job.asker.clone()),
+            queued_us: job.queued_us,
+            service_us: job.service_us,
+        });
+        let ideal = ideal::waits(given.chain(lost).collect(), slots);
+        let mut waits = BTreeMap::new();
+        for lane in Lane::ALL {
+            let mut seconds: Vec<f64> = self
+                .known
+                .values()
+                .filter(|job| job.asker.lane == lane)
+                .filter_map(|job| job.leased_us.map(|leased_us| (leased_us - job.queued_us) as f64 / 1e6))
+                .collect();
+            if seconds.is_empty() {
+                continue;
+            }
+            let ideal_p99 = ideal.get(&lane).map_or(0.0, |seconds| quantile(&mut seconds.clone(), 0.99));
+            let (median, p99) = (quantile(&mut seconds, 0.5), quantile(&mut seconds, 0.99));
+            waits.insert(lane.as_str(), Waits { jobs: seconds.len(), median, p99, ideal_p99 });
+        }
+        let calls = self.calls.into_iter().map(|(call, mut times)| {
+            let (median_us, p99_us) = (quantile(&mut times, 0.5), quantile(&mut times, 0.99));
+            (call, Calls { calls: times.len(), median_us, p99_us })
+        });
+        Ok(Outcome {
+            simulated_seconds: self.counted_to_us as f64 / 1e6,
+            utilisation: self.busy_us as f64 / self.slots_us.max(1) as f64,
+            ideal_utilisation: if self.scenario.prewarms { 1.0 } else { self.scenario.load.min(1.0) },
+            asked: self.asked,
+            refused: self.refused,
+            done: self.done,
+            failed,
+            lapsed,
+            leases_lost: self.leases_lost,
+            done_twice: self.done_twice,
+            waits,
+            calls: calls.collect(),
+        })
+    }
+}
+
+/// 0 of nothing.
+fn quantile(values: &mut [f64], share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let place = (values.len() as f64 * share) as usize;
+    values.get(place.min(values.len().saturating_sub(1))).copied().unwrap_or_default()
+}

@@ -1,0 +1,26 @@
+//! Tasks that run beside requests.
+
+use crate::clock;
+use crate::logs::causes;
+use std::error::Error;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// Starts a task that does `work` again and again with a pause of `period`, the first time at once, until it is aborted. When it fails, the log
+/// says `failure` with the causes, and it is tried again at the next turn.
+pub fn every<Work, Done, Failure>(period: Duration, failure: &'static str, mut work: Work) -> JoinHandle<()>
+where
+    Work: FnMut() -> Done + Send + 'static,
+    Done: Future<Output = Result<(), Failure>> + Send,
+    Failure: Error + 'static,
+{
+    tokio::spawn(async move {
+        let mut ticks = clock::ticks(period);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = work().await {
+                tracing::warn!(error = causes(&error), "{failure}");
+            }
+        }
+    })
+}
