@@ -1,5 +1,6 @@
 //! Puts what every vehicle sheet and face says about itself into the program: `$OUT_DIR/headers.json` with the lists `sheets` and `faces`,
-//! sorted by name. The drawings themselves are the render node's.
+//! sorted by name, and `two_wheeler_makes`, the makes whose two-wheelers are drawn in their own manner. The drawings themselves are the
+//! render node's.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,9 +17,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = json!({
         "sheets": sheets.into_values().collect::<Vec<_>>(),
         "faces": faces.into_values().collect::<Vec<_>>(),
+        "two_wheeler_makes": two_wheeler_makes(&folder.join("two-wheelers/variation.toml"))?,
     });
     std::fs::write(PathBuf::from(std::env::var("OUT_DIR")?).join("headers.json"), text.to_string())?;
     Ok(())
+}
+
+/// The makes that have a row of their own.
+fn two_wheeler_makes(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", path.display());
+    let fail = |problem: &str| format!("{}: {problem}", path.display());
+    let variation: toml::Table =
+        std::fs::read_to_string(path)?.parse().map_err(|error: toml::de::Error| fail(&error.to_string()))?;
+    let rows = variation.get("make").and_then(toml::Value::as_array).ok_or_else(|| fail("there is no `[[make]]`"))?;
+    let mut makes = Vec::new();
+    for row in rows {
+        let listed = row.get("makes").cloned().ok_or_else(|| fail("a `[[make]]` has no `makes`"))?;
+        makes.append(&mut listed.try_into().map_err(|error| fail(&error.to_string()))?);
+    }
+    Ok(makes)
 }
 
 /// The header of every file of a folder, by the file's name.

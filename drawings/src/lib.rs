@@ -12,5 +12,5 @@ mod look;
 
 pub use applies_to::{AppliesTo, Closeness};
 pub use index::Index;
-pub use likeness::{KNOWN_BY_TWO_WHEELERS, Likeness, likeness};
+pub use likeness::{Likeness, likeness};
 pub use look::{Drawing, Drawings, Header, Look};

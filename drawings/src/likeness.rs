@@ -1,5 +1,6 @@
 //! How like the real vehicle a picture is.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use cyclorama_core::{Vehicle, named_enum};
@@ -21,52 +22,39 @@ named_enum! {
     }
 }
 
-/// Makes whose two-wheelers are drawn in their own manner: wheels, lamps, frames, silencers.
-pub const KNOWN_BY_TWO_WHEELERS: &[&str] = &[
-    "aprilia",
-    "bmw",
-    "cagiva",
-    "ducati",
-    "gasgas",
-    "harley-davidson",
-    "honda",
-    "husqvarna",
-    "indian",
-    "kawasaki",
-    "ktm",
-    "mv-agusta",
-    "suzuki",
-    "triumph",
-    "victory",
-    "yamaha",
-];
-
 /// How like the real vehicle its picture is, by the sheets that this program was built with.
 pub fn likeness(vehicle: &Vehicle) -> Likeness {
     if vehicle.body.is_two_wheeler() {
-        let is_known = KNOWN_BY_TWO_WHEELERS.contains(&vehicle.make.as_str());
+        let is_known = EMBEDDED.two_wheeler_makes.contains(&vehicle.make);
         return if is_known { Likeness::Make } else { Likeness::Body };
     }
-    let Some((closeness, name)) = DRAWINGS.sheet(vehicle) else { return Likeness::Body };
+    let Some((closeness, name)) = EMBEDDED.drawings.sheet(vehicle) else { return Likeness::Body };
     if closeness.names_the_model() && closeness.names_the_make() {
-        return if DRAWINGS.is_measured(name) { Likeness::Generation } else { Likeness::Model };
+        return if EMBEDDED.drawings.is_measured(name) { Likeness::Generation } else { Likeness::Model };
     }
-    let has_face = DRAWINGS.face(vehicle).is_some_and(|(face, _)| face.names_the_make());
+    let has_face = EMBEDDED.drawings.face(vehicle).is_some_and(|(face, _)| face.names_the_make());
     if closeness.names_the_make() || has_face { Likeness::Make } else { Likeness::Body }
 }
 
 static HEADERS: &str = include_str!(concat!(env!("OUT_DIR"), "/headers.json"));
 
-static DRAWINGS: LazyLock<Drawings> = LazyLock::new(|| {
+/// What this program was built with.
+struct Embedded {
+    drawings: Drawings,
+    /// Makes whose two-wheelers are drawn in their own manner: wheels, lamps, frames, silencers.
+    two_wheeler_makes: BTreeSet<String>,
+}
+
+static EMBEDDED: LazyLock<Embedded> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the build script wrote it, and the tests read it")]
     let headers: Headers = serde_json::from_str(HEADERS).expect("the headers of the sheets");
-    Drawings::new(headers.sheets, headers.faces)
+    Embedded { drawings: Drawings::new(headers.sheets, headers.faces), two_wheeler_makes: headers.two_wheeler_makes }
 });
 
 impl Drawings {
     /// Those that this program was built with.
     pub fn embedded() -> &'static Drawings {
-        &DRAWINGS
+        &EMBEDDED.drawings
     }
 }
 
@@ -74,6 +62,7 @@ impl Drawings {
 struct Headers {
     sheets: Vec<Header>,
     faces: Vec<Header>,
+    two_wheeler_makes: BTreeSet<String>,
 }
 
 #[cfg(test)]
@@ -105,10 +94,5 @@ mod tests {
                 assert_eq!(likeness(&vehicle(make, model, body)), expected, "{make} {model}");
             }
         }
-    }
-
-    #[test]
-    fn the_makes_of_two_wheelers_are_in_order() {
-        assert!(KNOWN_BY_TWO_WHEELERS.is_sorted());
     }
 }
