@@ -43,7 +43,17 @@ const BLOCKS: &[(&str, &[How])] = &[
         "docs/command-line.md",
         &[How::Login, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run, How::Run],
     ),
-    ("docs/drawing-vehicles.md", &[How::Sheet, How::Run, How::Facts, How::Run]),
+    (
+        "docs/drawing-vehicles.md",
+        &[
+            How::Sheet,
+            How::Elsewhere("render-node/src/vehicle/motorcycle/two_wheelers.rs"),
+            How::Elsewhere("render-node/src/vehicle/motorcycle/two_wheelers.rs"),
+            How::Run,
+            How::Facts,
+            How::Run,
+        ],
+    ),
     ("docs/surfaces.md", &[How::Run]),
     ("docs/vehicles.md", &[How::Run, How::Run, How::Run]),
     ("sdk/python/README.md", &[How::Elsewhere("sdk/python/tests/test_readme.py")]),
@@ -131,7 +141,7 @@ fn every_block_is_in_the_list() {
                 How::Run | How::Login | How::Make | How::Cargo => &["sh"],
                 How::Tree | How::Drawing => &[""],
                 How::Sheet | How::Facts => &["toml"],
-                How::Elsewhere(_) => &["sh", "html", "python", "js", "rust,no_run"],
+                How::Elsewhere(_) => &["sh", "html", "python", "js", "rust,no_run", "toml"],
             };
             assert!(
                 languages.contains(&&*block.language),

@@ -176,6 +176,8 @@ fn read<T: for<'de> Deserialize<'de>>(table: toml::Table) -> Result<T, String> {
 mod tests {
     use super::*;
     use crate::vehicle::library::TWO_WHEELERS;
+    use crate::vehicle::motorcycle::design::Luggage;
+    use crate::vehicle::motorcycle::motorcycle;
 
     /// What is told of the two-wheelers of this program with one text in place of another.
     fn error_with(replace: &str, old: &str, new: &str) -> String {
@@ -234,21 +236,29 @@ mod tests {
         }
     }
 
+    /// The family and the row of words that the documentation shows.
+    fn documented() -> [&'static str; 2] {
+        const DOCUMENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/drawing-vehicles.md"));
+        let (_, section) = DOCUMENT.split_once("\n## Two-wheelers\n").unwrap();
+        let mut blocks = section.split("```toml\n").skip(1).map(|block| block.split_once("```").unwrap().0);
+        std::array::from_fn(|_| blocks.next().unwrap())
+    }
+
     #[test]
     fn a_new_family_and_a_new_name_need_no_code() {
-        let sheet = "about = \"A naked with a tall screen\"\nbase = \"naked\"\nwheelbase = 1.50\nnose = \"bikini\"\n";
+        let [sheet, row] = documented();
         let mut families = TWO_WHEELERS.families.to_vec();
-        families.push(("streetfighter", sheet));
-        let row = "[[motorcycles]]\nfamily = \"streetfighter\"\nmakes = [\"acme\"]\nwords = [\"brawler*\"]\n";
+        families.push(("crossover", sheet));
         let words = format!("{}\n{row}", TWO_WHEELERS.words);
-        let two_wheelers = TwoWheelers::read(&Texts { families: &families, words: &words, ..TWO_WHEELERS }).unwrap();
-        let style = Style { displacement: Some(500), ..Style::of("streetfighter", Engine::Boxer, &[]) };
-        let usual = two_wheelers.layout(&Style { engine: None, ..style.clone() });
-        assert_eq!((usual.wheelbase, usual.engine, usual.seat_z), (1.50, Engine::Inline(2), 0.805));
-        assert_eq!(two_wheelers.layout(&style).engine, Engine::Boxer);
-        let brawler = crate::vehicle::catalog_line::vehicles_of(
-            "acme\tbrawler-500\t2020\tmotorcycle\tmotorcycle\t2130\t800\t1110\t1430\n",
-        );
-        assert_eq!(two_wheelers.layout_of_name(&brawler.unwrap()[0]).wheelbase, 1.50);
+        let texts = Texts { families: &families, words: &words, ..TWO_WHEELERS };
+        let two_wheelers = TwoWheelers::read(&texts).unwrap();
+        let line = "acme\ttr-650\t2020\tmotorcycle\tmotorcycle\t2130\t800\t1110\t1430\n";
+        let vehicle = &crate::vehicle::catalog_line::vehicles_of(line).unwrap()[0];
+        let design = two_wheelers.layout_of_name(vehicle);
+        assert_eq!((design.clearance, design.engine, design.luggage), (0.21, Engine::Inline(2), Luggage::None));
+        let packed = two_wheelers.layout(&Style::of("crossover", Engine::Boxer, &["luggage"]));
+        assert_eq!((packed.clearance, packed.engine, packed.luggage), (0.21, Engine::Boxer, Luggage::Boxes));
+        assert_eq!(packed.wheelbase, two_wheelers.layout(&Style::of("naked", Engine::Boxer, &[])).wheelbase);
+        assert!(motorcycle(&two_wheelers, vehicle).triangle_count() > 12_000);
     }
 }
