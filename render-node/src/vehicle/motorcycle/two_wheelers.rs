@@ -15,6 +15,8 @@ use crate::vehicle::sheet::{SheetError, merged_table};
 
 /// Of one family: each combination of them is a layout that is kept.
 const MAX_EXTRAS: usize = 4;
+/// Sheets may stand on six others.
+const MAX_HEIGHT: usize = 8;
 
 /// The texts of the files.
 pub struct Texts<'t> {
@@ -83,7 +85,10 @@ impl TwoWheelers {
             tables.insert((*name).to_owned(), text.parse().map_err(|error: toml::de::Error| fail(error.to_string()))?);
         }
         let mut families = BTreeMap::new();
-        for name in tables.keys() {
+        // Bases first, so that what is wrong in one is told of it and not of a sheet on top of it.
+        let mut names: Vec<&String> = tables.keys().collect();
+        names.sort_by_key(|name| height(name, &tables));
+        for name in names {
             let family = Family::read(name, &tables).map_err(in_file(&format!("families/{name}")))?;
             if let Some(extra) = family.extras.iter().find(|extra| !words.with.contains_key(*extra)) {
                 let problem = format!("with.{extra}: `words.toml` has no words for it at `[with]`");
@@ -165,6 +170,12 @@ impl Family {
             _ => own.engine,
         }
     }
+}
+
+/// How many sheets a sheet stands on, itself with them; no more than `MAX_HEIGHT` where they stand in a circle.
+fn height(name: &str, tables: &Tables) -> usize {
+    let base = |table: &&toml::Table| tables.get(table.get("base")?.as_str()?);
+    std::iter::successors(tables.get(name), base).take(MAX_HEIGHT).count()
 }
 
 /// A table as what it stands for; the error names the key.
