@@ -3,7 +3,7 @@
 //! The first line says what the file is; then, for each table, a line that names it and its columns, and a line for each row; the last line
 //! counts the rows, so that a file that was cut short is noticed.
 
-use super::BackupError;
+use super::error::BackupError;
 use crate::clock::UnixMs;
 use crate::db::{Database, DatabaseKind, MIGRATOR};
 use futures::TryStreamExt;

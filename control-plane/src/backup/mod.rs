@@ -6,49 +6,21 @@
 //! objects only. Restoring goes the other way round, objects first, into a database without accounts.
 
 mod database;
+mod error;
 mod objects;
 
+pub use error::BackupError;
 pub use objects::CopiedObjects;
 
 use crate::clock::UnixMs;
 use crate::db::Database;
 use crate::objects::{ObjectError, ObjectStore, keys};
-use crate::plural::count;
 use crate::secret::Secret;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 const DATABASE_FILE: &str = "database.jsonl.zst";
 const OBJECTS_FOLDER: &str = "objects";
-
-#[derive(Debug, thiserror::Error)]
-pub enum BackupError {
-    #[error("cannot use {}", path.display())]
-    File {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    /// Damaged, cut short, or of something else.
-    #[error("{} is not a whole backup: {detail}", path.display())]
-    Damaged { path: PathBuf, detail: String },
-    #[error("the backup was made by a newer version (schema {found}); this program knows schemas up to {known}")]
-    Newer { found: i64, known: i64 },
-    #[error("the database already has {}; restore into an empty one", count(*accounts, "account"))]
-    NotEmpty { accounts: i64 },
-    #[error("the database has schema {found}, the backup schema {wanted}; restore into an empty database")]
-    OtherSchema { found: i64, wanted: i64 },
-    #[error("the backup's rows name master {sha256}, which is not among its objects")]
-    MissingMaster { sha256: String },
-    #[error("{} is in {}, where the service keeps what is to be saved; name another folder", folder.display(), ours.display())]
-    Inside { folder: PathBuf, ours: PathBuf },
-    #[error("the object store failed")]
-    Store(#[from] ObjectError),
-    #[error("the database failed")]
-    Database(#[from] sqlx::Error),
-    #[error("the schema could not be made")]
-    Schema(#[from] sqlx::migrate::MigrateError),
-}
 
 /// What a backup or a restore has moved.
 #[derive(Debug, Serialize)]

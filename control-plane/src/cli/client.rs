@@ -1,6 +1,6 @@
 //! A client of the operator's API: finds the service, sends the token, turns problem documents into one line.
 
-use super::exit::{NoToken, WrongUsage};
+use super::exit::{NoToken, Refused, WrongUsage};
 use crate::accounts::operator::{OperatorFile, OperatorToken};
 use crate::config::Source;
 use anyhow::Context;
@@ -73,16 +73,6 @@ fn operator_address(given: &str) -> Result<String, WrongUsage> {
         true => Ok(given.to_owned()),
         false => Err(WrongUsage(format!("`{given}` is no operator address, such as http://10.0.0.5:9090"))),
     }
-}
-
-/// What the operator's API did not do. Without a status nothing has answered.
-#[derive(Debug, thiserror::Error)]
-#[error("{told}")]
-pub struct Refused {
-    pub status: Option<u16>,
-    told: String,
-    #[source]
-    cause: Option<reqwest::Error>,
 }
 
 pub struct Client {

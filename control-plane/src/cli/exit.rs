@@ -1,6 +1,5 @@
 //! How a command ends: statuses that scripts decide on, and what to do about a failure.
 
-use super::client::Refused;
 use cyclorama_client::{Error, ErrorKind};
 use serde_json::{Value, json};
 
@@ -26,6 +25,16 @@ const NOT_NOW: u8 = 6;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct WrongUsage(pub String);
+
+/// What the operator's API did not do. Without a status nothing has answered.
+#[derive(Debug, thiserror::Error)]
+#[error("{told}")]
+pub struct Refused {
+    pub status: Option<u16>,
+    pub told: String,
+    #[source]
+    pub cause: Option<reqwest::Error>,
+}
 
 #[derive(Debug, thiserror::Error)]
 #[error("there is no key for {address}: run `cyclorama login --url {address}`, or put a key into CYCLORAMA_KEY")]

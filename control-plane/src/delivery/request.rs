@@ -2,26 +2,21 @@
 //!
 //! Pure: whether the vehicle exists is the catalog's affair; who may ask, and what it costs, the handler's.
 
-use cyclorama_catalog::{AskedName, AskedVehicle, AskedYear, VehicleId, body_of_word};
-use cyclorama_core::{BodyClass, Frame, MASTER_SIDE_PX, Paint, UnknownName, Variant, VehicleKey, View};
+use given::{Given, JSON, Keys};
+use values::{LATEST, missing, name, one_of, shortened};
+
+use cyclorama_catalog::{AskedName, AskedVehicle, AskedYear};
+use cyclorama_core::{Frame, Paint, Variant, VehicleKey, View};
 use serde_json::{Map, Value};
-use std::ops::RangeInclusive;
-use std::str::FromStr;
 use url::form_urlencoded;
 
 mod frame;
+mod given;
+mod values;
 
 pub use frame::{AskedFormat, added_pairs, background_name, frame_of_query, frame_pairs, frame_query};
-
-/// Model years a request may name. 2027 is valid and then not found: the catalog's release ends in 2026.
-pub const YEARS: RangeInclusive<u16> = 1990..=2027;
-
-/// The year that stands for a model's newest.
-const LATEST: &str = "latest";
-
-/// Longest make or model taken, in characters; the longest name of the catalog is under 50. Keeps what the catalog
-/// search does with an unknown name small.
-pub const NAME_CHARS_MAX: usize = 120;
+pub use given::{Endpoint, SYNONYMS, meant};
+pub use values::{BadParameter, NAME_CHARS_MAX, YEARS, body, kind_of, vehicle_id, whole, year};
 
 /// What the caller wants back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,171 +40,9 @@ pub struct ImageRequest {
     pub response: ResponseKind,
 }
 
-/// A parameter that is missing, given twice, unknown or out of range: a 400 that names it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{detail}")]
-pub struct BadParameter {
-    /// The query key at fault.
-    pub parameter: String,
-    /// A sentence for the caller; names the key and what is allowed.
-    pub detail: String,
-}
-
-impl BadParameter {
-    pub fn new(parameter: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { parameter: parameter.into(), detail: detail.into() }
-    }
-}
-
-/// The values as they came, one slot a key. A slot that is filled twice is a refusal, never a choice.
-#[derive(Default)]
-struct Given<'a> {
-    make: Option<&'a str>,
-    brand: Option<&'a str>,
-    model: Option<&'a str>,
-    vehicle: Option<&'a str>,
-    year: Option<&'a str>,
-    body: Option<&'a str>,
-    view: Option<&'a str>,
-    color: Option<&'a str>,
-    w: Option<&'a str>,
-    h: Option<&'a str>,
-    size: Option<&'a str>,
-    format: Option<&'a str>,
-    fit: Option<&'a str>,
-    trim: Option<&'a str>,
-    padding: Option<&'a str>,
-    background: Option<&'a str>,
-    shadow: Option<&'a str>,
-    scale: Option<&'a str>,
-    finish: Option<&'a str>,
-    response: Option<&'a str>,
-}
-
-/// What the two forms of a request call their keys, where they differ.
-#[derive(Clone, Copy)]
-struct Keys {
-    width: &'static str,
-    height: &'static str,
-    /// Each with the key that it stands for.
-    synonyms: &'static [(&'static str, &'static str)],
-    takes_response: bool,
-    /// The endpoint's further keys, as a refusal lists them after those of a picture.
-    others: &'static str,
-}
-
-impl Keys {
-    /// The key that a word stands for.
-    fn meant<'k>(&self, key: &'k str) -> &'k str {
-        self.synonyms.iter().find(|(synonym, _)| *synonym == key).map_or(key, |(_, ours)| ours)
-    }
-
-    /// All keys, as a refusal lists them.
-    fn all(&self) -> String {
-        let Keys { width, height, others, .. } = self;
-        format!(
-            "make (or brand) and model, or vehicle, year, body, view, color, {width}, {height}, size, format, fit, trim, padding, \
-             background, shadow, scale, finish{others}"
-        )
-    }
-}
-
-/// Whose query is read: each takes keys of its own beside those of a picture, and names its own to whoever sends another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Endpoint {
-    /// `GET /api/v1/images/car`
-    Image,
-    /// `GET /images/car.png`, which reads its own keys itself.
-    Embed,
-    /// A page of ours.
-    Page,
-}
-
-impl Endpoint {
-    /// The key that a word stands for.
-    pub fn meant(self, key: &str) -> &str {
-        self.keys().meant(key)
-    }
-
-    const fn keys(self) -> Keys {
-        let (takes_response, others) = match self {
-            Endpoint::Image => (true, " and response"),
-            Endpoint::Embed => (false, ", mode, exp, sig and key"),
-            Endpoint::Page => (false, ""),
-        };
-        Keys { width: "w", height: "h", synonyms: &QUERY_SYNONYMS, takes_response, others }
-    }
-}
-
-const JSON: Keys = Keys { width: "width", height: "height", synonyms: &SYNONYMS, takes_response: false, others: "" };
-
-/// Other words for a key, where nothing else could be meant.
-pub const SYNONYMS: [(&str, &str); 2] = [("colour", "color"), ("bg", "background")];
-const QUERY_SYNONYMS: [(&str, &str); 4] = [("colour", "color"), ("bg", "background"), ("width", "w"), ("height", "h")];
-
 /// The members of a JSON item that are no text.
 const JSON_NUMBERS: [&str; 4] = ["year", "width", "height", "padding"];
 const JSON_BOOLEANS: [&str; 1] = ["trim"];
-
-impl<'a> Given<'a> {
-    fn collect(pairs: &'a [(String, String)], keys: Keys) -> Result<Self, BadParameter> {
-        let mut given = Self::default();
-        for (key, value) in pairs {
-            let slot = match keys.meant(key) {
-                "make" => &mut given.make,
-                "brand" => &mut given.brand,
-                "model" => &mut given.model,
-                "vehicle" => &mut given.vehicle,
-                "year" => &mut given.year,
-                "body" => &mut given.body,
-                "view" => &mut given.view,
-                "color" => &mut given.color,
-                side if side == keys.width => &mut given.w,
-                side if side == keys.height => &mut given.h,
-                "size" => &mut given.size,
-                "format" => &mut given.format,
-                "fit" => &mut given.fit,
-                "trim" => &mut given.trim,
-                "padding" => &mut given.padding,
-                "background" => &mut given.background,
-                "shadow" => &mut given.shadow,
-                "scale" => &mut given.scale,
-                "finish" => &mut given.finish,
-                "response" if keys.takes_response => &mut given.response,
-                // Refused, not ignored: a misspelt `colr=red` would otherwise be charged as a silver picture.
-                unknown => return Err(unknown_key(unknown, keys)),
-            };
-            if slot.replace(value).is_some() {
-                let key = keys.meant(key);
-                return Err(BadParameter::new(key, format!("`{key}` is given more than once")));
-            }
-        }
-        Ok(given)
-    }
-}
-
-/// What callers mean by a key that is not ours: a refusal names the right one.
-pub fn meant(key: &str, [width, height]: [&'static str; 2]) -> Option<&'static str> {
-    match key {
-        "colour" | "paint" => Some("color"),
-        "manufacturer" => Some("make"),
-        "angle" => Some("view"),
-        "bg" => Some("background"),
-        "crop" => Some("fit"),
-        "w" | "width" => Some(width),
-        "h" | "height" => Some(height),
-        _ => None,
-    }
-}
-
-fn unknown_key(key: &str, keys: Keys) -> BadParameter {
-    let shown: String = key.chars().take(40).collect();
-    let detail = match meant(key, [keys.width, keys.height]) {
-        Some(ours) => format!("`{shown}` is not a parameter of this endpoint; it is called `{ours}`"),
-        None => format!("`{shown}` is not a parameter of this endpoint; it takes {}", keys.all()),
-    };
-    BadParameter::new(shown, detail)
-}
 
 impl ImageRequest {
     /// Reads a raw query string (without the `?`).
@@ -332,42 +165,6 @@ impl ImageRequest {
     }
 }
 
-/// A whole number of a JSON body, also in the form `4.0`: JSON knows one kind of number.
-pub fn whole(value: &Value) -> Option<u64> {
-    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
-    value.as_u64().or_else(|| {
-        let number = value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=EXACT_MAX).contains(number))?;
-        Some(number as u64)
-    })
-}
-
-/// What a value of a JSON body is, in the words of a refusal.
-pub fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}
-
-fn missing(key: &str) -> BadParameter {
-    BadParameter::new(key, format!("`{key}` is required"))
-}
-
-fn name(key: &str, value: &str) -> Result<String, BadParameter> {
-    let trimmed = value.trim();
-    if trimmed.is_empty() {
-        return Err(BadParameter::new(key, format!("`{key}` is empty")));
-    }
-    if trimmed.chars().count() > NAME_CHARS_MAX {
-        return Err(BadParameter::new(key, format!("`{key}` is longer than {NAME_CHARS_MAX} characters")));
-    }
-    Ok(trimmed.to_owned())
-}
-
 /// What is said of the vehicle: make and model, or an id; the year and, where it matters, the body.
 fn vehicle(given: &Given<'_>) -> Result<AskedVehicle, BadParameter> {
     let name = match given.vehicle {
@@ -398,67 +195,11 @@ fn vehicle(given: &Given<'_>) -> Result<AskedVehicle, BadParameter> {
     Ok(AskedVehicle { name, year, body })
 }
 
-pub fn vehicle_id(text: &str) -> Result<VehicleId, BadParameter> {
-    text.parse()
-        .map_err(|error| BadParameter::new("vehicle", format!("`vehicle`: `{}` is none: {error}", shortened(text))))
-}
-
-/// A body by its name or another word for it.
-pub fn body(word: &str) -> Result<BodyClass, BadParameter> {
-    body_of_word(word).ok_or_else(|| {
-        let names: Vec<&str> = BodyClass::ALL.iter().map(|body| body.as_str()).collect();
-        BadParameter::new("body", format!("`body`: `{}` is not one of {}", shortened(word), names.join(", ")))
-    })
-}
-
-/// A model year, or `latest`.
-pub fn year(value: &str) -> Result<AskedYear, BadParameter> {
-    if value == LATEST {
-        return Ok(AskedYear::Latest);
-    }
-    let year = whole_number(value).and_then(|year| u16::try_from(year).ok()).filter(|year| YEARS.contains(year));
-    year.map(AskedYear::Year).ok_or_else(|| {
-        let detail = format!(
-            "`year` is a whole number from {} to {} or `{LATEST}`, not `{}`",
-            YEARS.start(),
-            YEARS.end(),
-            shortened(value)
-        );
-        BadParameter::new("year", detail)
-    })
-}
-
-fn side(key: &str, value: Option<&str>) -> Result<Option<u32>, BadParameter> {
-    let Some(value) = value else { return Ok(None) };
-    whole_number(value).filter(|pixels| (1..=MASTER_SIDE_PX).contains(pixels)).map(Some).ok_or_else(|| {
-        BadParameter::new(
-            key,
-            format!("`{key}` is a whole number of pixels from 1 to {MASTER_SIDE_PX}, not `{}`", shortened(value)),
-        )
-    })
-}
-
-/// Digits only: `str::parse` would also take a sign.
-fn whole_number(value: &str) -> Option<u32> {
-    value.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.parse().ok())?
-}
-
-fn one_of<T: FromStr<Err = UnknownName>>(key: &str, value: Option<&str>) -> Result<Option<T>, BadParameter> {
-    value.map(str::parse).transpose().map_err(|unknown: UnknownName| {
-        let detail = format!("`{key}`: `{}` is not one of {}", shortened(&unknown.given), unknown.allowed);
-        BadParameter::new(key, detail)
-    })
-}
-
-/// What a refusal repeats of a wrong value.
-fn shortened(value: &str) -> String {
-    value.chars().take(40).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cyclorama_core::{Colour, Finish, Fit, Format, PaintColour, Scale};
+    use cyclorama_catalog::VehicleId;
+    use cyclorama_core::{BodyClass, Colour, Finish, Fit, Format, PaintColour, Scale};
     use proptest::prelude::*;
 
     const PORSCHE: &str = "make=porsche&model=911&year=2024";

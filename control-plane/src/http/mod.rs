@@ -12,6 +12,7 @@ pub mod delivery_problem;
 pub mod error;
 pub mod figures;
 pub mod frame;
+pub mod guide;
 pub mod health;
 pub mod image_urls;
 pub mod json;

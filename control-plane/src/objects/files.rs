@@ -1,6 +1,8 @@
 //! Objects as files in a folder: a key is a path below it.
 
-use super::{Listed, Listener, ObjectError, ObjectKey, check_size};
+use super::error::{ObjectError, check_size};
+use super::keys::ObjectKey;
+use super::listing::{Listed, Listener};
 use crate::clock::UnixMs;
 use bytes::Bytes;
 use std::fs::{self, File};

@@ -3,8 +3,10 @@
 //!
 //! What the names are is `keys`; what a name's bytes mean (a master, a derivative, layers) is its caller's affair.
 
+mod error;
 mod files;
 pub mod keys;
+mod listing;
 mod s3;
 
 #[cfg(test)]
@@ -13,12 +15,15 @@ pub(crate) mod s3_tests;
 mod tests;
 
 pub use cyclorama_core::wire::OBJECT_BYTES_MAX;
+pub use error::ObjectError;
 pub use keys::{InvalidKey, ObjectKey, SizePart};
+pub use listing::Listed;
 pub use s3::Presigned;
 
 use crate::clock::UnixMs;
 use crate::config::objects::Objects;
 use bytes::Bytes;
+use error::check_size;
 use files::FileStore;
 pub use files::Incoming;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -27,18 +32,6 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc;
-
-/// An object as a listing tells of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    pub key: ObjectKey,
-    pub bytes: u64,
-    /// When it was stored, by the store's clock.
-    pub stored_at: UnixMs,
-}
-
-/// Who hears of listed objects.
-type Listener = mpsc::Sender<Result<Listed, ObjectError>>;
 
 /// Objects that are removed at once.
 const REMOVED_AT_ONCE: usize = 8;
@@ -51,45 +44,6 @@ const LISTED_AHEAD: usize = 1_000;
 pub enum ObjectStore {
     Files(FileStore),
     S3(S3Store),
-}
-
-/// What a store said, or what kept it from answering.
-type Cause = Box<dyn std::error::Error + Send + Sync>;
-
-/// What went wrong, in the terms a caller decides by.
-#[derive(Debug, thiserror::Error)]
-pub enum ObjectError {
-    /// Nothing is stored under the key. An answer, not an incident.
-    #[error("no object `{key}`")]
-    Missing { key: ObjectKey },
-    /// The disk or the quota is full: nothing can be stored until an operator makes room.
-    #[error("no room to store `{key}`")]
-    Full {
-        key: ObjectKey,
-        #[source]
-        source: Cause,
-    },
-    /// The store cannot be read or written at all.
-    #[error("the object store failed on `{key}`")]
-    Unreachable {
-        key: ObjectKey,
-        #[source]
-        source: Cause,
-    },
-    #[error("object `{key}` has {bytes} bytes or more, and {OBJECT_BYTES_MAX} are allowed")]
-    TooLarge { key: ObjectKey, bytes: u64 },
-    /// Its bytes are not those that were stored under the key.
-    #[error("object `{key}` is not what was stored: its digest is another one")]
-    Altered { key: ObjectKey },
-    /// `store` is a folder or an `s3://` address.
-    #[error("cannot use {store} as the object store")]
-    Open {
-        store: String,
-        #[source]
-        source: Cause,
-    },
-    #[error(transparent)]
-    Key(#[from] InvalidKey),
 }
 
 impl ObjectStore {
@@ -287,11 +241,4 @@ impl ObjectStore {
             Self::S3(s3) => s3.presigned_get(key, now, valid).await.map(Some),
         }
     }
-}
-
-fn check_size(key: &ObjectKey, bytes: u64) -> Result<(), ObjectError> {
-    if bytes > OBJECT_BYTES_MAX {
-        return Err(ObjectError::TooLarge { key: key.clone(), bytes });
-    }
-    Ok(())
 }

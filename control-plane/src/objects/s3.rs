@@ -3,7 +3,9 @@
 //!
 //! Waiting is bounded: each attempt, each request with its attempts, and each body that is read.
 
-use super::{Cause, Listed, Listener, ObjectError, ObjectKey, check_size};
+use super::error::{Cause, ObjectError, check_size};
+use super::keys::ObjectKey;
+use super::listing::{Listed, Listener};
 use crate::clock::UnixMs;
 use crate::config::objects::Bucket;
 use aws_config::{BehaviorVersion, ConfigLoader};

@@ -1,7 +1,7 @@
 //! `cyclorama agent-config`: what goes into the configuration of agents' hosts, so that they have this service's tools. Never a key: the
 //! started program finds the key of `cyclorama login`, the hosts of addresses read it from their environment or ask for it.
 
-use super::Service;
+use super::service::Service;
 use crate::cli::print;
 use clap::ValueEnum;
 use serde_json::{Value, json};

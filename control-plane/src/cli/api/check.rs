@@ -1,6 +1,7 @@
 //! `cyclorama doctor --url`: what a customer of a service needs to work, looked at from here. Spends nothing.
 
-use super::{builder, key_for, root_of_host};
+use super::credentials::key_for;
+use super::service::{builder, root_of_host};
 use crate::cli::print::count;
 use crate::clock::Clock;
 use crate::doctor::Check;

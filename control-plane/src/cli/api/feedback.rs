@@ -1,6 +1,6 @@
 //! `cyclorama feedback`: how good a picture is.
 
-use super::Service;
+use super::service::Service;
 use crate::cli::print;
 use cyclorama_client::types::FeedbackRequest;
 

@@ -1,7 +1,7 @@
 //! `cyclorama get`: one picture, into a file or to standard output. What it cost goes to standard error.
 
-use super::Service;
 use super::picture::{AUTO, Asked};
+use super::service::Service;
 use crate::cli::print::{self, Unseen};
 use anyhow::Context;
 use cyclorama_client::{ImageInfo, Picture};

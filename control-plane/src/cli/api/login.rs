@@ -1,7 +1,7 @@
 //! `cyclorama login` and `logout`: a key for this machine, approved by a person in a browser (device login).
 
-use super::Service;
 use super::credentials::{Credentials, Key, key_of_environment, path};
+use super::service::Service;
 use crate::cli::print;
 use anyhow::Context;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! `cyclorama options`: what can be asked for, and what it costs.
 
-use super::Service;
+use super::service::Service;
 use super::show::pairs;
 use crate::cli::print;
 

@@ -1,6 +1,6 @@
 //! `cyclorama resolve`: what a few words mean, or which vehicle an identification number is of.
 
-use super::Service;
+use super::service::Service;
 use super::show::{pairs, table, years};
 use crate::cli::print;
 use anyhow::Context;

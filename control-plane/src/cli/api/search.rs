@@ -1,6 +1,6 @@
 //! `cyclorama search`: makes and models by name.
 
-use super::Service;
+use super::service::Service;
 use super::show::{table, years};
 use crate::cli::print;
 use cyclorama_client::types::{VehicleList, VehiclesQuery};

@@ -1,7 +1,7 @@
 //! `cyclorama url`: signed addresses of a picture, which hold no key and load for nothing until they expire.
 
-use super::Service;
 use super::picture::Asked;
+use super::service::Service;
 use crate::cli::exit::WrongUsage;
 use crate::cli::print::{self, Unseen};
 use cyclorama_client::types::ImageRequest;

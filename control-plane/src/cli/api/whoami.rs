@@ -1,7 +1,7 @@
 //! `cyclorama whoami`: the account as the key sees it.
 
-use super::Service;
 use super::credentials::key_of_environment;
+use super::service::Service;
 use super::show::pairs;
 use crate::cli::print;
 

@@ -1,6 +1,7 @@
 //! Reads the parameters of paint and frame.
 
-use super::{BadParameter, Given, Keys, one_of, shortened, side, whole_number};
+use super::given::{Given, Keys};
+use super::values::{BadParameter, one_of, shortened, side, whole_number};
 use cyclorama_core::frame::PADDING_PERCENT_MAX;
 use cyclorama_core::paint::{hex_of_srgb, srgb_of_hex};
 use cyclorama_core::{Colour, Finish, Fit, Format, Frame, Paint, PaintColour, Scale, SizePreset};

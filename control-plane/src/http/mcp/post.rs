@@ -9,7 +9,6 @@ use crate::http::body::read_any_body;
 use crate::http::delivery_problem::problem;
 use crate::http::error::Problem;
 use crate::http::key_window::counted;
-use crate::http::request_id::RequestId;
 use crate::turns::waiting::current_turn;
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -87,9 +86,4 @@ async fn count(app: &App, caller: &Caller, requests: usize) -> Result<(), Proble
 
 async fn counted_refusal(app: &App, caller: &Caller, refusal: Response) -> Response {
     counted(app, caller, async { Ok(refusal) }).await
-}
-
-/// The id of one message's answer: the request's own, or one of its own in an array.
-pub(super) fn request_id(parts: &Parts) -> String {
-    parts.extensions.get::<RequestId>().map_or_else(|| RequestId::fresh().0, |id| id.0.clone())
 }

@@ -1,10 +1,10 @@
 //! The server that the SDK asks: its name, its tools, and a tool's answer or the problem in its place.
 
-use super::post::request_id;
 use super::tools::{self, Call};
 use super::transport::TakesEvents;
 use crate::accounts::caller::Caller;
 use crate::app::App;
+use crate::http::request_id::RequestId;
 use crate::turns::places::TurnRef;
 use crate::turns::waiting::with_turn;
 use axum::http::request::Parts;
@@ -99,7 +99,13 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
         };
         let id = request_id(parts);
-        let call = Call::of(tool, &self.app, caller, id.clone(), request.arguments.unwrap_or_default());
+        let call = Call::of(
+            (tool.schema(), tool.items()),
+            &self.app,
+            caller,
+            id.clone(),
+            request.arguments.unwrap_or_default(),
+        );
         let takes_events = parts.extensions.get::<TakesEvents>().is_some_and(|takes| takes.0);
         // The SDK calls tools in tasks of their own.
         let turn = parts.extensions.get::<TurnRef>().cloned().unwrap_or_default();
@@ -143,4 +149,9 @@ impl ServerHandler for Server {
             false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
         })
     }
+}
+
+/// The id of one message's answer: the request's own, or one of its own in an array.
+fn request_id(parts: &Parts) -> String {
+    parts.extensions.get::<RequestId>().map_or_else(|| RequestId::fresh().0, |id| id.0.clone())
 }

@@ -489,12 +489,17 @@ impl ToSchema for CheckRequest {
     }
 }
 
+/// Of free text that names a vehicle.
+pub const QUERY_CHARS_MAX: usize = 200;
+
+/// Of a make or model beside it.
+pub const NARROWING_CHARS_MAX: usize = 60;
+
 /// What is to be resolved; which of it belongs together is said beside it.
 pub fn resolve_fields() -> ObjectBuilder {
-    use crate::http::v1::images::resolve::{NAME_CHARS_MAX, QUERY_CHARS_MAX};
     let narrows = |what: &str| {
         let description = format!("Narrows the search to this {what}.");
-        text().max_length(Some(NAME_CHARS_MAX)).description(Some(description))
+        text().max_length(Some(NARROWING_CHARS_MAX)).description(Some(description))
     };
     let query = text().min_length(Some(1)).max_length(Some(QUERY_CHARS_MAX)).pattern(Some("[^\\s\\x85]"));
     let query = query.description(Some("What is wanted, in any words and order."));

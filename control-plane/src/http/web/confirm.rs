@@ -3,9 +3,8 @@
 //! The password is asked for again: somebody who signs up with another person's address does not get an account by that person's click.
 
 use super::form::Form;
-use super::next;
-use super::sign_in::{Fields, busy};
-use super::sign_up::Way;
+use super::next::{self, Way};
+use super::sign_in_fields::{Fields, busy};
 use super::visit::Visit;
 use crate::accounts::password::Password;
 use crate::accounts::token::{KeyHash, PlainKey};

@@ -24,6 +24,7 @@ pub mod pricing;
 pub mod quick_start;
 pub mod reset_password;
 pub mod sign_in;
+mod sign_in_fields;
 pub mod sign_up;
 pub mod status;
 #[cfg(test)]

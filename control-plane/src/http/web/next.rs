@@ -1,5 +1,6 @@
 //! Where somebody goes after signing in. Only pages of ours: an address that leads elsewhere is not followed.
 
+use serde::Deserialize;
 use url::Url;
 
 /// Longer ones are nobody's of ours.
@@ -7,6 +8,14 @@ const BYTES_MAX: usize = 1000;
 
 /// Where everybody goes who was not on the way anywhere.
 pub const HOME: &str = "/dashboard";
+
+/// The query of the pages to sign in and to sign up.
+#[derive(Deserialize)]
+pub struct Way {
+    /// The page to go on to.
+    #[serde(default)]
+    pub next: String,
+}
 
 /// The path and query of one of our pages, or [`HOME`].
 pub fn local(next: &str) -> String {

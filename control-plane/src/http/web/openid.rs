@@ -3,9 +3,10 @@
 //! What comes back is believed only by the browser that was sent, once, and from the provider that it was sent to. Linking an identity with
 //! an account begins with a form of the dashboard, so that no other page can begin it.
 
-use super::next;
-use super::sign_in::{self, Fields};
-use super::sign_up::{self, Way};
+use super::next::{self, Way};
+use super::sign_in;
+use super::sign_in_fields::Fields;
+use super::sign_up;
 use super::visit::Visit;
 use crate::accounts::account::AccountError;
 use crate::accounts::identity;
@@ -22,23 +23,8 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::ALLOW;
 use axum::response::{IntoResponse, Redirect, Response};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use subtle::ConstantTimeEq;
-
-/// A provider's button.
-#[derive(Debug, Serialize)]
-pub struct Button {
-    pub id: String,
-    pub name: String,
-}
-
-/// The buttons of all providers that are set up.
-pub fn buttons(app: &App) -> Vec<Button> {
-    app.openid
-        .iter()
-        .map(|provider| Button { id: provider.id().to_owned(), name: provider.name().to_owned() })
-        .collect()
-}
 
 pub async fn begin(
     State(app): State<App>,

@@ -4,7 +4,7 @@
 use super::confirm::used_up;
 use super::form::Form;
 use super::next;
-use super::sign_in::busy;
+use super::sign_in_fields::busy;
 use super::sign_up::{CheckMail, no_letter};
 use super::visit::Visit;
 use super::words::moment;

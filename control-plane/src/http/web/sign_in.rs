@@ -1,12 +1,11 @@
 //! `GET` and `POST /sign-in`, `POST /sign-out`.
 
 use super::form::Form;
-use super::next;
-use super::openid::{self, Button};
-use super::sign_up::Way;
+use super::next::{self, Way};
+use super::sign_in_fields::{Button, Fields, busy, buttons};
 use super::visit::Visit;
 use crate::accounts::attempts::{self, Attempt};
-use crate::accounts::password::{HashingError, Password};
+use crate::accounts::password::Password;
 use crate::accounts::user;
 use crate::app::App;
 use crate::http::client_ip::ClientIp;
@@ -17,14 +16,6 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Serialize;
-
-/// What was typed, to be shown again, and what was wrong with it.
-#[derive(Debug, Default, Serialize)]
-pub struct Fields {
-    pub email: String,
-    pub next: String,
-    pub wrong: Option<String>,
-}
 
 pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -> Result<Response, Problem> {
     let next = next::local(&way.next);
@@ -43,7 +34,7 @@ struct Page {
 
 /// The page to sign in on.
 pub async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
-    visit.form(app, "sign_in.html", status, &Page { fields, providers: openid::buttons(app) }).await
+    visit.form(app, "sign_in.html", status, &Page { fields, providers: buttons(app) }).await
 }
 
 pub async fn post(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
@@ -91,10 +82,4 @@ pub async fn sign_out(visit: Visit, form: Result<Form, Problem>) -> Result<Redir
         visit.sign_out().await?;
     }
     Ok(Redirect::to("/"))
-}
-
-/// Passwords that cannot be hashed now.
-pub fn busy(error: HashingError) -> Problem {
-    tracing::warn!(error = &error as &dyn std::error::Error, "a password was not hashed");
-    Problem::unavailable("at_capacity", "Too many people are signing in at this moment.").retry_after(5)
 }

@@ -1,9 +1,8 @@
 //! `GET` and `POST /sign-up`: an account for an e-mail address and a password.
 
 use super::form::Form;
-use super::next;
-use super::openid::{self, Button};
-use super::sign_in::{Fields, busy};
+use super::next::{self, Way};
+use super::sign_in_fields::{Button, Fields, busy, buttons};
 use super::visit::Visit;
 use crate::accounts::account::{self, AccountError};
 use crate::accounts::attempts::{self, Attempt};
@@ -22,13 +21,7 @@ use crate::networks::{neighbours_of, network_of};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use serde::{Deserialize, Serialize};
-
-#[derive(Deserialize)]
-pub struct Way {
-    #[serde(default)]
-    pub next: String,
-}
+use serde::Serialize;
 
 pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -> Result<Response, Problem> {
     let next = next::local(&way.next);
@@ -51,7 +44,7 @@ struct Page {
 async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
     let page = Page {
         fields,
-        providers: openid::buttons(app),
+        providers: buttons(app),
         free_credits: app.config.prices.free_credits,
         is_proven_by_mail: app.mailer.is_some(),
     };

@@ -2,7 +2,7 @@
 //!
 //! Nothing is logged here but Stripe's own codes and request ids: neither keys nor what people are called.
 
-use super::event::{PAYMENT, PaymentIntent};
+use super::event::{CURRENCY, PAYMENT, PaymentIntent};
 use crate::config::prices::Pack;
 use crate::config::stripe::Stripe as Settings;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
@@ -22,9 +22,6 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 /// Far more than any answer we ask for.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
-
-/// What packs are sold in.
-pub const CURRENCY: &str = "usd";
 
 #[derive(Debug, thiserror::Error)]
 pub enum StripeError {

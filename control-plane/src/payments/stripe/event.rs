@@ -1,10 +1,12 @@
 //! Stripe's events, as far as they are about our payments. Reads only; what they mean for a payment is `settle`'s.
 
-use super::client::CURRENCY;
 use super::returns::{Return, ReturnKind, ReturnState};
 use crate::clock::UnixMs;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+/// What packs are sold in.
+pub const CURRENCY: &str = "usd";
 
 /// Names our payment on everything we make at Stripe.
 pub const PAYMENT: &str = "cyclorama_payment";

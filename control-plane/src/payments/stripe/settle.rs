@@ -4,8 +4,8 @@
 //! back, or comes again, is kept by Stripe's ids ([`returns`]); whenever that or the payment changes, credits are taken or given back until
 //! they are what is due by both.
 
-use super::client::CURRENCY;
 use super::customers;
+use super::event::CURRENCY;
 use super::event::{Event, Paid, Told};
 use super::returns::{self, Part, Price, Return, ReturnKind, ReturnState};
 use crate::accounts::account;

@@ -36,6 +36,9 @@ const COLUMNS: [&str; 20] = [
     "file",
 ];
 
+/// Where the report goes, beside the pictures: no picture may have its name.
+pub const REPORT: &str = "report.csv";
+
 #[derive(Debug)]
 pub struct List {
     /// Of its bytes, lower-case hex: a list that was changed is another list.
@@ -167,7 +170,7 @@ fn words(given: &Given) -> Vec<&str> {
 /// A plain name: no folder, nothing hidden (the journal is), and not the report's.
 fn is_file_name(name: &str) -> bool {
     let is_plain = !name.starts_with('.') && !name.contains(['/', '\\', '\0']) && name.len() <= 200;
-    is_plain && name != super::REPORT
+    is_plain && name != REPORT
 }
 
 fn image(given: &Given) -> Result<ImageRequest, String> {

@@ -6,7 +6,7 @@ mod list;
 mod report;
 mod row;
 
-use super::Service;
+use crate::cli::api::service::Service;
 use crate::cli::csv_list::bytes_of;
 use crate::cli::exit::{Unfinished, Why};
 use crate::cli::print::{self, Unseen};
@@ -16,6 +16,7 @@ use cyclorama_client::{Error, ErrorKind};
 use futures::StreamExt;
 use indicatif::{ProgressBar, ProgressStyle};
 use journal::Journal;
+use list::REPORT;
 use report::Line;
 use row::{Balance, Outcome, Worker};
 use serde_json::json;
@@ -23,7 +24,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const JOURNAL: &str = ".batch.jsonl";
-const REPORT: &str = "report.csv";
 /// So many rows one after the other that the service could not take: it is down, and the rest waits for another run.
 const NOT_NOW_MAX: usize = 8;
 

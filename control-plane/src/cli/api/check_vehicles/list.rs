@@ -10,6 +10,9 @@ use std::path::Path;
 
 /// What a row may say. The service takes no more of one request.
 pub const COLUMNS: [&str; 7] = ["make", "model", "year", "body", "vin", "vehicle", "query"];
+/// Columns of the answer behind those of the list.
+pub const ADDED: [&str; 9] =
+    ["status", "vehicle_id", "found_make", "found_model", "found_year", "found_body", "likeness", "reason", "stored"];
 pub const BLOCK_ROWS: usize = 100;
 /// As JSON; the service takes 64 KiB with what is around the rows.
 const BLOCK_BYTES_MAX: usize = 48 << 10;
@@ -50,7 +53,7 @@ impl List {
 
     fn of(source: Box<dyn Read + Send>, bytes: u64, kept: &[String]) -> Result<Self, WrongUsage> {
         let kept: Vec<String> = kept.iter().map(|column| column.trim().to_lowercase()).collect();
-        if let Some(taken) = kept.iter().find(|column| super::output::ADDED.contains(&column.as_str())) {
+        if let Some(taken) = kept.iter().find(|column| ADDED.contains(&column.as_str())) {
             return Err(WrongUsage(format!(
                 "the answer has a column `{taken}` of its own: call the list's another name"
             )));

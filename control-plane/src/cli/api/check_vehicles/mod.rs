@@ -3,8 +3,9 @@
 
 mod list;
 mod output;
+mod sums;
 
-use super::Service;
+use crate::cli::api::service::Service;
 use crate::cli::exit::WrongUsage;
 use crate::cli::print;
 use anyhow::bail;
@@ -16,6 +17,7 @@ use list::{List, Row};
 use output::Output;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use sums::Sums;
 
 /// Standard input, or output.
 const STANDARD: &str = "-";
@@ -36,34 +38,6 @@ pub struct Check {
     concurrency: u8,
     #[command(flatten)]
     service: Service,
-}
-
-/// How many rows came to what.
-#[derive(Debug, Default)]
-struct Sums {
-    matches: u64,
-    suggestions: u64,
-    misses: u64,
-    invalid: u64,
-}
-
-impl Sums {
-    /// Whether there is such a status.
-    fn count(&mut self, status: &str) -> bool {
-        let sum = match status {
-            "match" => &mut self.matches,
-            "suggestion" => &mut self.suggestions,
-            "miss" => &mut self.misses,
-            "invalid" => &mut self.invalid,
-            _ => return false,
-        };
-        *sum += 1;
-        true
-    }
-
-    fn rows(&self) -> u64 {
-        self.matches + self.suggestions + self.misses + self.invalid
-    }
 }
 
 impl Check {

@@ -1,8 +1,8 @@
 //! The answer of a check: the list with more columns, written block by block and on the disk before the next one is asked for. It is what a
 //! check that was stopped goes on from: each of its rows is compared with the list's, and nothing beside it has to be kept.
 
-use super::Sums;
-use super::list::{List, Row};
+use super::list::{ADDED, List, Row};
+use super::sums::Sums;
 use crate::cli::csv_list::{bounded_reader, harmless};
 use crate::cli::exit::WrongUsage;
 use crate::cli::print;
@@ -13,10 +13,6 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-
-/// Columns behind those of the list.
-pub const ADDED: [&str; 9] =
-    ["status", "vehicle_id", "found_make", "found_model", "found_year", "found_body", "likeness", "reason", "stored"];
 
 pub struct Output {
     /// `None`: standard output.

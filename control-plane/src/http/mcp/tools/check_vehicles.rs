@@ -1,7 +1,7 @@
 //! `check_vehicles`: which vehicles of a list there are, and what identification numbers say.
 
+use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
-use super::{Call, structured};
 use crate::accounts::Scope;
 use crate::http::error::Problem;
 use crate::http::openapi;

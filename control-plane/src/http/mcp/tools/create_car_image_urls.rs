@@ -1,7 +1,7 @@
 //! `create_car_image_urls`: signed addresses for web pages.
 
+use super::call::{Call, structured};
 use super::definition::{Cost, Definition, idempotency_key};
-use super::{Call, structured};
 use crate::accounts::Scope;
 use crate::http::error::Problem;
 use crate::http::image_urls::{Made, make, understand};

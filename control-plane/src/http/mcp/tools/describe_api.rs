@@ -1,9 +1,9 @@
 //! `describe_api`: the page that machines read, and where more is.
 
-use super::Call;
-use super::definition::{Cost, Definition, nothing};
+use super::call::Call;
+use super::definition::{Cost, Definition, Listed, nothing};
 use crate::http::error::Problem;
-use crate::http::web::machines;
+use crate::http::guide::guide;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
@@ -30,8 +30,9 @@ pub fn definition() -> Definition {
     }
 }
 
-pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
-    let guide = machines::guide(call.app)?;
+/// `tools`: all of them, for the guide.
+pub fn call(call: &Call<'_>, tools: Vec<Listed>) -> Result<CallToolResult, Problem> {
+    let guide = guide(call.app, tools)?;
     let links: serde_json::Map<_, _> = [
         ("guide", "/agents.md"),
         ("openapi", "/openapi.json"),

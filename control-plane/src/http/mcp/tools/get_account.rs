@@ -1,7 +1,7 @@
 //! `get_account`: the balance, and the key that asks.
 
+use super::call::{Call, structured};
 use super::definition::{Cost, Definition, nothing};
-use super::{Call, structured};
 use crate::accounts::Scope;
 use crate::http::error::Problem;
 use crate::http::openapi;

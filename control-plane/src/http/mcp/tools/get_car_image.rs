@@ -1,6 +1,6 @@
 //! `get_car_image`: one picture to look at, small enough for a model's context, and its signed address where that is wanted.
 
-use super::Call;
+use super::call::Call;
 use super::definition::{Cost, Definition, idempotency_key};
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;

@@ -1,7 +1,7 @@
 //! `list_image_options`: everything that can be asked for, and what it costs.
 
+use super::call::{Call, structured};
 use super::definition::{Cost, Definition, nothing};
-use super::{Call, structured};
 use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::v1::images::options::{ImageOptionsResponse, options};

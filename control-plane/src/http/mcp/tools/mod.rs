@@ -3,6 +3,7 @@
 //! Arguments and answers have the shapes of the JSON API (its OpenAPI schemas, each by itself), so that one page describes both. A
 //! failure is the problem document that the JSON API would send.
 
+mod call;
 mod check_vehicles;
 mod create_car_image_urls;
 mod definition;
@@ -14,66 +15,14 @@ mod rate_image;
 mod resolve_vehicle;
 mod search_vehicles;
 
+pub use call::Call;
 pub use definition::Listed;
 
-use super::arguments;
-use crate::accounts::caller::Caller;
-use crate::app::App;
 use crate::http::error::Problem;
-use crate::http::named_request::key_member;
-use crate::named_requests::Fingerprint;
 use definition::Definition;
 use rmcp::model::{CallToolResult, Tool};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::LazyLock;
-
-/// A tool's call.
-pub struct Call<'a> {
-    pub app: &'a App,
-    pub caller: &'a Caller,
-    /// Names this call where it is recorded, and in its answer.
-    pub request_id: String,
-    /// Read by the types that the tool declares.
-    pub arguments: Map<String, Value>,
-    /// As they were sent.
-    sent: Map<String, Value>,
-}
-
-impl<'a> Call<'a> {
-    /// Reads the arguments of a tool's call.
-    pub fn of(
-        tool: Named,
-        app: &'a App,
-        caller: &'a Caller,
-        request_id: String,
-        sent: Map<String, Value>,
-    ) -> Result<Self, Problem> {
-        let read = arguments::read(tool.schema(), sent.clone());
-        let arguments = read.map_err(|bad| bad.with_items(tool.items()))?;
-        Ok(Call { app, caller, request_id, arguments, sent })
-    }
-
-    /// Takes out the argument that names the call: the others are what is asked for.
-    fn take_idempotency_key(&mut self) -> Result<Option<String>, Problem> {
-        let key = self.arguments.remove("idempotency_key");
-        key.map(|key| key_member("idempotency_key", &key)).transpose()
-    }
-
-    /// The fingerprint of a call that asks for `meaning`.
-    fn fingerprint(&self, meaning: &Value) -> Fingerprint {
-        Fingerprint::of(meaning, self.text().as_bytes())
-    }
-
-    /// The arguments as they were sent, without the name of the call.
-    fn text(&self) -> String {
-        let mut sent = self.sent.clone();
-        sent.remove("idempotency_key");
-        let mut sent = Value::Object(sent);
-        sent.sort_all_objects();
-        sent.to_string()
-    }
-}
 
 /// One of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,13 +53,13 @@ impl Named {
     ];
 
     /// Of its arguments.
-    fn schema(self) -> &'static Value {
+    pub fn schema(self) -> &'static Value {
         static NONE: Value = Value::Null;
         DEFINED.iter().find(|(tool, _)| *tool == self).map_or(&NONE, |(_, definition)| &definition.input)
     }
 
     /// The argument that is a list, where it has one.
-    fn items(self) -> &'static str {
+    pub fn items(self) -> &'static str {
         match self {
             Named::CheckVehicles => "vehicles",
             _ => "images",
@@ -141,7 +90,7 @@ impl Named {
             Named::ListImageOptions => list_image_options::call(&call),
             Named::GetAccount => get_account::call(call).await,
             Named::RateImage => rate_image::call(call).await,
-            Named::DescribeApi => describe_api::call(&call),
+            Named::DescribeApi => describe_api::call(&call, listing()),
         }
     }
 }
@@ -163,15 +112,6 @@ pub fn named(name: &str) -> Option<Named> {
 /// Every tool in a line, for the pages that machines read.
 pub fn listing() -> Vec<Listed> {
     DEFINED.iter().map(|(_, definition)| definition.listed()).collect()
-}
-
-/// An answer that is JSON and nothing else.
-fn structured<T: Serialize>(answer: &T) -> Result<CallToolResult, Problem> {
-    let value = serde_json::to_value(answer).map_err(|error| {
-        tracing::error!(error = &error as &dyn std::error::Error, "a tool's answer is no JSON");
-        Problem::internal()
-    })?;
-    Ok(CallToolResult::structured(value))
 }
 
 #[cfg(test)]

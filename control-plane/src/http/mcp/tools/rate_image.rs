@@ -1,7 +1,7 @@
 //! `rate_image`: what somebody thinks of a picture.
 
+use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
-use super::{Call, structured};
 use crate::accounts::Scope;
 use crate::http::error::Problem;
 use crate::http::openapi;

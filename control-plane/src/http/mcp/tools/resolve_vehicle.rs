@@ -1,7 +1,7 @@
 //! `resolve_vehicle`: words, or an identification number, to the parameters of one picture.
 
+use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
-use super::{Call, structured};
 use crate::accounts::Scope;
 use crate::http::error::Problem;
 use crate::http::openapi;

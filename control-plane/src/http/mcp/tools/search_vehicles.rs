@@ -1,7 +1,7 @@
 //! `search_vehicles`: the catalog, browsed or searched.
 
+use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
-use super::{Call, structured};
 use crate::delivery::request::vehicle_id;
 use crate::http::error::Problem;
 use crate::http::openapi;

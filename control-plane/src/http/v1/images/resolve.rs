@@ -12,7 +12,7 @@ use crate::http::body::read_any_body;
 use crate::http::error::Problem;
 use crate::http::json;
 use crate::http::key_window::counted;
-use crate::http::openapi::requests::{self, ResolveRequest};
+use crate::http::openapi::requests::{self, NARROWING_CHARS_MAX, QUERY_CHARS_MAX, ResolveRequest};
 use crate::http::request_id::RequestId;
 use crate::http::v1::vehicles::get::CatalogMake;
 use crate::http::v1::vehicles::vin::{confidence, decode};
@@ -29,8 +29,6 @@ use url::form_urlencoded;
 use utoipa::ToSchema;
 
 pub const BODY_BYTES_MAX: usize = 4 * 1024;
-pub const QUERY_CHARS_MAX: usize = 200;
-pub const NAME_CHARS_MAX: usize = 60;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -228,8 +226,8 @@ fn understand(members: Map<String, Value>) -> Result<(Body, Option<u16>), Proble
         return Err(Problem::bad_parameter("query", format!("`query` is 1 to {QUERY_CHARS_MAX} characters of text.")));
     }
     for (name, value) in [("make", &body.make), ("model", &body.model)] {
-        if value.as_ref().is_some_and(|value| value.chars().count() > NAME_CHARS_MAX) {
-            return Err(Problem::bad_parameter(name, format!("`{name}` is at most {NAME_CHARS_MAX} characters.")));
+        if value.as_ref().is_some_and(|value| value.chars().count() > NARROWING_CHARS_MAX) {
+            return Err(Problem::bad_parameter(name, format!("`{name}` is at most {NARROWING_CHARS_MAX} characters.")));
         }
     }
     let (first, last) = (*YEARS.start(), *YEARS.end());

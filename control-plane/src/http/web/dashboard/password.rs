@@ -8,7 +8,7 @@ use crate::accounts::user::{self, User};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;
-use crate::http::web::sign_in::busy;
+use crate::http::web::sign_in_fields::busy;
 use crate::http::web::visit::SignedInVisit;
 use crate::http::web::words::moment;
 use axum::extract::{Query, State};

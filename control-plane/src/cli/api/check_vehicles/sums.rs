@@ -1,0 +1,29 @@
+//! Sums of a check.
+
+/// How many rows came to what.
+#[derive(Debug, Default)]
+pub struct Sums {
+    pub matches: u64,
+    pub suggestions: u64,
+    pub misses: u64,
+    pub invalid: u64,
+}
+
+impl Sums {
+    /// Whether there is such a status.
+    pub fn count(&mut self, status: &str) -> bool {
+        let sum = match status {
+            "match" => &mut self.matches,
+            "suggestion" => &mut self.suggestions,
+            "miss" => &mut self.misses,
+            "invalid" => &mut self.invalid,
+            _ => return false,
+        };
+        *sum += 1;
+        true
+    }
+
+    pub fn rows(&self) -> u64 {
+        self.matches + self.suggestions + self.misses + self.invalid
+    }
+}
