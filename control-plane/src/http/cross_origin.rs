@@ -1,4 +1,4 @@
-//! Pictures on pages of other sites: which routes serve them, and what their answers say to browsers (the Fetch standard's CORS protocol, and
+//! Pictures on pages of other sites: what the answers of routes that serve them (`route_rules`) say to browsers (the Fetch standard's CORS protocol, and
 //! the cross-origin policies of HTML). Every answer of such a route says it, refusals and redirects too: a page with
 //! `Cross-Origin-Embedder-Policy: require-corp` is shown nothing that one hop of the way does not allow, and a script reads the problem
 //! document of a refusal only where it is allowed to.
@@ -15,9 +15,6 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-/// By the patterns of the router.
-const PICTURES: [&str; 2] = ["/images/car.png", "/api/v1/delivery/{token}"];
-
 const METHODS: &str = "GET, HEAD, OPTIONS";
 
 /// Beside those that need no permission. The last two are what scripts that measure pages add to every request.
@@ -32,11 +29,6 @@ const PREFLIGHT_SECONDS: &str = "86400";
 
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
-
-/// Whether a route, named by its pattern, serves pictures to pages of any site.
-pub fn serves_pictures(route: &str) -> bool {
-    PICTURES.contains(&route)
-}
 
 /// Lets pages of any site use the answer that has these headers.
 pub fn open(headers: &mut HeaderMap) {

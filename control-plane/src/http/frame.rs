@@ -6,6 +6,7 @@ use super::error::Problem;
 use super::mcp;
 use super::refused;
 use super::request_id::RequestId;
+use super::route_rules::{RouteRules, USUAL};
 use super::slow_body::BodyWatch;
 use super::trace;
 use super::turn_body::Stopped;
@@ -30,45 +31,41 @@ use tracing::Instrument;
 
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// The one route whose requests a client may name itself.
-const CAR: &str = "/api/v1/images/car";
-
-/// The one route whose answers may come as events.
-const MCP: &str = "/api/mcp";
-
 /// The outermost layer of both listeners.
 pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let route: Arc<str> = matched.as_ref().map_or("(none)", MatchedPath::as_str).into();
     let method = request.method().clone();
-    let request_id =
-        (*route == *CAR).then(|| RequestId::from_client(request.headers())).flatten().unwrap_or_else(RequestId::fresh);
+    let rules = request.extensions().get::<RouteRules>().copied().unwrap_or(USUAL);
+    let named = rules.takes_request_id.then(|| RequestId::from_client(request.headers())).flatten();
+    let request_id = named.unwrap_or_else(RequestId::fresh);
     request.extensions_mut().insert(request_id.clone());
-    let page = (*route == *MCP).then(|| mcp::Page::of(&app.base_url, request.headers())).flatten();
+    let page = rules.is_of_tools.then(|| mcp::Page::of(&app.base_url, request.headers())).flatten();
     let preflight = page.as_ref().and_then(|page| page.preflight(&method, request.headers()));
 
     // Counted before the look at `stopping`: whoever waits for the count to fall sees every request that got past it.
-    let counted = (!route.starts_with("/node/")).then(|| app.in_flight.enter());
-    let is_turned_away = app.stopping.is_cancelled() && counted.is_some() && !is_probe(&route);
+    let counted = (!rules.is_of_nodes).then(|| app.in_flight.enter());
+    let is_turned_away = app.stopping.is_cancelled() && counted.is_some() && !rules.is_probe;
     if let Some(refusal) = refused::unseen(is_turned_away, &request) {
         let mut response = refusal.into_response();
-        finish(&app, &route, &request_id, page, &mut response);
+        finish(&app, rules, &request_id, page, &mut response);
         return response;
     }
     // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
     let span = tracing::info_span!("request", request_id = &*request_id.0, method = method.as_str(), route = &*route);
-    let trace = trace::begin(&app, &request, matched.as_ref().map(MatchedPath::as_str), &request_id);
+    let trace = trace::begin(&app, &request, matched.as_ref().map(MatchedPath::as_str), rules, &request_id);
     let (request, body) = BodyWatch::of(request, app.config.limits.client_timeout);
     let mut response = match preflight {
         Some(allowed) => allowed,
-        None => trace.around(answer(request, &body, next, time_limit(&route, &app)).instrument(span)).await,
+        None => trace.around(answer(request, &body, next, rules.time_limit.of(&app)).instrument(span)).await,
     };
     let code = response.extensions().get::<Problem>().map_or("", Problem::code);
     trace::end(&trace, response.status(), code);
-    finish(&app, &route, &request_id, page, &mut response);
-    record(&method, &route, &request_id, Outcome { status: response.status(), code }, started.elapsed());
-    match *route == *MCP && is_event_stream(&response) {
+    finish(&app, rules, &request_id, page, &mut response);
+    let outcome = Outcome { status: response.status(), code, elapsed: started.elapsed() };
+    record(&method, &route, rules, &request_id, outcome);
+    match rules.is_of_tools && is_event_stream(&response) {
         true => in_flight_to_the_end(response, counted),
         false => response,
     }
@@ -124,11 +121,12 @@ fn body_timed_out() -> Response {
 struct Outcome {
     status: StatusCode,
     code: &'static str,
+    elapsed: Duration,
 }
 
 /// The request in metrics and log. Outside its span: with the span's fields told over again, the line costs twice as much.
-fn record(method: &Method, route: &Arc<str>, request_id: &RequestId, outcome: Outcome, elapsed: Duration) {
-    let Outcome { status, code } = outcome;
+fn record(method: &Method, route: &Arc<str>, rules: RouteRules, request_id: &RequestId, outcome: Outcome) {
+    let Outcome { status, code, elapsed } = outcome;
     let (method_label, route_label) = (trace::known_method(method), SharedString::from(route.clone()));
     let seconds = elapsed.as_secs_f64();
     metrics::histogram!("cyclorama_http_request_seconds", "method" => method_label, "route" => route_label.clone())
@@ -141,23 +139,14 @@ fn record(method: &Method, route: &Arc<str>, request_id: &RequestId, outcome: Ou
 
     let (request_id, method, route) = (&*request_id.0, method.as_str(), &**route);
     let (status, duration_ms) = (status.as_u16(), seconds * 1000.0);
-    match is_quiet(route) {
+    match rules.is_quiet {
         true => tracing::debug!(request_id, method, route, status, duration_ms, "answered"),
         false => tracing::info!(request_id, method, route, status, duration_ms, "answered"),
     }
 }
 
-/// Probes and idle nodes would drown everything else in logs.
-fn is_quiet(route: &str) -> bool {
-    is_probe(route) || matches!(route, "/node/v1/nodes/{node_id}/leases" | "/node/v1/nodes/{node_id}/heartbeat")
-}
-
-pub(super) fn is_probe(route: &str) -> bool {
-    matches!(route, "/healthz" | "/readyz" | "/metrics" | "/api/health")
-}
-
 /// Adds what no handler should have to think of. `page`: the one that called the tools, which may read the answer, refusals too.
-fn finish(app: &App, route: &str, request_id: &RequestId, page: Option<mcp::Page>, response: &mut Response) {
+fn finish(app: &App, rules: RouteRules, request_id: &RequestId, page: Option<mcp::Page>, response: &mut Response) {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.write_into(response, &app.base_url, &request_id.0);
     }
@@ -175,7 +164,7 @@ fn finish(app: &App, route: &str, request_id: &RequestId, page: Option<mcp::Page
     // What says nothing of caches is kept by none: they would keep a 404 or 410, for instance, for as long as they think fit (RFC 9110,
     // section 15.1), and the picture that was missing a moment ago would stay so.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if cross_origin::serves_pictures(route) {
+    if rules.is_open_to_pages {
         cross_origin::open(headers);
     }
     if let Some(page) = page {
@@ -185,17 +174,6 @@ fn finish(app: &App, route: &str, request_id: &RequestId, page: Option<mcp::Page
     headers
         .entry(CONTENT_SECURITY_POLICY)
         .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
-}
-
-/// How long a handler may take. Requests for pictures may wait for a render, nodes for work and for slow uploads.
-fn time_limit(route: &str, app: &App) -> Duration {
-    const USUAL: Duration = Duration::from_secs(30);
-    match route {
-        CAR | "/api/v1/delivery/{token}" | "/images/car.png" | MCP => app.config.farm.render_wait() + USUAL,
-        "/node/v1/nodes/{node_id}/leases" => Duration::from_secs(30) + USUAL,
-        route if route.starts_with("/node/v1/uploads/") => Duration::from_secs(120),
-        _ => USUAL,
-    }
 }
 
 /// The answer for a path nobody knows: a page for people, unless it lies where programs ask.

@@ -32,6 +32,7 @@ mod public_text;
 pub mod rate_limit;
 mod refused;
 pub mod request_id;
+mod route_rules;
 #[cfg(test)]
 mod route_tests;
 pub mod router;

@@ -3,14 +3,15 @@
 use super::caller::caller_of_headers;
 use super::client_ip::{ClientIp, client_ip, peer};
 use super::error::Problem;
-use super::frame::is_probe;
 use super::key_window::{counted, refuse_when_full};
 use super::partner_signature;
 use super::rate_limit::over_limit;
+use super::route_rules::{PublicReads, RouteRules};
+use super::window_fields::RATELIMIT_LIMIT;
 use crate::accounts::caller::{Caller, KeyWindow};
 use crate::app::App;
 use crate::network_counts::Over;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -23,20 +24,27 @@ const HEADS_OF_PICTURES: &str = "heads of pictures";
 /// Counts what anybody may read without a key (pages, catalog, documents), by network. Only a refusal carries the fields
 /// of the window, because shared caches keep many of the other answers.
 pub async fn public_reads(State(app): State<App>, request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>();
-    let count = route.map_or(Count::Nothing, |route| what_counts(request.method(), route.as_str()));
-    let (Some(peer), Count::Reads | Count::Refusals) = (peer(request.extensions()), count) else {
+    let is_head = *request.method() == Method::HEAD;
+    let reads = match request.extensions().get::<RouteRules>() {
+        Some(rules) if is_head || *request.method() == Method::GET => rules.public_reads,
+        Some(_) | None => PublicReads::None,
+    };
+    let counts_all = match reads {
+        PublicReads::All => true,
+        PublicReads::Heads => is_head,
+        PublicReads::Refused | PublicReads::None => false,
+    };
+    let (Some(peer), true) = (peer(request.extensions()), counts_all || reads == PublicReads::Refused) else {
         return next.run(request).await;
     };
     let ClientIp(ip) = client_ip(peer, request.headers(), &app.config.listen.trusted_proxies);
     let limit = app.config.limits.public_reads_per_minute;
-    if count == Count::Reads {
+    if counts_all {
         return match app.network_counts.read(READS, ip, limit, app.clock.now()) {
             Ok(()) => next.run(request).await,
             Err(over) => over_limit(over).into_response(),
         };
     }
-    let is_head = *request.method() == Method::HEAD;
     if is_head && let Err(over) = app.network_counts.read(HEADS_OF_PICTURES, ip, limit, app.clock.now()) {
         return picture_over_limit(&app, over, request, next).await;
     }
@@ -61,7 +69,8 @@ async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next)
             }
             let response = next.run(request).await;
             // What was refused before the key was looked at is counted for the key.
-            let is_counted = caller.is_counted || window.get().is_some();
+            let is_counted =
+                caller.is_counted || window.get().is_some() || response.headers().contains_key(RATELIMIT_LIMIT);
             match response.status().is_client_error() && !is_counted {
                 true => counted(app, &caller, async { Ok(response) }).await,
                 false => response,
@@ -85,28 +94,5 @@ impl Proof {
             return Ok(Some(Proof::Signature));
         }
         Ok(caller_of_headers(app, headers, window).await?.map(Proof::Key))
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Count {
-    Nothing,
-    /// Every request.
-    Reads,
-    /// Only requests that are refused, in a count of their own, because the good ones of this route are embedded in pages by the dozen; pages embed no
-    /// HEAD, and each is counted. Over a limit, every request that proves no grant is refused.
-    Refusals,
-}
-
-/// What of a route is counted as public reads. The rest has counts of its own (keys, forms), is of nodes, or is a probe or a file at hand.
-fn what_counts(method: &Method, route: &str) -> Count {
-    let is_get = *method == Method::GET;
-    match route {
-        _ if !is_get && *method != Method::HEAD => Count::Nothing,
-        "/images/car.png" => Count::Refusals,
-        "/api/v1/delivery/{token}" if is_get => Count::Nothing,
-        "/api/v1/images/car" | "/api/v1/account" | "/api/v1/account/statement" | "/assets/{name}" => Count::Nothing,
-        route if is_probe(route) || route.starts_with("/node/") => Count::Nothing,
-        _ => Count::Reads,
     }
 }

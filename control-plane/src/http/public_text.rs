@@ -7,9 +7,10 @@
 use super::error::Problem;
 use super::picture_headers::if_none_match;
 use super::refused::is_bare;
+use super::route_rules::RouteRules;
 use crate::delivery::{etag_matches, etag_of_bytes};
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::{MatchedPath, Request};
+use axum::extract::Request;
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE, VARY,
 };
@@ -29,12 +30,9 @@ const TEXT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// A third of the time of the usual level, for an eighth more bytes.
 const LEVEL: u32 = 4;
 
-/// Routes that serve pictures: they send no public text, and answer HEAD themselves, since they must not make a picture for it.
-const PICTURES: [&str; 3] = ["/images/car.png", "/api/v1/images/car", "/api/v1/delivery/{token}"];
-
 pub async fn sent_well(mut request: Request, next: Next) -> Response {
     let is_head = request.method() == Method::HEAD;
-    let has_text = request.extensions().get::<MatchedPath>().is_none_or(|route| !PICTURES.contains(&route.as_str()));
+    let has_text = request.extensions().get::<RouteRules>().is_none_or(|rules| !rules.sends_pictures);
     if !has_text || !(is_head || request.method() == Method::GET) {
         return next.run(request).await;
     }

@@ -1,7 +1,6 @@
 //! Refusals that no handler has a say in: requests that are turned away unseen, and what the web framework refuses by itself.
 
 use super::error::Problem;
-use super::server::WithoutTurn;
 use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_TYPE, HOST};
@@ -14,6 +13,10 @@ const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 
 /// Of a sentence of the framework that becomes a detail; it may repeat what was sent.
 const SENTENCE_CHARS_MAX: usize = 300;
+
+/// An extension of a request that had no turn: it is to be refused.
+#[derive(Debug, Clone, Copy)]
+pub struct WithoutTurn;
 
 /// What no handler is to see.
 pub fn unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {

@@ -5,7 +5,6 @@ use super::admin::prewarm::{self, batches};
 use super::auth::device;
 use super::body::limited;
 use super::console;
-use super::cross_origin::preflight;
 use super::figures;
 use super::frame::{frame, unknown_route, wrong_method};
 use super::health;
@@ -16,6 +15,10 @@ use super::node::{jobs, layers, nodes, uploads};
 use super::operator_host;
 use super::public_reads::public_reads;
 use super::public_text::sent_well;
+use super::route_rules::{
+    EMBEDDED_PICTURE, KEYED_PICTURE, NO_PUBLIC_READ, NODES_HEARTBEAT, NODES_UPLOAD, NODES_WORK, OF_NODES, PROBE,
+    Routes, SIGNED_PICTURE, TOOLS, USUAL, ruled,
+};
 use super::v1::{account, billing, delivery, events, feedback, image_urls, images, vehicles};
 use super::web::{self, dashboard};
 use super::webhooks;
@@ -28,10 +31,11 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Extension, Router};
 use tower_http::cors::{Any, CorsLayer};
 
-/// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`.
+/// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`. What else a route has of its own is one of the `route_rules`.
 pub fn public(app: App) -> Router {
+    let tools = Extension(mcp::Endpoint::new(&app));
     // What comes before the layers knows who looks at it.
-    let routes = Router::new()
+    let routes = Routes::with(USUAL)
         .route("/", get(web::home::get))
         .route("/playground", get(web::playground::get))
         .route("/pricing", get(web::pricing::get))
@@ -66,41 +70,38 @@ pub fn public(app: App) -> Router {
         .route("/dashboard/password", get(dashboard::password::get).post(dashboard::password::post))
         .route("/dashboard/password/providers/{provider}", post(dashboard::identities::link))
         .route("/dashboard/password/providers/{provider}/unlink", post(dashboard::identities::unlink))
-        .layer(web::visit::sessions(&app))
-        .layer(from_fn_with_state(app.clone(), web::once::once))
-        .layer(from_fn_with_state(app.clone(), web::pages::failures_as_pages))
-        .route("/assets/{name}", get(web::assets::get))
+        .within(|pages| {
+            pages
+                .layer(web::visit::sessions(&app))
+                .layer(from_fn_with_state(app.clone(), web::once::once))
+                .layer(from_fn_with_state(app.clone(), web::pages::failures_as_pages))
+        })
+        .route("/assets/{name}", ruled(NO_PUBLIC_READ, get(web::assets::get)))
         .route("/api/examples", get(web::examples::get))
-        .route("/images/car.png", get(legacy::car::get).head(legacy::car::head).options(preflight))
+        .route("/images/car.png", ruled(EMBEDDED_PICTURE, get(legacy::car::get).head(legacy::car::head)))
         .route("/openapi.json", get(web::docs::document))
         .route("/llms.txt", get(web::machines::llms))
         .route("/agents.md", get(web::machines::agents))
         .route("/api/auth/device/code", limited(post(device::code::post), device::code::BODY_BYTES_MAX))
         .route("/api/auth/device/token", limited(post(device::token::post), device::token::BODY_BYTES_MAX))
-        .route("/api/health", get(health::status))
-        .route("/healthz", get(health::live))
-        .route("/readyz", get(health::ready))
-        .route("/api/v1/images/car", get(images::car::get).head(images::car::head))
+        .route("/api/health", ruled(PROBE, get(health::status)))
+        .route("/healthz", ruled(PROBE, get(health::live)))
+        .route("/readyz", ruled(PROBE, get(health::ready)))
+        .route("/api/v1/images/car", ruled(KEYED_PICTURE, get(images::car::get).head(images::car::head)))
         .merge(catalog())
         .route("/api/v1/image-urls", limited(post(image_urls::post::post), image_urls::post::BODY_BYTES_MAX))
-        .route("/api/v1/delivery/{token}", get(delivery::get::get).head(delivery::get::head).options(preflight))
-        .route("/api/v1/account", get(account::get::get))
-        .route("/api/v1/account/statement", get(account::statement::get))
+        .route("/api/v1/delivery/{token}", ruled(SIGNED_PICTURE, get(delivery::get::get).head(delivery::get::head)))
+        .route("/api/v1/account", ruled(NO_PUBLIC_READ, get(account::get::get)))
+        .route("/api/v1/account/statement", ruled(NO_PUBLIC_READ, get(account::statement::get)))
         .route("/api/v1/billing/checkout", limited(post(billing::checkout::post), billing::checkout::BODY_BYTES_MAX))
         .route("/api/v1/billing/portal", post(billing::portal::post))
         .route("/api/v1/feedback", limited(post(feedback::post::post), feedback::post::BODY_BYTES_MAX))
         .route("/api/v1/events", open_to_pages(limited(post(events::post::post), events::post::BODY_BYTES_MAX)))
-        .route("/api/mcp", limited(post(mcp::post), mcp::BODY_BYTES_MAX).layer(Extension(mcp::Endpoint::new(&app))))
+        .route("/api/mcp", ruled(TOOLS, limited(post(mcp::post), mcp::BODY_BYTES_MAX).layer(tools)))
         .route("/webhooks/stripe", limited(post(webhooks::stripe::post), webhooks::stripe::BODY_BYTES_MAX))
-        .route("/node/v1/nodes", post(nodes::join::join))
-        .route("/node/v1/nodes/{node_id}", delete(nodes::leave::leave))
-        .route("/node/v1/nodes/{node_id}/leases", post(nodes::lease::lease))
-        .route("/node/v1/nodes/{node_id}/heartbeat", post(nodes::heartbeat::heartbeat))
-        .route("/node/v1/jobs/{job_id}/result", limited(post(jobs::result::result), jobs::result::BODY_BYTES_MAX))
-        .route("/node/v1/jobs/{job_id}/failure", post(jobs::failure::failure))
-        .route("/node/v1/uploads/{secret}/{name}", put(uploads::put::put))
-        .route("/node/v1/layers/{secret}", get(layers::get::get));
-    let routes = routes.layer(from_fn(sent_well)).layer(from_fn_with_state(app.clone(), public_reads));
+        .merge(nodes());
+    let routes =
+        routes.within(|public| public.layer(from_fn(sent_well)).layer(from_fn_with_state(app.clone(), public_reads)));
     let strict_transport = strict_transport(&app);
     let framed = framed(routes, app);
     match strict_transport {
@@ -113,14 +114,27 @@ pub fn public(app: App) -> Router {
 }
 
 /// Which vehicles there are, and which one is meant.
-fn catalog() -> Router<App> {
-    Router::new()
+fn catalog() -> Routes {
+    Routes::with(USUAL)
         .route("/api/v1/images/options", get(images::options::get))
         .route("/api/v1/images/resolve", limited(post(images::resolve::post), images::resolve::BODY_BYTES_MAX))
         .route("/api/v1/vehicles", get(vehicles::get::get))
         .route("/api/v1/vehicles/check", limited(post(vehicles::check::post), vehicles::check::BODY_BYTES_MAX))
         .route("/api/v1/vehicles/vin/{vin}", get(vehicles::vin::get))
         .route("/api/v1/vehicles/{id}", get(vehicles::show::get))
+}
+
+/// What render nodes call.
+fn nodes() -> Routes {
+    Routes::with(OF_NODES)
+        .route("/node/v1/nodes", post(nodes::join::join))
+        .route("/node/v1/nodes/{node_id}", delete(nodes::leave::leave))
+        .route("/node/v1/nodes/{node_id}/leases", ruled(NODES_WORK, post(nodes::lease::lease)))
+        .route("/node/v1/nodes/{node_id}/heartbeat", ruled(NODES_HEARTBEAT, post(nodes::heartbeat::heartbeat)))
+        .route("/node/v1/jobs/{job_id}/result", limited(post(jobs::result::result), jobs::result::BODY_BYTES_MAX))
+        .route("/node/v1/jobs/{job_id}/failure", post(jobs::failure::failure))
+        .route("/node/v1/uploads/{secret}/{name}", ruled(NODES_UPLOAD, put(uploads::put::put)))
+        .route("/node/v1/layers/{secret}", get(layers::get::get))
 }
 
 /// Where clients come by HTTPS, browsers are told to come by nothing else (RFC 6797). Other hosts of the domain are not ours, so they are not
@@ -134,7 +148,7 @@ fn strict_transport(app: &App) -> Option<HeaderValue> {
 /// What operators reach, on an address of its own. Everything under `/admin` takes the operator token, `/console` a browser that was given
 /// it.
 pub fn operator(app: App) -> Router {
-    let routes = Router::new()
+    let routes = Routes::with(USUAL)
         .route("/console", get(console::page::get))
         .route("/console/events", get(console::events::get))
         .route("/console/pictures/{render_id}", get(console::pictures::get))
@@ -146,11 +160,11 @@ pub fn operator(app: App) -> Router {
         .route("/console/renders/{render_id}/candidates/{revision}/reject", post(console::review::reject))
         .route("/console/sign-in", get(console::session::get).post(console::session::sign_in))
         .route("/console/sign-out", post(console::session::sign_out))
-        .layer(from_fn_with_state(app.clone(), web::pages::failures_as_pages))
-        .route("/assets/{name}", get(web::assets::get))
-        .route("/healthz", get(health::live))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(figures::get))
+        .within(|console| console.layer(from_fn_with_state(app.clone(), web::pages::failures_as_pages)))
+        .route("/assets/{name}", ruled(NO_PUBLIC_READ, get(web::assets::get)))
+        .route("/healthz", ruled(PROBE, get(health::live)))
+        .route("/readyz", ruled(PROBE, get(health::ready)))
+        .route("/metrics", ruled(PROBE, get(figures::get)))
         .route("/admin/accounts", post(admin::accounts::create::create).get(admin::accounts::show::find))
         .route("/admin/accounts/{account_id}", get(admin::accounts::show::show))
         .route("/admin/accounts/{account_id}/grants", post(admin::accounts::grant_credits::grant))
@@ -190,7 +204,7 @@ pub fn operator(app: App) -> Router {
         .route("/admin/renders/{render_id}/candidates", post(admin::renders::review::candidate))
         .route("/admin/renders/{render_id}/candidates/{revision}/accept", post(admin::renders::review::accept))
         .route("/admin/renders/{render_id}/candidates/{revision}/reject", post(admin::renders::review::reject))
-        .layer(from_fn_with_state(app.clone(), operator_host::check));
+        .within(|operator| operator.layer(from_fn_with_state(app.clone(), operator_host::check)));
     framed(routes, app)
 }
 
@@ -202,11 +216,14 @@ fn open_to_pages(route: MethodRouter<App>) -> MethodRouter<App> {
         .layer(CorsLayer::new().allow_origin(Any).allow_methods([Method::POST]).allow_headers([CONTENT_TYPE]))
 }
 
-pub(super) fn framed(routes: Router<App>, app: App) -> Router {
-    routes
-        .fallback(unknown_route)
-        .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn(told_on_answers))
-        .layer(from_fn_with_state(app.clone(), frame))
-        .with_state(app)
+pub(super) fn framed(routes: impl Into<Routes>, app: App) -> Router {
+    let frame = from_fn_with_state(app.clone(), frame);
+    let framed = routes.into().finish(|routes| {
+        routes
+            .fallback(unknown_route)
+            .method_not_allowed_fallback(wrong_method)
+            .layer(from_fn(told_on_answers))
+            .layer(frame)
+    });
+    framed.with_state(app)
 }

@@ -2,7 +2,8 @@
 //! a client may let our bytes wait, how many connections are open, and how many requests are answered at once.
 
 use super::client_ip::client_ip;
-use super::frame::is_probe;
+use super::refused::WithoutTurn;
+use super::route_rules::is_probe;
 use super::sendfile::{Current, SendfileStream};
 use super::turn_body::{TurnBody, Unread};
 use crate::config::listen::Network;
@@ -58,10 +59,6 @@ impl Bounds {
         Sender { kind: Kind::of(path), network: network_of(client.0) }
     }
 }
-
-/// An extension of a request that had no turn: it is to be refused.
-#[derive(Debug, Clone, Copy)]
-pub struct WithoutTurn;
 
 /// Serves until `stopping` is cancelled, then lets open requests finish. Dropping the future leaves what is open to itself.
 pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stopping: CancellationToken) {

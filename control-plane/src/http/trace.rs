@@ -1,9 +1,9 @@
 //! The span of a request: inside the caller's, where its `traceparent` names one and the caller is to be believed.
 
 use super::client_ip::is_trusted_peer;
-use super::frame::is_probe;
 use super::node_caller::is_known_node;
 use super::request_id::RequestId;
+use super::route_rules::RouteRules;
 use crate::app::App;
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};
@@ -11,16 +11,15 @@ use cyclorama_core::traces::{KeyValue, SpanKind, TRACEPARENT, Trace};
 
 /// Named and described as OpenTelemetry's conventions for HTTP servers say. As in logs, never the path or the query. None for a probe, and none
 /// for what a node asks outside of a job: with an upload for each object they would drown everything else.
-pub fn begin(app: &App, request: &Request, route: Option<&str>, request_id: &RequestId) -> Trace {
-    let is_of_node = route.is_some_and(|route| route.starts_with("/node/"));
+pub fn begin(app: &App, request: &Request, route: Option<&str>, rules: RouteRules, request_id: &RequestId) -> Trace {
     let claimed = Trace::named(request.headers().get(TRACEPARENT).and_then(|name| name.to_str().ok()));
     // Whoever is believed decides what is recorded: a stranger could have every request of theirs kept and sent to the collector.
-    let is_believed = match is_of_node {
+    let is_believed = match rules.is_of_nodes {
         true => is_known_node(app, request.headers()),
         false => is_trusted_peer(app, request.extensions()),
     };
     let caller = if is_believed { claimed.clone() } else { Trace::none() };
-    if route.is_some_and(is_probe) || (is_of_node && caller.is_none()) {
+    if rules.is_probe || (rules.is_of_nodes && caller.is_none()) {
         return Trace::none();
     }
     let method = known_method(request.method());
