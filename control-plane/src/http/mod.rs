@@ -1,6 +1,7 @@
 //! HTTP: the routes, what every answer has, and one handler file per verb and resource.
 
 pub mod admin;
+pub mod answers;
 pub mod auth;
 pub mod authorization;
 pub mod body;
@@ -14,7 +15,6 @@ pub mod figures;
 pub mod frame;
 pub mod guide;
 pub mod health;
-pub mod image_urls;
 pub mod json;
 pub mod key_window;
 pub mod legacy;
@@ -26,6 +26,7 @@ pub mod openapi;
 pub mod operator;
 pub mod operator_host;
 pub mod partner_signature;
+pub mod password_link;
 pub mod picture_headers;
 pub mod public_reads;
 mod public_text;
@@ -44,7 +45,6 @@ mod tests;
 pub mod trace;
 mod turn_body;
 pub mod v1;
-pub mod vehicle_params;
 pub mod web;
 pub mod webhooks;
 pub mod window_fields;

@@ -2,9 +2,8 @@
 
 use super::session::{ConsoleForm, Watcher};
 use crate::app::App;
-use crate::http::admin::renders::review;
+use crate::http::answers::render_review;
 use crate::http::error::Problem;
-use crate::http::operator::Operator;
 use axum::extract::{Path, State};
 use axum::response::Redirect;
 
@@ -14,7 +13,7 @@ pub async fn approve(
     Path(render_id): Path<String>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
-    review::approve(State(app), Operator, Path(render_id)).await.map(|_| Redirect::to("/console"))
+    render_review::approve(&app, render_id).await.map(|_| Redirect::to("/console"))
 }
 
 pub async fn rerender(
@@ -23,7 +22,7 @@ pub async fn rerender(
     Path(render_id): Path<String>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
-    review::rerender(State(app), Operator, Path(render_id)).await.map(|_| Redirect::to("/console"))
+    render_review::rerender(&app, render_id).await.map(|_| Redirect::to("/console"))
 }
 
 pub async fn candidate(
@@ -32,23 +31,23 @@ pub async fn candidate(
     Path(render_id): Path<String>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
-    review::candidate(State(app), Operator, Path(render_id)).await.map(|_| Redirect::to("/console"))
+    render_review::candidate(&app, render_id).await.map(|_| Redirect::to("/console"))
 }
 
 pub async fn accept(
     State(app): State<App>,
     _: Watcher,
-    Path(of): Path<(String, i64)>,
+    Path((render_id, revision)): Path<(String, i64)>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
-    review::accept(State(app), Operator, Path(of)).await.map(|_| Redirect::to("/console"))
+    render_review::accept(&app, render_id, revision).await.map(|_| Redirect::to("/console"))
 }
 
 pub async fn reject(
     State(app): State<App>,
     _: Watcher,
-    Path(of): Path<(String, i64)>,
+    Path((render_id, revision)): Path<(String, i64)>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
-    review::reject(State(app), Operator, Path(of)).await.map(|_| Redirect::to("/console"))
+    render_review::reject(&app, render_id, revision).await.map(|_| Redirect::to("/console"))
 }

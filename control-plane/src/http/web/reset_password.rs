@@ -16,6 +16,7 @@ use crate::accounts::{account, identity};
 use crate::app::App;
 use crate::http::client_ip::ClientIp;
 use crate::http::error::Problem;
+use crate::http::password_link::make_link;
 use crate::http::rate_limit::counted_by_address;
 use crate::mail::{Letter, Mailer, Room};
 use crate::networks::network_of;
@@ -75,13 +76,6 @@ async fn write(app: &App, mailer: &Mailer, room: Room, address: &str) -> Result<
         app.base_url
     );
     mailer.post(room, Letter { to: user.email, subject: "Set a new password", text }).map_err(no_letter)
-}
-
-/// A link that sets a new password for the user, once.
-pub async fn make_link(app: &App, user: &User) -> Result<String, Problem> {
-    let link = PlainKey::generate(LINK_PREFIX, &mut rand::rng());
-    user::keep_reset(&app.db, user, &link, app.clock.now()).await?;
-    Ok(format!("{}/reset-password/{}", app.base_url, link.reveal()))
 }
 
 #[derive(Serialize)]

@@ -2,10 +2,10 @@
 
 use crate::accounts::account;
 use crate::app::App;
+use crate::http::answers::statement::{StatementQuery, page};
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
 use crate::http::request_id::RequestId;
-use crate::http::v1::account::statement::{StatementQuery, page};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::http::body::JsonBody;
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
-use crate::http::web::reset_password::make_link;
+use crate::http::password_link::make_link;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;

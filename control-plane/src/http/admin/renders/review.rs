@@ -3,10 +3,10 @@
 
 use crate::app::App;
 use crate::clock::UnixMs;
-use crate::http::delivery_problem::problem;
+use crate::http::answers::render_review::{self, Approved, Decided, Rerendering};
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
-use crate::renders::{Flagged, ReviewError};
+use crate::renders::Flagged;
 use axum::Json;
 use axum::extract::{Path, State};
 use serde::Serialize;
@@ -27,28 +27,6 @@ pub struct FlaggedRenders {
     flagged: Vec<FlaggedRender>,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Approved {
-    render_id: String,
-    approved: bool,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Decided {
-    render_id: String,
-    revision: i64,
-    accepted: bool,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Rerendering {
-    render_id: String,
-    /// The revision it will be; the present one is served until then, or until a candidate is accepted.
-    revision: i64,
-    /// Every colour of the vehicle and view that exists.
-    colors: Vec<String>,
-}
-
 pub async fn flagged(State(app): State<App>, _: Operator) -> Result<Json<FlaggedRenders>, Problem> {
     let flagged = app.renders.flagged(FLAGGED_MAX).await?;
     let shown = |render: Flagged| FlaggedRender { flagged_at: UnixMs(render.flagged_at_ms).rfc3339(), render };
@@ -60,9 +38,7 @@ pub async fn approve(
     _: Operator,
     Path(render_id): Path<String>,
 ) -> Result<Json<Approved>, Problem> {
-    app.renders.approve(&render_id).await.map_err(|error| refusal(&app, error))?;
-    tracing::info!(render_id, "render approved by the operator");
-    Ok(Json(Approved { render_id, approved: true }))
+    render_review::approve(&app, render_id).await.map(Json)
 }
 
 pub async fn rerender(
@@ -70,7 +46,7 @@ pub async fn rerender(
     _: Operator,
     Path(render_id): Path<String>,
 ) -> Result<Json<Rerendering>, Problem> {
-    order(&app, render_id, false).await
+    render_review::rerender(&app, render_id).await.map(Json)
 }
 
 /// Renders anew to be looked at: what is served stays until the candidate is accepted.
@@ -79,7 +55,7 @@ pub async fn candidate(
     _: Operator,
     Path(render_id): Path<String>,
 ) -> Result<Json<Rerendering>, Problem> {
-    order(&app, render_id, true).await
+    render_review::candidate(&app, render_id).await.map(Json)
 }
 
 /// The candidate takes the place of what is served, in every colour. Repeating it changes nothing.
@@ -88,10 +64,7 @@ pub async fn accept(
     _: Operator,
     Path((render_id, revision)): Path<(String, i64)>,
 ) -> Result<Json<Decided>, Problem> {
-    app.renders.accept_candidate(&render_id, revision).await.map_err(|error| refusal(&app, error))?;
-    app.pictures.forget_known();
-    tracing::info!(render_id, revision, "candidate accepted by the operator");
-    Ok(Json(Decided { render_id, revision, accepted: true }))
+    render_review::accept(&app, render_id, revision).await.map(Json)
 }
 
 /// What is served stays, and is approved. Repeating it changes nothing.
@@ -100,31 +73,5 @@ pub async fn reject(
     _: Operator,
     Path((render_id, revision)): Path<(String, i64)>,
 ) -> Result<Json<Decided>, Problem> {
-    app.renders.reject_candidate(&render_id, revision).await.map_err(|error| refusal(&app, error))?;
-    tracing::info!(render_id, revision, "candidate rejected by the operator");
-    Ok(Json(Decided { render_id, revision, accepted: false }))
-}
-
-async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Json<Rerendering>, Problem> {
-    let unknown = || ReviewError::Unknown(render_id.clone());
-    let key = app.renders.vehicle_key(&render_id).await?.ok_or_else(unknown).map_err(|error| refusal(app, error))?;
-    let gone = || Problem::conflict("vehicle_gone", format!("The catalog no longer has {key}."));
-    let vehicle = app.catalog.now().of_key(&key).ok_or_else(gone)?.vehicle;
-    let anew =
-        app.renders.render_anew(&vehicle, &key, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
-    tracing::info!(render_id, revision = anew.revision, is_candidate, "render ordered anew by the operator");
-    let colors = anew.colours.iter().map(|colour| colour.to_string()).collect();
-    Ok(Json(Rerendering { render_id, revision: anew.revision, colors }))
-}
-
-fn refusal(app: &App, error: ReviewError) -> Problem {
-    let detail = format!("{error}.");
-    match error {
-        ReviewError::Unknown(_) => Problem::not_found("unknown_render", detail),
-        ReviewError::NotFlagged(_) => Problem::conflict("not_flagged", detail),
-        ReviewError::NoCandidate(_) => Problem::conflict("no_candidate", detail),
-        ReviewError::NotRendered(_) => Problem::conflict("not_rendered", detail),
-        ReviewError::Busy => Problem::conflict("busy", detail).retry_after(10),
-        ReviewError::Render(error) => problem(app, error.into()),
-    }
+    render_review::reject(&app, render_id, revision).await.map(Json)
 }

@@ -3,9 +3,9 @@
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
 use crate::accounts::Scope;
+use crate::http::answers::vehicle_check;
 use crate::http::error::Problem;
 use crate::http::openapi;
-use crate::http::v1::vehicles::check;
 use rmcp::model::CallToolResult;
 
 pub fn definition() -> Definition {
@@ -27,5 +27,5 @@ pub fn definition() -> Definition {
 
 pub async fn call(call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::AccountRead)?;
-    structured(&check::answer(call.app, call.arguments.clone(), call.request_id.clone()).await?)
+    structured(&vehicle_check::answer(call.app, call.arguments.clone(), call.request_id.clone()).await?)
 }

@@ -3,8 +3,8 @@
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition, idempotency_key};
 use crate::accounts::Scope;
+use crate::http::answers::image_urls::{Made, make, understand};
 use crate::http::error::Problem;
-use crate::http::image_urls::{Made, make, understand};
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
 use rmcp::model::CallToolResult;

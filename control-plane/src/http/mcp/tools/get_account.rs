@@ -3,9 +3,9 @@
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition, nothing};
 use crate::accounts::Scope;
+use crate::http::answers::account;
 use crate::http::error::Problem;
 use crate::http::openapi;
-use crate::http::v1::account::get;
 use rmcp::model::CallToolResult;
 
 pub fn definition() -> Definition {
@@ -24,5 +24,5 @@ pub fn definition() -> Definition {
 
 pub async fn call(call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::AccountRead)?;
-    structured(&get::answer(call.app, call.caller, call.request_id.clone()).await?)
+    structured(&account::answer(call.app, call.caller, call.request_id.clone()).await?)
 }

@@ -2,9 +2,9 @@
 
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition, nothing};
+use crate::http::answers::image_options::{ImageOptionsResponse, options};
 use crate::http::error::Problem;
 use crate::http::openapi;
-use crate::http::v1::images::options::{ImageOptionsResponse, options};
 use rmcp::model::CallToolResult;
 
 pub fn definition() -> Definition {

@@ -3,10 +3,10 @@
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
 use crate::accounts::Scope;
+use crate::http::answers::feedback;
 use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::openapi::requests::feedback_fields;
-use crate::http::v1::feedback::post;
 use rmcp::model::CallToolResult;
 use serde_json::json;
 
@@ -27,5 +27,5 @@ pub fn definition() -> Definition {
 
 pub async fn call(call: Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::AccountRead)?;
-    structured(&post::record(call.app, call.caller, call.arguments.clone(), call.request_id.clone()).await?)
+    structured(&feedback::record(call.app, call.caller, call.arguments.clone(), call.request_id.clone()).await?)
 }

@@ -3,10 +3,10 @@
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
 use crate::accounts::Scope;
+use crate::http::answers::resolution;
 use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::openapi::requests::resolve_fields;
-use crate::http::v1::images::resolve;
 use rmcp::model::CallToolResult;
 use serde_json::json;
 
@@ -28,5 +28,5 @@ pub fn definition() -> Definition {
 
 pub fn call(call: &Call<'_>) -> Result<CallToolResult, Problem> {
     call.caller.require(Scope::AccountRead)?;
-    structured(&resolve::answer(call.app, call.arguments.clone(), call.request_id.clone())?)
+    structured(&resolution::answer(call.app, call.arguments.clone(), call.request_id.clone())?)
 }

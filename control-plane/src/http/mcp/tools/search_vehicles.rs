@@ -3,12 +3,12 @@
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
 use crate::delivery::request::vehicle_id;
+use crate::http::answers::vehicle;
+use crate::http::answers::vehicle_list::{VehiclesResponse, list};
+use crate::http::answers::vehicles_query::VehiclesQuery;
 use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::openapi::requests;
-use crate::http::v1::vehicles::get::{VehiclesResponse, list};
-use crate::http::v1::vehicles::query::VehiclesQuery;
-use crate::http::v1::vehicles::show;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
@@ -57,7 +57,7 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
         }
         let id = vehicle_id(id.as_str().unwrap_or_default());
         let id = id.map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
-        return structured(&show::answer(call.app, id, call.request_id).await?);
+        return structured(&vehicle::answer(call.app, id, call.request_id).await?);
     }
     let query = VehiclesQuery::read(Some(&query(&call.arguments)))?;
     let data = list(&call.app.catalog.now(), query)?;

@@ -1,5 +1,4 @@
 //! `/api/v1/billing`: pages where a person pays.
 
 pub mod checkout;
-pub mod page;
 pub mod portal;

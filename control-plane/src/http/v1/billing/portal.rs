@@ -3,9 +3,9 @@
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
 use crate::app::App;
+use crate::http::answers::payment_page::portal;
 use crate::http::key_window::counted;
 use crate::http::request_id::RequestId;
-use crate::http::v1::billing::page::portal;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;

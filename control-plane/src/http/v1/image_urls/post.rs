@@ -3,9 +3,9 @@
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
 use crate::app::App;
+use crate::http::answers::image_urls::{ImageUrlsResponse, Made, make, understand};
 use crate::http::body::read_any_body;
 use crate::http::error::Problem;
-use crate::http::image_urls::{ImageUrlsResponse, Made, make, understand};
 use crate::http::json;
 use crate::http::key_window::refuse;
 use crate::http::named_request::{REPLAYED, key_of};

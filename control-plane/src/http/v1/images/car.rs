@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::delivery::tracking::without_tags;
 use crate::delivery::urls::{Terms, Wish};
 use crate::delivery::{self, Delivered, Endpoint, Framed, ImageRequest, Order, ResponseKind, Shown};
+use crate::http::answers::vehicle_params::VehicleParams;
 use crate::http::delivery_problem::{problem, vehicle_not_found};
 use crate::http::error::Problem;
 use crate::http::key_window::refuse;
@@ -17,7 +18,6 @@ use crate::http::picture_headers::{
     insert_frame, name_ignored, send, unsized_body,
 };
 use crate::http::request_id::RequestId;
-use crate::http::vehicle_params::VehicleParams;
 use crate::ledger::{Credits, Source};
 use axum::Json;
 use axum::body::Body;

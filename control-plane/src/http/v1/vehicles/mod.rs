@@ -2,6 +2,5 @@
 
 pub mod check;
 pub mod get;
-pub mod query;
 pub mod show;
 pub mod vin;

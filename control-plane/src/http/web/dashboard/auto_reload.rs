@@ -1,8 +1,8 @@
 //! `POST /dashboard/billing/auto-reload`: whether, when and with which pack the kept card is charged.
 
 use crate::app::App;
+use crate::http::answers::payment_page;
 use crate::http::error::Problem;
-use crate::http::v1::billing::page;
 use crate::http::web::form::Form;
 use crate::http::web::visit::SignedInVisit;
 use crate::payments::auto_reload::{self, AutoReload};
@@ -20,7 +20,7 @@ pub async fn post(
     };
     let is_on = form.text("on") == "yes";
     if is_on {
-        let pack = page::pack(&app, form.text("pack").parse().unwrap_or_default())?;
+        let pack = payment_page::pack(&app, form.text("pack").parse().unwrap_or_default())?;
         let threshold: i64 = form.text("threshold").trim().parse().unwrap_or_default();
         // One pack must lift the balance over the threshold, or the card would be charged again and again.
         if !(1..=pack.credits).contains(&threshold) {
@@ -30,7 +30,7 @@ pub async fn post(
         // A card that was kept before; without one, the next purchase keeps its card.
         if let Some(customer) = customers::find(&app.db, &user.account_id).await? {
             let asked_at = app.clock.now();
-            let card = stripe.newest_card(&customer.id).await.map_err(page::no_answer)?;
+            let card = stripe.newest_card(&customer.id).await.map_err(payment_page::no_answer)?;
             customers::keep_newest(&app.db, &customer.id, card.as_deref(), asked_at).await?;
         }
         let settings = AutoReload { is_on, threshold_credits: threshold, pack_credits: pack.credits };

@@ -4,9 +4,9 @@ use crate::alerts;
 use crate::app::App;
 use crate::clock::UnixMs;
 use crate::config::prices::Payments;
+use crate::http::answers::payment_page;
+use crate::http::answers::statement::csv_file;
 use crate::http::error::Problem;
-use crate::http::v1::account::statement::csv_file;
-use crate::http::v1::billing::page;
 use crate::http::web::form::Form;
 use crate::http::web::leaving;
 use crate::http::web::visit::SignedInVisit;
@@ -186,8 +186,8 @@ pub async fn buy(
     SignedInVisit { user, visit }: SignedInVisit,
     form: Form,
 ) -> Result<Response, Problem> {
-    let pack = page::pack(&app, form.text("credits").parse().unwrap_or_default())?;
-    let url = page::open(&app, &user.account_id, pack).await?;
+    let pack = payment_page::pack(&app, form.text("credits").parse().unwrap_or_default())?;
+    let url = payment_page::open(&app, &user.account_id, pack).await?;
     Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
@@ -197,7 +197,7 @@ pub async fn portal(
     SignedInVisit { user, visit }: SignedInVisit,
     _: Form,
 ) -> Result<Response, Problem> {
-    let url = page::portal(&app, &user.account_id).await?;
+    let url = payment_page::portal(&app, &user.account_id).await?;
     Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 

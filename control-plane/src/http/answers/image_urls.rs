@@ -1,14 +1,14 @@
 //! Signed addresses as a request asks for them and is told them, over HTTP and over the tool.
 
-use super::delivery_problem::{mint_problem, vehicle_not_found};
-use super::error::Problem;
-use super::json;
-use super::openapi::requests;
 use super::vehicle_params::VehicleParams;
 use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::urls::{self, ENDPOINT, Minted, Terms, Wanted, Wish};
 use crate::delivery::{ImageRequest, Order};
+use crate::http::delivery_problem::{mint_problem, vehicle_not_found};
+use crate::http::error::Problem;
+use crate::http::json;
+use crate::http::openapi::requests;
 use crate::ledger::Credits;
 use crate::ledger::idempotency::Kept;
 use crate::named_requests::{Fingerprint, NamedRequest};

@@ -1,0 +1,17 @@
+//! Answers that more than one skin gives: the JSON API (`v1`), the tools (`mcp`), pages and the operator's API. Each is made here once, of
+//! domain calls; handlers decide who may ask and how it is sent.
+
+pub mod account;
+pub mod decoded_vin;
+pub mod feedback;
+pub mod image_options;
+pub mod image_urls;
+pub mod payment_page;
+pub mod render_review;
+pub mod resolution;
+pub mod statement;
+pub mod vehicle;
+pub mod vehicle_check;
+pub mod vehicle_list;
+pub mod vehicle_params;
+pub mod vehicles_query;

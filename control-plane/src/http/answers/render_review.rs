@@ -1,0 +1,85 @@
+//! What an operator decides of renders, over `/admin` and in the console.
+
+use crate::app::App;
+use crate::http::delivery_problem::problem;
+use crate::http::error::Problem;
+use crate::renders::ReviewError;
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct Approved {
+    render_id: String,
+    approved: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Decided {
+    render_id: String,
+    revision: i64,
+    accepted: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Rerendering {
+    render_id: String,
+    /// The revision it will be; the present one is served until then, or until a candidate is accepted.
+    revision: i64,
+    /// Every colour of the vehicle and view that exists.
+    colors: Vec<String>,
+}
+
+/// The render is good as it is.
+pub async fn approve(app: &App, render_id: String) -> Result<Approved, Problem> {
+    app.renders.approve(&render_id).await.map_err(|error| refusal(app, error))?;
+    tracing::info!(render_id, "render approved by the operator");
+    Ok(Approved { render_id, approved: true })
+}
+
+/// Renders anew; the present pictures are served until the new ones are there.
+pub async fn rerender(app: &App, render_id: String) -> Result<Rerendering, Problem> {
+    order(app, render_id, false).await
+}
+
+/// Renders anew to be looked at: what is served stays until the candidate is accepted.
+pub async fn candidate(app: &App, render_id: String) -> Result<Rerendering, Problem> {
+    order(app, render_id, true).await
+}
+
+/// The candidate takes the place of what is served, in every colour. Repeating it changes nothing.
+pub async fn accept(app: &App, render_id: String, revision: i64) -> Result<Decided, Problem> {
+    app.renders.accept_candidate(&render_id, revision).await.map_err(|error| refusal(app, error))?;
+    app.pictures.forget_known();
+    tracing::info!(render_id, revision, "candidate accepted by the operator");
+    Ok(Decided { render_id, revision, accepted: true })
+}
+
+/// What is served stays, and is approved. Repeating it changes nothing.
+pub async fn reject(app: &App, render_id: String, revision: i64) -> Result<Decided, Problem> {
+    app.renders.reject_candidate(&render_id, revision).await.map_err(|error| refusal(app, error))?;
+    tracing::info!(render_id, revision, "candidate rejected by the operator");
+    Ok(Decided { render_id, revision, accepted: false })
+}
+
+async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Rerendering, Problem> {
+    let unknown = || ReviewError::Unknown(render_id.clone());
+    let key = app.renders.vehicle_key(&render_id).await?.ok_or_else(unknown).map_err(|error| refusal(app, error))?;
+    let gone = || Problem::conflict("vehicle_gone", format!("The catalog no longer has {key}."));
+    let vehicle = app.catalog.now().of_key(&key).ok_or_else(gone)?.vehicle;
+    let anew =
+        app.renders.render_anew(&vehicle, &key, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
+    tracing::info!(render_id, revision = anew.revision, is_candidate, "render ordered anew by the operator");
+    let colors = anew.colours.iter().map(|colour| colour.to_string()).collect();
+    Ok(Rerendering { render_id, revision: anew.revision, colors })
+}
+
+fn refusal(app: &App, error: ReviewError) -> Problem {
+    let detail = format!("{error}.");
+    match error {
+        ReviewError::Unknown(_) => Problem::not_found("unknown_render", detail),
+        ReviewError::NotFlagged(_) => Problem::conflict("not_flagged", detail),
+        ReviewError::NoCandidate(_) => Problem::conflict("no_candidate", detail),
+        ReviewError::NotRendered(_) => Problem::conflict("not_rendered", detail),
+        ReviewError::Busy => Problem::conflict("busy", detail).retry_after(10),
+        ReviewError::Render(error) => problem(app, error.into()),
+    }
+}

@@ -1,0 +1,319 @@
+//! Which vehicles of a list are in the catalog.
+
+use super::decoded_vin::{DecodedVin, latest_year};
+use super::vehicle::{StoredView, stored_views};
+use crate::app::App;
+use crate::catalog::resolve::{self, Confidence};
+use crate::catalog::vin::{self, Decoders};
+use crate::catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Found, Missing, NotFound};
+use crate::delivery::request::{NAME_CHARS_MAX, body, vehicle_id, year};
+use crate::http::error::Problem;
+use crate::http::json;
+use crate::http::openapi::requests;
+use crate::http::openapi::requests::QUERY_CHARS_MAX;
+use cyclorama_core::{BodyClass, named_enum};
+use cyclorama_drawings::likeness;
+use cyclorama_vin::Decoded;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// Rows of one request.
+pub const ROWS_MAX: usize = 100;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    vehicles: Vec<Value>,
+}
+
+/// A row: names with a year, an id with a year, an identification number, or free text.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckRow {
+    /// Name or slug.
+    #[schema(max_length = 120)]
+    make: Option<String>,
+    #[schema(max_length = 120)]
+    model: Option<String>,
+    /// A model year, or `latest`.
+    #[schema(value_type = Option<Value>)]
+    year: Option<Value>,
+    #[schema(max_length = 30)]
+    body: Option<String>,
+    /// A vehicle identification number, whole or its beginning. It is neither logged nor kept.
+    #[schema(max_length = 40)]
+    vin: Option<String>,
+    /// A permanent id.
+    #[schema(max_length = 40)]
+    vehicle: Option<String>,
+    /// The vehicle in any words.
+    #[schema(max_length = 200)]
+    query: Option<String>,
+}
+
+named_enum! {
+    /// What the catalog says of a row.
+    pub enum CheckStatus {
+        /// This very vehicle can be asked for.
+        Match = "match",
+        /// Not this one; the one beside it is the nearest, for the given reason.
+        Suggestion = "suggestion",
+        /// The catalog has nothing near.
+        Miss = "miss",
+        /// The row does not say enough, or contradicts itself.
+        Invalid = "invalid",
+    }
+}
+
+/// What a row came to.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct CheckedVehicle {
+    /// The row's place in the request, from 0.
+    index: usize,
+    #[schema(pattern = "^(match|suggestion|miss|invalid)$")]
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::vehicle_id)]
+    vehicle_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    make: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    year: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::body)]
+    body: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = requests::likeness)]
+    likeness: Option<&'static str>,
+    /// Why it is no match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// Views and presets that exist: asked for, they are delivered at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<Vec<StoredView>>,
+    /// Of a row with `vin`: what the number says, and how sure that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    decoded: Option<DecodedVin>,
+    /// Of a row whose `vin` has a wrong character: the number that was probably meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vin_suggestion: Option<String>,
+}
+
+/// The rows, in their order.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CheckedVehicles {
+    vehicles: Vec<CheckedVehicle>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CheckResponse {
+    data: CheckedVehicles,
+    request_id: String,
+}
+
+/// What the rows of a body's members come to.
+pub async fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Result<CheckResponse, Problem> {
+    let rows = read_rows(members)?;
+    let verdicts: Vec<Verdict> = {
+        let catalog = app.catalog.now();
+        let checker = Checker { catalog: &catalog, decoders: &app.vins, latest: latest_year(app) };
+        rows.iter().map(|row| checker.check(row)).collect()
+    };
+    let mut vehicles = Vec::with_capacity(verdicts.len());
+    for (index, verdict) in verdicts.into_iter().enumerate() {
+        vehicles.push(shown(app, index, verdict).await?);
+    }
+    Ok(CheckResponse { data: CheckedVehicles { vehicles }, request_id })
+}
+
+fn read_rows(members: Map<String, Value>) -> Result<Vec<CheckRow>, Problem> {
+    let body: Body = json::fit(members, "")?;
+    let count = body.vehicles.len();
+    if count == 0 || count > ROWS_MAX {
+        let detail = format!("`vehicles` has 1 to {ROWS_MAX} rows, not {count}.");
+        return Err(Problem::bad_parameter("vehicles", detail));
+    }
+    // A row that cannot be read is that row's affair.
+    Ok(body.vehicles.into_iter().map(|row| serde_json::from_value(row).unwrap_or_default()).collect())
+}
+
+/// What a row came to, before what is stored of it is looked up.
+enum Outcome {
+    Match(Found),
+    Suggestion(Found, String),
+    Miss(String),
+    Invalid(String),
+}
+
+/// What is said of a row.
+struct Verdict {
+    outcome: Outcome,
+    decoded: Option<DecodedVin>,
+    vin_suggestion: Option<String>,
+}
+
+impl From<Outcome> for Verdict {
+    fn from(outcome: Outcome) -> Self {
+        Verdict { outcome, decoded: None, vin_suggestion: None }
+    }
+}
+
+struct Checker<'a> {
+    catalog: &'a Catalog,
+    decoders: &'a Decoders,
+    /// The last model year that can be.
+    latest: u16,
+}
+
+impl Checker<'_> {
+    fn check(&self, row: &CheckRow) -> Verdict {
+        self.read(row).unwrap_or_else(|reason| Outcome::Invalid(reason).into())
+    }
+
+    /// `Err`: why the row says too little.
+    fn read(&self, row: &CheckRow) -> Result<Verdict, String> {
+        let year = row.year.as_ref().filter(|year| !year.is_null()).map(year_of).transpose()?;
+        let body = row.body.as_deref().map(body).transpose().map_err(|wrong| wrong.detail)?;
+        if let Some(id) = &row.vehicle {
+            if row.make.is_some() || row.model.is_some() {
+                return Err("`vehicle` does not go with `make` or `model`".to_owned());
+            }
+            let name = AskedName::Id(vehicle_id(id).map_err(|wrong| wrong.detail)?);
+            let year = year.ok_or("`year` is required with `vehicle`: a model year, or `latest`")?;
+            return Ok(self.outcome(&AskedVehicle { name, year, body }).into());
+        }
+        // Names without a year give way to a number, which says the year as well.
+        if let (Some(make), Some(model)) = (&row.make, &row.model)
+            && (year.is_some() || row.vin.is_none())
+        {
+            for (key, name) in [("make", make), ("model", model)] {
+                if name.trim().is_empty() || name.chars().count() > NAME_CHARS_MAX {
+                    return Err(format!("`{key}` has 1 to {NAME_CHARS_MAX} characters"));
+                }
+            }
+            let name = AskedName::Names { make: make.clone(), model: model.clone() };
+            let year = year.ok_or("`year` is required with `make` and `model`: a model year, or `latest`")?;
+            return Ok(self.outcome(&AskedVehicle { name, year, body }).into());
+        }
+        if let Some(vin) = &row.vin {
+            return Ok(self.of_vin(vin, year.and_then(AskedYear::number), body));
+        }
+        match &row.query {
+            Some(text) if !text.trim().is_empty() && text.chars().count() <= QUERY_CHARS_MAX => {
+                Ok(self.of_text(text, year, row.make.as_deref()).into())
+            }
+            Some(_) => Err(format!("`query` has 1 to {QUERY_CHARS_MAX} characters")),
+            None => Err("send `make`, `model` and `year`, or `vehicle` and `year`, `vin`, or `query`".to_owned()),
+        }
+    }
+
+    fn outcome(&self, asked: &AskedVehicle) -> Outcome {
+        match self.catalog.find_asked(asked) {
+            Ok(found) => Outcome::Match(found),
+            Err(missing) if missing.missing == Missing::BodyOfId => Outcome::Invalid(missing.detail),
+            Err(missing) => self.nearest(asked, missing),
+        }
+    }
+
+    /// The nearest vehicle to one that is missing: its usual body, its nearest year, or the first of the names that are like it.
+    fn nearest(&self, asked: &AskedVehicle, missing: NotFound) -> Outcome {
+        if missing.missing == Missing::Body {
+            let usual = AskedVehicle { body: None, ..asked.clone() };
+            if let Ok(found) = self.catalog.find_asked(&usual) {
+                return Outcome::Suggestion(found, missing.detail);
+            }
+        }
+        let near = missing.suggestions.iter().find_map(|one| {
+            let model = one.model_slug.as_deref()?;
+            let wanted = match asked.year {
+                AskedYear::Year(year) => year,
+                AskedYear::Latest => *one.years.last()?,
+            };
+            let year = *one.years.iter().min_by_key(|year| (year.abs_diff(wanted), std::cmp::Reverse(**year)))?;
+            self.catalog.of_slugs(&one.make_slug, model, year)
+        });
+        match near {
+            Some(found) => Outcome::Suggestion(found, missing.detail),
+            None => Outcome::Miss(missing.detail),
+        }
+    }
+
+    fn of_text(&self, text: &str, year: Option<AskedYear>, make: Option<&str>) -> Outcome {
+        let year = year.and_then(AskedYear::number);
+        let request = resolve::Request { query: text, year, make, model: None };
+        let Ok(resolved) = resolve::resolve(self.catalog, &request) else {
+            return Outcome::Miss("no vehicle of the catalog was recognised in `query`".to_owned());
+        };
+        let (make, model) = (&resolved.make.slug, &resolved.model.slug);
+        let found = self.catalog.of_parts(make, model, resolved.chosen_body, resolved.year);
+        let Some(found) = found else { return Outcome::Miss("the catalog has no such vehicle".to_owned()) };
+        match resolved.confidence {
+            Confidence::High if year.or(resolved.extracted.year).is_some() => Outcome::Match(found),
+            Confidence::High => Outcome::Suggestion(found, "`query` names no year: this is the newest".to_owned()),
+            confidence => Outcome::Suggestion(found, format!("`query` was understood with {confidence} confidence")),
+        }
+    }
+
+    fn of_vin(&self, number: &str, hint: Option<u16>, body: Option<BodyClass>) -> Verdict {
+        let decoded = match self.decoders.decode(number, hint, self.latest) {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                let vin_suggestion = vin::suggestion(&error).map(str::to_owned);
+                return Verdict { vin_suggestion, ..Outcome::Invalid(error.to_string()).into() };
+            }
+        };
+        let found = vin::in_catalog(self.catalog, &decoded);
+        let outcome = match (&found, body) {
+            (Some(found), None) => Outcome::Match(found.clone()),
+            _ => self.of_decoded(&decoded, body),
+        };
+        Verdict { outcome, decoded: Some(DecodedVin::new(decoded, found.as_ref())), vin_suggestion: None }
+    }
+
+    /// With the row's body in place of the one that the number says; a suggestion where the catalog lacks the vehicle.
+    fn of_decoded(&self, decoded: &Decoded, body: Option<BodyClass>) -> Outcome {
+        let Some((model, year)) = decoded.model.as_ref().zip(decoded.year) else {
+            return Outcome::Miss(format!("the number tells {} and no model or year", decoded.make));
+        };
+        self.outcome(&AskedVehicle { body, ..AskedVehicle::named(&decoded.make, model, year) })
+    }
+}
+
+fn year_of(value: &Value) -> Result<AskedYear, String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(_) => {
+            crate::delivery::request::whole(value).map_or_else(|| value.to_string(), |year| year.to_string())
+        }
+        _ => return Err("`year` is a whole number or `latest`".to_owned()),
+    };
+    year(&text).map_err(|wrong| wrong.detail)
+}
+
+async fn shown(app: &App, index: usize, verdict: Verdict) -> Result<CheckedVehicle, Problem> {
+    let Verdict { outcome, decoded, vin_suggestion } = verdict;
+    let (status, found, reason) = match outcome {
+        Outcome::Match(found) => (CheckStatus::Match, Some(found), None),
+        Outcome::Suggestion(found, reason) => (CheckStatus::Suggestion, Some(found), Some(reason)),
+        Outcome::Miss(reason) => (CheckStatus::Miss, None, Some(reason)),
+        Outcome::Invalid(reason) => (CheckStatus::Invalid, None, Some(reason)),
+    };
+    let status = status.as_str();
+    let row = CheckedVehicle { index, status, reason, decoded, vin_suggestion, ..CheckedVehicle::default() };
+    let Some(found) = found else { return Ok(row) };
+    let stored = stored_views(app, &found.vehicle).await?;
+    Ok(CheckedVehicle {
+        vehicle_id: Some(found.id().to_string()),
+        year: Some(found.year),
+        body: Some(found.vehicle.body.as_str()),
+        likeness: Some(likeness(&found.vehicle).as_str()),
+        stored: Some(stored),
+        make: Some(found.make),
+        model: Some(found.model),
+        ..row
+    })
+}
