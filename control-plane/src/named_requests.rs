@@ -23,7 +23,8 @@ pub struct NamedRequest<'a> {
     pub endpoint: &'static str,
     pub key: Option<&'a str>,
     pub fingerprint: &'a Fingerprint,
-    /// The whole answer is kept. What is kept of a picture is that it was charged; its bytes are found by what the request is understood as.
+    /// The whole answer is kept. What is kept of a picture is that it was charged; its bytes are found by what the
+    /// request is understood as.
     pub is_kept_whole: bool,
 }
 
@@ -38,8 +39,8 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// `meaning` is what is asked for; `text` is the request as it was sent, which releases before this rule took for the fingerprint. What they
-    /// kept is found by it, and what is not understood any more.
+    /// `meaning` is what is asked for; `text` is the request as it was sent, which releases before this rule took for
+    /// the fingerprint. What they kept is found by it, and what is not understood any more.
     pub fn of(meaning: &Value, text: &[u8]) -> Self {
         let mut meaning = meaning.clone();
         meaning.sort_all_objects();

@@ -1,5 +1,5 @@
-//! Requests of people and programs without a key, counted by network in this process's memory: what is over a limit here costs no database row
-//! and no work. Windows are whole minutes, as the meter's are.
+//! Requests of people and programs without a key, counted by network in this process's memory: what is over a limit
+//! here costs no database row and no work. Windows are whole minutes, as the meter's are.
 
 use crate::clock::UnixMs;
 use crate::ledger::Window;
@@ -53,8 +53,8 @@ impl NetworkCounts {
         self.count(&[(purpose, Scope::Client(network_of(ip)), limit)], now)
     }
 
-    /// Counts a request that writes: for its client, for the networks around it, and for everybody, so that rows are bounded whoever sends them.
-    /// One that is refused is counted nowhere, so that nobody uses up what others may.
+    /// Counts a request that writes: for its client, for the networks around it, and for everybody, so that rows are
+    /// bounded whoever sends them. One that is refused is counted nowhere, so that nobody uses up what others may.
     pub fn write(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
         let limits = [
             (purpose, Scope::Client(network_of(ip)), limit),

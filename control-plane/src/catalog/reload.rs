@@ -126,8 +126,8 @@ impl Reload {
         self.note(number, refused.as_deref()).await
     }
 
-    /// Writes down what this process holds after the reload of this number, and forgets what processes held that are gone. Until that is done,
-    /// the reload counts as not followed.
+    /// Writes down what this process holds after the reload of this number, and forgets what processes held that are
+    /// gone. Until that is done, the reload counts as not followed.
     async fn note(&self, number: i64, refused: Option<&str>) -> Result<(), sqlx::Error> {
         let mut tx = self.db.begin().await?;
         sqlx::query(
@@ -153,8 +153,8 @@ impl Reload {
     }
 }
 
-/// Every process that is heard of, in the order they began. One that has not said what it holds has only just begun, or is of a release of the
-/// program that does not follow.
+/// Every process that is heard of, in the order they began. One that has not said what it holds has only just begun, or
+/// is of a release of the program that does not follow.
 async fn holders(database: &Database, now: UnixMs, number: i64) -> Result<Vec<Holder>, sqlx::Error> {
     let rows = sqlx::query(
         "select h.host, h.sha256, coalesce(h.number, -1), h.refused

@@ -1,4 +1,5 @@
-//! Clients that ask for a new picture and leave before they pay. It costs them nothing, and the picture stays: so there are only so many a day.
+//! Clients that ask for a new picture and leave before they pay. It costs them nothing, and the picture stays: so there
+//! are only so many a day.
 
 use super::looks::Looks;
 use super::{DeliveryError, Order};
@@ -7,8 +8,8 @@ use crate::db::Database;
 use crate::ledger;
 use crate::renders::Renders;
 
-/// Whether an account may begin one more render: `allowed` may be left unpaid in a day, and one more for each credit that it spends, so that a
-/// client that comes back for its picture and pays has used up nothing.
+/// Whether an account may begin one more render: `allowed` may be left unpaid in a day, and one more for each credit
+/// that it spends, so that a client that comes back for its picture and pays has used up nothing.
 fn has_room(abandoned: i64, allowed: i64, credits_spent: i64) -> bool {
     abandoned < allowed.saturating_add(credits_spent.max(0))
 }

@@ -125,8 +125,9 @@ impl Deliveries {
         }
     }
 
-    /// Delivers the order's bytes to the caller. All that can fail comes before the credit is kept: bytes that are not at hand are found while
-    /// it is held, and a signed address beside them becomes good in the transaction that settles the hold.
+    /// Delivers the order's bytes to the caller. All that can fail comes before the credit is kept: bytes that are not
+    /// at hand are found while it is held, and a signed address beside them becomes good in the transaction that
+    /// settles the hold.
     pub async fn deliver(
         &self,
         caller: &Caller,
@@ -232,8 +233,8 @@ impl Deliveries {
         Err(error)
     }
 
-    /// Counts the request, unless that was done, and charges it in one entry. Gives the balance after it. The window that the request is counted
-    /// in goes to the caller.
+    /// Counts the request, unless that was done, and charges it in one entry. Gives the balance after it. The window
+    /// that the request is counted in goes to the caller.
     pub(super) async fn submit(&self, caller: &Caller, charge: Charge) -> Result<Credits, DeliveryError> {
         let required = charge.asks();
         let count = (!caller.is_counted).then(|| RateCount {

@@ -391,7 +391,8 @@ impl Pictures {
         Ok(keys::derived(&key.master_sha256, width, height, key.format)?)
     }
 
-    /// A preset that no node uploaded, or its signed copy. There are twelve of a picture, so they are kept for good, whoever asked for them.
+    /// A preset that no node uploaded, or its signed copy. There are twelve of a picture, so they are kept for good,
+    /// whoever asked for them.
     async fn make_preset(&self, key: &DerivativeKey, work: Work) -> Result<Derivative, DeliveryError> {
         let plain = self.preset_name(key)?;
         if let Some(credentials) = &self.credentials {
@@ -400,8 +401,8 @@ impl Pictures {
                 found => found?,
             };
             let signed = self.sign(credentials, key, picture, work).await?;
-            // No two signatures are alike, and what an ETag names never changes: the first copy that is stored is the one, whichever process
-            // made it.
+            // No two signatures are alike, and what an ETag names never changes: the first copy that is stored is the
+            // one, whichever process made it.
             let name = keys::signed(&plain, credentials.id()).map_err(ObjectError::from)?;
             self.store.put_new(&name, signed).await?;
             return Ok(self.read(key, &name, work).await?);

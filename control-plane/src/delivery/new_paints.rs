@@ -15,8 +15,9 @@ pub struct NewPaints {
 }
 
 impl NewPaints {
-    /// Counts a picture that does not exist yet, if its paint is one that no preset names and an account asks for it. Everybody may wait for
-    /// one that is in the making. Refused before anything is begun; what was held for it is given back.
+    /// Counts a picture that does not exist yet, if its paint is one that no preset names and an account asks for it.
+    /// Everybody may wait for one that is in the making. Refused before anything is begun; what was held for it is
+    /// given back.
     pub async fn count(&self, variant: &Variant, asker: &Asker) -> Result<(), DeliveryError> {
         if variant.paint.is_preset() || asker.account_id.is_empty() {
             return Ok(());

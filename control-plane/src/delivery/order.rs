@@ -17,7 +17,8 @@ pub struct Order {
     pub matched: Matched,
     /// The format of the bytes that are delivered.
     pub format: Format,
-    /// The format that the request names. For `auto`, `format` is one that every client reads, until `Pictures::negotiated` has looked at `Accept`.
+    /// The format that the request names. For `auto`, `format` is one that every client reads, until
+    /// `Pictures::negotiated` has looked at `Accept`.
     pub asked_format: AskedFormat,
     pub frame: Frame,
 }
@@ -67,8 +68,8 @@ impl Order {
         self.frame.has_known_size().then_some(Framed { width, height, scale_mm_per_px: None })
     }
 
-    /// The order of a request that was kept with the catalog's slugs, if the catalog still has that very vehicle: a beginning of a name means
-    /// nothing here, or an address of a model that is gone would show another one.
+    /// The order of a request that was kept with the catalog's slugs, if the catalog still has that very vehicle: a
+    /// beginning of a name means nothing here, or an address of a model that is gone would show another one.
     pub fn stored(catalog: &Catalog, key: &VehicleKey, request: &ImageRequest) -> Option<Self> {
         let found = catalog.of_parts(&key.make, &key.model, key.body, key.year)?;
         Some(Self::new(found, request))

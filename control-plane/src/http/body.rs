@@ -37,8 +37,8 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     }
 }
 
-/// The body of a node's call: members that may be absent may be null as well. A NUL in a text is replaced where others are refused: what became
-/// of a job is to be known however its node puts it.
+/// The body of a node's call: members that may be absent may be null as well. A NUL in a text is replaced where others
+/// are refused: what became of a job is to be known however its node puts it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NodeBody<T>(pub T);
 

@@ -54,8 +54,8 @@ pub fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> Clie
     ClientIp(client)
 }
 
-/// The address of a node in the notation of RFC 7239, section 6, which proxies write into X-Forwarded-For as well: with or without a port, IPv6
-/// in brackets if there is one, and all of it quoted or not.
+/// The address of a node in the notation of RFC 7239, section 6, which proxies write into X-Forwarded-For as well: with
+/// or without a port, IPv6 in brackets if there is one, and all of it quoted or not.
 fn node_address(hop: &[u8]) -> Option<IpAddr> {
     let hop = std::str::from_utf8(hop).ok()?;
     let hop = match hop.strip_prefix('"') {

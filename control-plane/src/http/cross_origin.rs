@@ -1,12 +1,13 @@
-//! Pictures on pages of other sites: what the answers of routes that serve them (`route_rules`) say to browsers (the Fetch standard's CORS protocol, and
-//! the cross-origin policies of HTML). Every answer of such a route says it, refusals and redirects too: a page with
-//! `Cross-Origin-Embedder-Policy: require-corp` is shown nothing that one hop of the way does not allow, and a script reads the problem
-//! document of a refusal only where it is allowed to.
+//! Pictures on pages of other sites: what the answers of routes that serve them (`route_rules`) say to browsers (the
+//! Fetch standard's CORS protocol, and the cross-origin policies of HTML). Every answer of such a route says it,
+//! refusals and redirects too: a page with `Cross-Origin-Embedder-Policy: require-corp` is shown nothing that one hop
+//! of the way does not allow, and a script reads the problem document of a refusal only where it is allowed to.
 //!
-//! Any origin may read (`*`), although `/images/car.png` honours our cookies: a browser gives no script the answer with `*` to a request
-//! that carried cookies, and ours are `SameSite=Lax`, which pages of other sites do not send with pictures. `Authorization` is not among the
-//! headers that a page may send: a key in a page is everybody's key, and pages get signed addresses from their own server. For the same
-//! reason `/api/v1/images/car`, which answers keys alone, is not among these routes.
+//! Any origin may read (`*`), although `/images/car.png` honours our cookies: a browser gives no script the answer with
+//! `*` to a request that carried cookies, and ours are `SameSite=Lax`, which pages of other sites do not send with
+//! pictures. `Authorization` is not among the headers that a page may send: a key in a page is everybody's key, and
+//! pages get signed addresses from their own server. For the same reason `/api/v1/images/car`, which answers keys
+//! alone, is not among these routes.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,

@@ -1,5 +1,5 @@
-//! What a program or a model has to know before it calls, short, costs and scopes first. One text, which the pages for machines and the tool
-//! `describe_api` tell; the tools' lines come from the tools.
+//! What a program or a model has to know before it calls, short, costs and scopes first. One text, which the pages for
+//! machines and the tool `describe_api` tell; the tools' lines come from the tools.
 
 use super::error::Problem;
 use super::mcp::Listed;

@@ -1,5 +1,5 @@
-//! Requests of a key: each is counted in the key's window, and every answer that is the caller's alone tells the window. Windows themselves are
-//! counted by the meter, exactly and for all processes together.
+//! Requests of a key: each is counted in the key's window, and every answer that is the caller's alone tells the
+//! window. Windows themselves are counted by the meter, exactly and for all processes together.
 
 use super::delivery_problem::problem;
 use super::error::Problem;

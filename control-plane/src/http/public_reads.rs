@@ -58,7 +58,8 @@ pub async fn public_reads(State(app): State<App>, request: Request, next: Next) 
     response
 }
 
-/// Answers a request for a picture from a network that is over its limit: only if it proves a grant, which is looked at before anything else is done.
+/// Answers a request for a picture from a network that is over its limit: only if it proves a grant, which is looked at
+/// before anything else is done.
 async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next) -> Response {
     let window = request.extensions().get::<KeyWindow>().cloned().unwrap_or_default();
     match Proof::of(app, request.uri().query().unwrap_or_default(), request.headers(), &window).await {

@@ -1,8 +1,9 @@
-//! Public texts (pages without a secret, documents, lists): compressed for whoever takes it, and with a validator, so that nobody loads twice what
-//! has not changed.
+//! Public texts (pages without a secret, documents, lists): compressed for whoever takes it, and with a validator, so
+//! that nobody loads twice what has not changed.
 //!
-//! Nothing private is compressed: the length of a compressed page that holds a secret beside what a stranger chose tells of the secret (BREACH).
-//! Public is what may be kept by caches and sets no cookie; pages with forms, and of somebody who is signed in, say `private, no-store`.
+//! Nothing private is compressed: the length of a compressed page that holds a secret beside what a stranger chose
+//! tells of the secret (BREACH). Public is what may be kept by caches and sets no cookie; pages with forms, and of
+//! somebody who is signed in, say `private, no-store`.
 
 use super::error::Problem;
 use super::picture_headers::if_none_match;
@@ -49,8 +50,8 @@ pub async fn sent_well(mut request: Request, next: Next) -> Response {
     if is_head { without_body(response) } else { response }
 }
 
-/// The answer to HEAD, from that to GET. A refusal stays as it is, one of the framework's as well: the frame writes its text, and the server leaves
-/// that out.
+/// The answer to HEAD, from that to GET. A refusal stays as it is, one of the framework's as well: the frame writes its
+/// text, and the server leaves that out.
 fn without_body(mut response: Response) -> Response {
     if response.extensions().get::<Problem>().is_some() || is_bare(&response) {
         return response;

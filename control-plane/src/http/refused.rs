@@ -69,8 +69,9 @@ fn is_host_and_port(text: &str) -> bool {
     !text.contains('@') && port.bytes().all(|b| b.is_ascii_digit()) && text.parse::<Authority>().is_ok()
 }
 
-/// Gives a refusal of the framework (an extractor that could not read a path or a query, for instance) our form: its sentence, which names the
-/// thing, becomes the detail. An error answer in plain text or without a body is the framework's; nothing of ours looks like that.
+/// Gives a refusal of the framework (an extractor that could not read a path or a query, for instance) our form: its
+/// sentence, which names the thing, becomes the detail. An error answer in plain text or without a body is the
+/// framework's; nothing of ours looks like that.
 pub async fn named(response: Response) -> Response {
     if !is_bare(&response) {
         return response;

@@ -48,8 +48,9 @@ impl TimeLimit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublicReads {
     All,
-    /// Only requests that are refused, in a count of their own, because the good ones of this route are embedded in pages by the dozen; pages
-    /// embed no HEAD, and each is counted. Over a limit, every request that proves no grant is refused.
+    /// Only requests that are refused, in a count of their own, because the good ones of this route are embedded in
+    /// pages by the dozen; pages embed no HEAD, and each is counted. Over a limit, every request that proves no grant
+    /// is refused.
     Refused,
     /// What is loaded has a count of its own.
     Heads,

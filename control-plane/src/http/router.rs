@@ -31,7 +31,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Extension, Router};
 use tower_http::cors::{Any, CorsLayer};
 
-/// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 * KIB)`. What else a route has of its own is one of the `route_rules`.
+/// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 *
+/// KIB)`. What else a route has of its own is one of the `route_rules`.
 pub fn public(app: App) -> Router {
     let tools = Extension(mcp::Endpoint::new(&app));
     // What comes before the layers knows who looks at it.
@@ -137,8 +138,8 @@ fn nodes() -> Routes {
         .route("/node/v1/layers/{secret}", get(layers::get::get))
 }
 
-/// Where clients come by HTTPS, browsers are told to come by nothing else (RFC 6797). Other hosts of the domain are not ours, so they are not
-/// included.
+/// Where clients come by HTTPS, browsers are told to come by nothing else (RFC 6797). Other hosts of the domain are not
+/// ours, so they are not included.
 fn strict_transport(app: &App) -> Option<HeaderValue> {
     let seconds = app.config.listen.hsts_seconds;
     let is_sent = seconds > 0 && app.base_url.starts_with("https://");

@@ -181,8 +181,9 @@ impl Connection {
     }
 }
 
-/// An answer may come before its request's body was read. What is left of the body is read, or the client is told that the connection closes; else its
-/// next request would fail. A client that waits for leave to send its body is not asked for it any more.
+/// An answer may come before its request's body was read. What is left of the body is read, or the client is told that
+/// the connection closes; else its next request would fail. A client that waits for leave to send its body is not asked
+/// for it any more.
 async fn keep_alive(unread: Unread, expects: bool, headers: &mut HeaderMap) {
     if !headers.contains_key(CONNECTION) && !unread.read_to_end(expects).await {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));

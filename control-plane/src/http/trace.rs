@@ -9,8 +9,9 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use cyclorama_core::traces::{KeyValue, SpanKind, TRACEPARENT, Trace};
 
-/// Named and described as OpenTelemetry's conventions for HTTP servers say. As in logs, never the path or the query. None for a probe, and none
-/// for what a node asks outside of a job: with an upload for each object they would drown everything else.
+/// Named and described as OpenTelemetry's conventions for HTTP servers say. As in logs, never the path or the query.
+/// None for a probe, and none for what a node asks outside of a job: with an upload for each object they would drown
+/// everything else.
 pub fn begin(app: &App, request: &Request, route: Option<&str>, rules: RouteRules, request_id: &RequestId) -> Trace {
     let claimed = Trace::named(request.headers().get(TRACEPARENT).and_then(|name| name.to_str().ok()));
     // Whoever is believed decides what is recorded: a stranger could have every request of theirs kept and sent to the collector.

@@ -1,6 +1,7 @@
-//! Room for connections and for requests, so that clients never stand in front of a probe or a render node. A listener takes a few connections more
-//! than it answers requests at once. When those are taken as well, one connection has to leave (`spare`). Probes wait for no place, nodes have turns
-//! of their own, because clients with a turn may wait for what a node does, and one site has at most half of the turns of each kind.
+//! Room for connections and for requests, so that clients never stand in front of a probe or a render node. A listener
+//! takes a few connections more than it answers requests at once. When those are taken as well, one connection has to
+//! leave (`spare`). Probes wait for no place, nodes have turns of their own, because clients with a turn may wait for
+//! what a node does, and one site has at most half of the turns of each kind.
 
 use super::spare::{Age, Awaited, Entry, Spare};
 use super::unsent::Unsent;
@@ -16,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 /// Connections beyond those whose requests are answered: for probes, and for requests that wait until another one is done.
 const RESERVE: usize = 64;
 
-/// Connections that were told to close, and have not closed yet. Those that have bytes left to send are given a moment, in which so many others
-/// can come.
+/// Connections that were told to close, and have not closed yet. Those that have bytes left to send are given a moment,
+/// in which so many others can come.
 const LEAVING: usize = 256;
 
 /// One site has at most the turns divided by this number.
@@ -43,8 +44,8 @@ impl Kind {
     }
 }
 
-/// The sender of a request: its kind, and the network whose place the request takes while it waits. For a request that came through a trusted
-/// proxy, that is the network of the client.
+/// The sender of a request: its kind, and the network whose place the request takes while it waits. For a request that
+/// came through a trusted proxy, that is the network of the client.
 #[derive(Debug, Clone, Copy)]
 pub struct Sender {
     pub kind: Kind,
@@ -102,8 +103,8 @@ impl Places {
         }))
     }
 
-    /// A place for the next connection, whose other end is in `network`; where there is none left, another one is told to leave. The result is never
-    /// `None`, because the semaphore is never closed.
+    /// A place for the next connection, whose other end is in `network`; where there is none left, another one is told
+    /// to leave. The result is never `None`, because the semaphore is never closed.
     pub async fn enter(&self, network: IpAddr) -> Option<Place> {
         let permit = self.0.connections.clone().acquire_owned().await.ok()?;
         if self.0.connections.available_permits() < LEAVING {
@@ -240,8 +241,8 @@ pub struct TurnRef {
 }
 
 impl TurnRef {
-    /// Gives the turn to others for the rest of the request, because a render is waited for. The connection can be spared until the result is dropped.
-    /// `None` where there is no turn to give.
+    /// Gives the turn to others for the rest of the request, because a render is waited for. The connection can be
+    /// spared until the result is dropped. `None` where there is no turn to give.
     pub fn set_aside(&self) -> Option<SetAside> {
         let (held, place, sender) = (self.held.upgrade()?, Place(self.place.upgrade()?), self.sender?);
         let mut held = lock(&held);
@@ -396,8 +397,8 @@ impl Turn {
         TurnRef { held: Arc::downgrade(&self.held), place: Arc::downgrade(&self.place.0), sender: Some(self.sender) }
     }
 
-    /// Gives the turn to others until [`Turn::go_on`], because the client's body is waited for. `age`: since when, `None` for now. A probe has
-    /// nothing to give.
+    /// Gives the turn to others until [`Turn::go_on`], because the client's body is waited for. `age`: since when,
+    /// `None` for now. A probe has nothing to give.
     pub fn pause(&self, age: Option<Age>) -> Option<Age> {
         *lock(&self.held) = Held::Nothing;
         (!self.is_probe).then(|| self.place.enlist(self.sender.network, Awaited::Body, age))

@@ -1,6 +1,6 @@
-//! Connections that can be closed when a new connection needs a place. The site with the most such connections gives one up, and within that site the
-//! network with the most. A client therefore never loses a place to a client that has more of them. Within a network, the connection that has
-//! waited longest for its client goes first.
+//! Connections that can be closed when a new connection needs a place. The site with the most such connections gives
+//! one up, and within that site the network with the most. A client therefore never loses a place to a client that has
+//! more of them. Within a network, the connection that has waited longest for its client goes first.
 
 use super::unsent::Unsent;
 use crate::networks::site_of;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// A client sends the head of its request right after it has connected. A connection that has waited for less time than this is told to leave
-/// only where its network has nothing else to spare.
+/// A client sends the head of its request right after it has connected. A connection that has waited for less time than
+/// this is told to leave only where its network has nothing else to spare.
 pub const NEW: Duration = Duration::from_millis(500);
 
 /// A client that has not taken an answer for so long, after all of it was handed over, counts as one that rests.
@@ -174,8 +174,8 @@ impl Spare {
         Some(listed.leave)
     }
 
-    /// Tells one connection to leave, if there is any. Looks at every site that is listed, which are some thousands at most, and only when no place
-    /// is left.
+    /// Tells one connection to leave, if there is any. Looks at every site that is listed, which are some thousands at
+    /// most, and only when no place is left.
     pub fn tell_one(&mut self, now: Instant) {
         let most = self.sites.values().map(|site| site.len).max().unwrap_or(0);
         let largest = self.sites.values().filter(|site| site.len == most);

@@ -1,6 +1,7 @@
-//! A request that waits for a render has no turn from then on, so that those who wait take none from others, however many they are. Until the render
-//! is there its connection can be spared like one that waits for a turn, because what it asks for has cost nothing yet. The rest is little work, most
-//! of it the same for all who waited, and bounded by itself (`delivery/encoders`, the meter).
+//! A request that waits for a render has no turn from then on, so that those who wait take none from others, however
+//! many they are. Until the render is there its connection can be spared like one that waits for a turn, because what
+//! it asks for has cost nothing yet. The rest is little work, most of it the same for all who waited, and bounded by
+//! itself (`delivery/encoders`, the meter).
 
 use super::places::TurnRef;
 use std::task::Poll;

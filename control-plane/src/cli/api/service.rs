@@ -4,8 +4,8 @@ use super::credentials::{Credentials, key_for};
 use crate::cli::exit::{NoKey, WrongUsage};
 use cyclorama_client::Client;
 
-/// A service's address as it was given, without the slash at its end. A service is at the root of its host: an address with more is one of its
-/// pages, or of its API.
+/// A service's address as it was given, without the slash at its end. A service is at the root of its host: an address
+/// with more is one of its pages, or of its API.
 pub fn root_of_host(given: &str) -> Result<String, WrongUsage> {
     let given = given.trim();
     if let Ok(url) = ::url::Url::parse(given)

@@ -75,7 +75,8 @@ pub struct Promised {
 }
 
 impl Addresses {
-    /// Checks an address as a load would, without rendering and without counting. `accept` is the client's `Accept`, empty where it sent none.
+    /// Checks an address as a load would, without rendering and without counting. `accept` is the client's `Accept`,
+    /// empty where it sent none.
     pub async fn promise(&self, token: &str, if_none_match: Option<&str>, accept: &str) -> Result<Promised, Refused> {
         let pictures = &self.sources.pictures;
         let address = self.checked(token).await?;
@@ -99,8 +100,8 @@ impl Addresses {
         })
     }
 
-    /// The picture of an address. `request_id` names this load where it is recorded. `accept` is the client's `Accept`, empty where there is
-    /// none.
+    /// The picture of an address. `request_id` names this load where it is recorded. `accept` is the client's `Accept`,
+    /// empty where there is none.
     pub async fn load(
         &self,
         token: &str,

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// What named requests for addresses are kept under, those of the tool as well: the same addresses asked for over HTTP and over the tool are one
-/// request.
+/// What named requests for addresses are kept under, those of the tool as well: the same addresses asked for over HTTP
+/// and over the tool are one request.
 pub const ENDPOINT: &str = "POST /api/v1/image-urls";
 
 /// How long addresses live and how often they may be loaded.
@@ -100,8 +100,9 @@ pub struct Mint {
 }
 
 impl Mint {
-    /// Makes the addresses of a request and charges them, or finds the answer that the same request was given before. The request is counted
-    /// whatever it comes to. `answer` is what is kept of a request that names itself, written with the addresses before they are paid for.
+    /// Makes the addresses of a request and charges them, or finds the answer that the same request was given before.
+    /// The request is counted whatever it comes to. `answer` is what is kept of a request that names itself, written
+    /// with the addresses before they are paid for.
     pub async fn make(
         &self,
         caller: &Caller,
@@ -150,8 +151,8 @@ impl Mint {
         Ok((minted, remaining))
     }
 
-    /// The answer that was given to the very same request before it was refused, which the catalog may do once it has changed. `text` is the
-    /// request as it was sent, `key` its name.
+    /// The answer that was given to the very same request before it was refused, which the catalog may do once it has
+    /// changed. `text` is the request as it was sent, `key` its name.
     pub async fn made_before(
         &self,
         caller: &Caller,
@@ -190,8 +191,9 @@ impl Mint {
         Ok(Unpaid { minted: Minted { urls, expires_at }, rows })
     }
 
-    /// Takes one credit for each and makes them good, in one step. Gives the balance after it; `keep` is kept with it. When the caller leaves
-    /// meanwhile, nobody will ever know the addresses: their credits are given back, unless the request named itself and may ask again.
+    /// Takes one credit for each and makes them good, in one step. Gives the balance after it; `keep` is kept with it.
+    /// When the caller leaves meanwhile, nobody will ever know the addresses: their credits are given back, unless the
+    /// request named itself and may ask again.
     pub async fn pay(
         &self,
         caller: &Caller,

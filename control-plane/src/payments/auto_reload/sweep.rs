@@ -123,8 +123,8 @@ impl Sweep {
         }
     }
 
-    /// Ends a reload that Stripe does not make, and turns auto-reload off. `is_known`: whether Stripe said so; otherwise the money may still
-    /// come.
+    /// Ends a reload that Stripe does not make, and turns auto-reload off. `is_known`: whether Stripe said so;
+    /// otherwise the money may still come.
     async fn give_up(&self, due: &Due, why: &str, is_known: bool) -> Result<(), LedgerError> {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
