@@ -52,6 +52,11 @@ impl Paint {
         self.to_string().replace('#', "")
     }
 
+    /// The paint of a part of an object's name. `None`: there is none of this name.
+    pub fn of_file_name(text: &str) -> Option<Paint> {
+        text.parse().or_else(|_| format!("#{text}").parse()).ok().filter(|paint: &Paint| paint.file_name() == text)
+    }
+
     /// One of the fifteen, with the shadow: what is kept for good.
     pub const fn is_preset(&self) -> bool {
         matches!(self.colour, PaintColour::Preset(_)) && self.shadow

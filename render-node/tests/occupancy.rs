@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
 use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::{Light, Receipt, Stage};
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::engine::Engine;
@@ -53,22 +54,22 @@ async fn under_a_full_queue_the_model_is_at_work_all_the_time() {
         done.push(job.await.unwrap());
     }
     done.sort_by_key(|(ended, _)| *ended);
-    let stage = |receipt: &serde_json::Value, names: &[&str]| -> Duration {
-        let of = |name: &&str| receipt["timings_ms"][*name].as_u64().unwrap_or(0);
-        Duration::from_millis(names.iter().map(of).sum())
+    let stage = |receipt: &Receipt, stages: &[Stage]| -> Duration {
+        let of = |stage: &Stage| receipt.timings_ms.get(stage).copied().unwrap_or(0.0);
+        Duration::from_secs_f64(stages.iter().map(of).sum::<f64>() / 1000.0)
     };
-    let at_work: Duration = done.iter().map(|(_, receipt)| stage(receipt, &["diffusion"])).sum();
+    let at_work: Duration = done.iter().map(|(_, receipt)| stage(receipt, &[Stage::Diffusion])).sum();
     // From when there is something for the model to do until it has done all: before that the first picture is drawn, after it the last painted.
     let (first, last) = (&done[0].1, &done[JOBS - 1]);
-    let from = stage(first, &["geometry", "gbuffer"]);
-    let until = last.0 - stage(&last.1, &["compose"]);
+    let from = stage(first, &[Stage::Geometry, Stage::Gbuffer]);
+    let until = last.0 - stage(&last.1, &[Stage::Compose]);
     let occupancy = at_work.as_secs_f64() / (until - from).as_secs_f64();
     println!("{:.1} % of {:.1} s", occupancy * 100.0, (until - from).as_secs_f64());
     assert!(occupancy >= 0.95, "{occupancy}: {done:?}");
     // Each was ready before the model was.
     for (_, receipt) in &done[1..] {
-        assert!(stage(receipt, &["turn"]) > Duration::ZERO, "{receipt}");
-        assert_eq!(receipt["light"], "diffusion");
+        assert!(stage(receipt, &[Stage::Turn]) > Duration::ZERO, "{receipt:?}");
+        assert_eq!(receipt.light, Some(Light::Diffusion));
     }
 
     // A process that ends may unload the driver: nobody is then in the middle of putting a device away.

@@ -48,8 +48,15 @@ impl Drop for FakeNode {
 }
 
 /// What a node with a graphics card says of itself.
-fn machine_load() -> serde_json::Value {
-    serde_json::json!({"memory_mb": 512, "gpu_memory_used_mb": 512, "gpu_memory_total_mb": 2048, "gpu_utilisation": 0.25})
+fn machine_load() -> wire::MachineLoad {
+    wire::MachineLoad {
+        process_memory_mb: Some(512),
+        card: wire::CardLoad {
+            gpu_memory_used_mb: Some(512),
+            gpu_memory_total_mb: Some(2048),
+            gpu_utilisation: Some(0.25),
+        },
+    }
 }
 
 /// A client of the protocol with a node's identity, for tests that drive each call by hand.
@@ -123,7 +130,7 @@ impl NodeClient {
             .http
             .post(format!("{}/node/v1/nodes/{}/heartbeat", self.base_url, self.node_id))
             .bearer_auth(&self.token)
-            .json(&wire::HeartbeatRequest { state, jobs, device: machine_load() })
+            .json(&wire::HeartbeatRequest { state, jobs, device: wire::AsSent::from(&machine_load()) })
             .send()
             .await?
             .error_for_status()?
@@ -164,7 +171,10 @@ impl NodeClient {
             .json(&wire::ResultRequest {
                 fence: job.fence,
                 objects,
-                receipt: serde_json::json!({"device": "fake", "light": "base_shading", "timings_ms": {"upload": 5}}),
+                // Not all of it as our own node has it.
+                receipt: wire::AsSent::from_document(serde_json::json!({
+                    "device": "fake", "light": "base_shading", "timings_ms": {"upload": 5}
+                })),
             })
             .send()
             .await?;
@@ -196,15 +206,10 @@ fn secret_of(address: &str) -> Option<&str> {
 /// A flat square in the job's colour (half transparent on top, so alpha is seen to survive, and a little different for every seed),
 /// in the asked form.
 fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
-    if upload.name == "layers" {
+    let Some((paint, _)) = upload.name.picture() else {
         return Ok(format!("layers of {} {}", job.vehicle.key(), job.view).into_bytes());
-    }
-    let colour = job
-        .colours
-        .iter()
-        .find(|paint| upload.name.contains(&format!(".{}.", paint.file_name())))
-        .copied()
-        .unwrap_or_default();
+    };
+    let colour = job.colours.iter().find(|colour| **colour == paint).copied().unwrap_or_default();
     let top_alpha = 112 + (job.seed % 32) as u8;
     // There are few different ones, and a trial wants thousands.
     type Squares = BTreeMap<(String, u32, String, u8), Vec<u8>>;

@@ -55,7 +55,7 @@ fn name_counters() {
     for kind in FailureKind::ALL {
         counter!("cyclorama_render_failures_total", "kind" => kind.as_str()).increment(0);
     }
-    for light in receipt::LIGHTS {
+    for light in receipt::lights() {
         counter!("cyclorama_renders_total", "light" => light).increment(0);
     }
     for name in [
@@ -106,19 +106,18 @@ fn tell(farm: &Farm) {
         let labels = [("node_id", node.id.clone()), ("node", node.name.clone())];
         gauge!("cyclorama_node_jobs", &labels).set(node.jobs_leased as f64);
         gauge!("cyclorama_node_slots", &labels).set(node.slots as f64);
-        if let Some(megabytes) = node.device_metrics["memory_mb"].as_f64() {
-            gauge!("cyclorama_node_memory_bytes", &labels).set(megabytes * 1024.0 * 1024.0);
-        }
-        // Only of cards whose driver tells.
-        for (said, name) in [
-            ("gpu_memory_used_mb", "cyclorama_node_gpu_memory_used_bytes"),
-            ("gpu_memory_total_mb", "cyclorama_node_gpu_memory_total_bytes"),
+        let load = node.device_metrics.read();
+        // Where the system or the driver tells.
+        for (megabytes, name) in [
+            (load.process_memory_mb, "cyclorama_node_memory_bytes"),
+            (load.card.gpu_memory_used_mb, "cyclorama_node_gpu_memory_used_bytes"),
+            (load.card.gpu_memory_total_mb, "cyclorama_node_gpu_memory_total_bytes"),
         ] {
-            if let Some(megabytes) = node.device_metrics[said].as_f64() {
-                gauge!(name, &labels).set(megabytes * 1024.0 * 1024.0);
+            if let Some(megabytes) = megabytes {
+                gauge!(name, &labels).set(megabytes as f64 * 1024.0 * 1024.0);
             }
         }
-        if let Some(share) = node.device_metrics["gpu_utilisation"].as_f64() {
+        if let Some(share) = load.card.gpu_utilisation {
             gauge!("cyclorama_node_gpu_utilisation_ratio", &labels).set(share);
         }
     }

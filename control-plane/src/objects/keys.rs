@@ -1,5 +1,6 @@
 //! The names of objects, side by side: what is stored where is read here and nowhere else.
 
+use cyclorama_core::wire::ObjectName;
 use cyclorama_core::{Format, Frame, View};
 use std::fmt;
 
@@ -120,13 +121,13 @@ pub fn signed(derived: &ObjectKey, certificate_id: &str) -> Result<ObjectKey, In
 
 /// Where a node's upload waits until its result has been accepted. One lease, one folder, so a late upload of a lost
 /// lease cannot touch a newer one.
-pub fn staging(job_id: &str, fence: i64, name: &str) -> Result<ObjectKey, InvalidKey> {
+pub fn staging(job_id: &str, fence: i64, name: &ObjectName) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("{STAGING}/{job_id}/{fence}/{name}"))
 }
 
 /// A staged object as it was when a result came: nobody has an address for it. Below the lease's folder, so that it is cleared with it.
 /// `attempt` is a name of its own for each look at a result, so that none sees what another one pinned.
-pub fn pinned(job_id: &str, fence: i64, attempt: &str, name: &str) -> Result<ObjectKey, InvalidKey> {
+pub fn pinned(job_id: &str, fence: i64, attempt: &str, name: &ObjectName) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("{STAGING}/{job_id}/{fence}/{attempt}/{name}"))
 }
 
@@ -180,8 +181,8 @@ mod tests {
         assert_eq!(named.as_str(), format!("layers/bmw/x5/2020/side-right/3-{sha}"));
         let older = layers_by_revision("bmw/x5/2020", View::SideRight, 3).unwrap();
         assert_eq!(older.as_str(), "layers/bmw/x5/2020/side-right/3");
-        assert_eq!(pinned("0190-a", 7, "b", "layers").unwrap().as_str(), "staging/0190-a/7/b/layers");
-        assert_eq!(staging("0190-a", 7, "256.red.webp").unwrap().as_str(), "staging/0190-a/7/256.red.webp");
+        assert_eq!(pinned("0190-a", 7, "b", &ObjectName::Layers).unwrap().as_str(), "staging/0190-a/7/b/layers");
+        assert_eq!(staging("0190-a", 7, &"256.red.webp".into()).unwrap().as_str(), "staging/0190-a/7/256.red.webp");
         for bad in ["", "abc", &sha.to_uppercase(), &format!("../{}", &sha[3..])] {
             assert!(master(bad).is_err(), "{bad:?}");
             assert!(layers("bmw/x5/2020", View::Side, 1, bad).is_err(), "{bad:?}");

@@ -8,8 +8,8 @@ use crate::test_database::databases;
 use bytes::Bytes;
 use cyclorama_core::encoding::{Picture as Pixels, encode};
 use cyclorama_core::wire::{
-    CUSTOM_PAINTS, Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder, NodeState,
-    Pipeline, ResultRequest, Upload, UploadedObject,
+    AsSent, CUSTOM_PAINTS, Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder,
+    NodeState, ObjectName, Pipeline, ResultRequest, Stage, Upload, UploadedObject,
 };
 use cyclorama_core::{BodyClass, Colour, Dimensions, Format, Paint, Vehicle, VehicleType, View};
 use futures::Stream;
@@ -137,15 +137,9 @@ fn secret_of(url: &str) -> &str {
 
 /// What the test's nodes upload. Each colour gives another picture.
 fn object_for(job: &Job, owed: &Upload) -> Vec<u8> {
-    if owed.name == "layers" {
-        return b"layers".to_vec();
-    }
-    let colour = job
-        .colours
-        .iter()
-        .find(|paint| owed.name.contains(&format!(".{}.", paint.file_name())))
-        .expect("a colour of the job");
-    let [r, g, b] = colour.srgb();
+    let Some((paint, _)) = owed.name.picture() else { return b"layers".to_vec() };
+    assert!(job.colours.contains(&paint), "a colour of the job");
+    let [r, g, b] = paint.srgb();
     let pixels = [r, g, b, 255].repeat((owed.width * owed.height) as usize);
     let format = Format::of_media_type(&owed.media_type).expect("a known type");
     let picture = Pixels::from_rgba(owed.width, owed.height, pixels).expect("fits");
@@ -153,9 +147,9 @@ fn object_for(job: &Job, owed: &Upload) -> Vec<u8> {
     encode(&picture, format).expect("encodes")
 }
 
-fn described(name: &str, bytes: &[u8]) -> UploadedObject {
+fn described(name: &ObjectName, bytes: &[u8]) -> UploadedObject {
     let sha256 = hex::encode(Sha256::digest(bytes));
-    UploadedObject { name: name.to_owned(), sha256, bytes: bytes.len() as u64 }
+    UploadedObject { name: name.clone(), sha256, bytes: bytes.len() as u64 }
 }
 
 /// Uploads what the job owes.
@@ -171,7 +165,7 @@ async fn upload(renders: &Renders, job: &Job) -> Result<Vec<UploadedObject>, Upl
 }
 
 fn report(job: &Job, objects: Vec<UploadedObject>) -> ResultRequest {
-    ResultRequest { fence: job.fence, objects, receipt: serde_json::json!({"device": "test"}) }
+    ResultRequest { fence: job.fence, objects, receipt: AsSent::from_document(serde_json::json!({"device": "test"})) }
 }
 
 async fn finish(renders: &Renders, job: &Job) {
@@ -404,11 +398,11 @@ async fn a_stale_fence_changes_nothing() {
         let progress = |job: &Job| JobProgress {
             job_id: job.job_id.clone(),
             fence: job.fence,
-            stage: "late".to_owned(),
+            stage: "late".into(),
             progress: 1.0,
         };
         let heartbeat =
-            HeartbeatRequest { state: NodeState::Busy, jobs: vec![progress(&stale)], device: serde_json::Value::Null };
+            HeartbeatRequest { state: NodeState::Busy, jobs: vec![progress(&stale)], device: AsSent::default() };
         let answer = renders.heartbeat(TOKEN, &slow, &heartbeat).await.expect("beats");
         assert_eq!(answer.cancel, std::slice::from_ref(&stale.job_id));
         // Nobody else's token ends a lease either.
@@ -440,7 +434,7 @@ async fn results_are_verified_before_anything_moves() {
             let (renders, job) = (renders.clone(), job.clone());
             async move {
                 let url = &job.uploads[0].url;
-                let open = renders.open_upload(secret_of(url), name).await.expect("is open");
+                let open = renders.open_upload(secret_of(url), &name.into()).await.expect("is open");
                 renders.take_upload(&open, in_pieces(bytes)).await.expect("stores");
             }
         };
@@ -463,15 +457,15 @@ async fn results_are_verified_before_anything_moves() {
         // A picture of another kind, honestly named.
         replace("256.red.webp", b"not a picture").await;
         let mut other = good.clone();
-        for object in other.iter_mut().filter(|object| object.name == "256.red.webp") {
+        for object in other.iter_mut().filter(|object| object.name.to_string() == "256.red.webp") {
             object.sha256 = hex::encode(Sha256::digest(b"not a picture"));
             object.bytes = 13;
         }
         refused(other, "256.red.webp").await;
         assert_eq!(number(&database, "select count(*) from layers").await, 0);
         assert_eq!(number(&database, "select count(*) from renders where state = 'wanted'").await, 1);
-        assert!(renders.open_upload(secret_of(&job.uploads[0].url), "../../x").await.is_err());
-        assert!(renders.open_upload("guessed", "layers").await.is_err());
+        assert!(renders.open_upload(secret_of(&job.uploads[0].url), &"../../x".into()).await.is_err());
+        assert!(renders.open_upload("guessed", &ObjectName::Layers).await.is_err());
         // The same addresses take the objects again.
         finish(&renders, &job).await;
         assert!(matches!(want(&renders, &vehicle, Colour::Red).await, Ok(Wanted::Done(_))));
@@ -580,7 +574,7 @@ async fn three_different_jobs_in_a_row_quarantine_a_node() {
         assert!(fail(&renders, last, FailureKind::Internal).await);
         assert_eq!(state().await, Standing::Quarantined);
         assert!(work(&renders, &node_id, 0).await.is_empty());
-        let beat = HeartbeatRequest { state: NodeState::Ready, jobs: vec![], device: serde_json::Value::Null };
+        let beat = HeartbeatRequest { state: NodeState::Ready, jobs: vec![], device: AsSent::default() };
         assert_eq!(renders.heartbeat(TOKEN, &node_id, &beat).await.expect("beats").state, NodeOrder::Locked);
         // A node that joins anew starts clean.
         let again = node(&renders).await;
@@ -667,9 +661,9 @@ async fn books(renders: &Renders) -> (i64, i64) {
 }
 
 async fn beat(renders: &Renders, node_id: &str, job: &Job) -> Vec<String> {
-    let (job_id, stage) = (job.job_id.clone(), "diffusion".to_owned());
+    let (job_id, stage) = (job.job_id.clone(), Stage::Diffusion.into());
     let jobs = vec![JobProgress { job_id, fence: job.fence, stage, progress: 0.5 }];
-    let beat = HeartbeatRequest { state: NodeState::Busy, jobs, device: serde_json::Value::Null };
+    let beat = HeartbeatRequest { state: NodeState::Busy, jobs, device: AsSent::default() };
     renders.heartbeat(TOKEN, node_id, &beat).await.expect("beats").cancel
 }
 

@@ -15,32 +15,29 @@ const QUEUE_SWEPT_EVERY: Duration = Duration::from_secs(1);
 impl Renders {
     /// Starts all of it. The tasks run until they are aborted. `custom_paints_kept`: how many pictures in paints that no preset names stay.
     pub fn start_upkeep(&self, custom_paints_kept: i64) -> Vec<JoinHandle<()>> {
-        let [pace, cost, lapsed, queue, staging, paints] = std::array::from_fn(|_| self.clone());
+        let renders = || self.clone();
         let mut tasks = vec![
-            every(MEASURED_EVERY, "the farm's pace could not be measured", move || {
-                let renders = pace.clone();
-                async move { renders.measure_pace().await }
+            every(MEASURED_EVERY, "the farm's pace could not be measured", renders(), |renders| async move {
+                renders.measure_pace().await
             }),
-            every(MEASURED_EVERY, "the cost of renders could not be measured", move || {
-                let renders = cost.clone();
-                async move { renders.measure_cost().await }
+            every(MEASURED_EVERY, "the cost of renders could not be measured", renders(), |renders| async move {
+                renders.measure_cost().await
             }),
-            every(MEASURED_EVERY, "lapsed jobs could not be forgotten", move || {
-                let renders = lapsed.clone();
-                async move { renders.forget_lapsed().await.map(drop) }
+            every(MEASURED_EVERY, "lapsed jobs could not be forgotten", renders(), |renders| async move {
+                renders.forget_lapsed().await.map(drop)
             }),
-            every(QUEUE_SWEPT_EVERY, "the render queue could not be swept", move || {
-                let renders = queue.clone();
-                async move { renders.sweep().await }
+            every(QUEUE_SWEPT_EVERY, "the render queue could not be swept", renders(), |renders| async move {
+                renders.sweep().await
             }),
-            every(STAGING_SWEPT_EVERY, "abandoned uploads could not be removed", move || {
-                let renders = staging.clone();
-                async move { renders.sweep_staging(renders.0.clock.now()).await.map(drop) }
+            every(STAGING_SWEPT_EVERY, "abandoned uploads could not be removed", renders(), |renders| async move {
+                renders.sweep_staging(renders.0.clock.now()).await.map(drop)
             }),
-            every(PAINTS_SWEPT_EVERY, "pictures in paints that no preset names could not be swept", move || {
-                let renders = paints.clone();
-                async move { renders.sweep_paints(custom_paints_kept).await }
-            }),
+            every(
+                PAINTS_SWEPT_EVERY,
+                "pictures in paints that no preset names could not be swept",
+                (renders(), custom_paints_kept),
+                |(renders, kept)| async move { renders.sweep_paints(kept).await },
+            ),
         ];
         tasks.extend(self.0.signals.start(&self.0.database));
         tasks

@@ -14,7 +14,9 @@ use crate::renders::{
     Asker, AtLimit, JoinError, LOOK_AGAIN, Lane, NodeError, QUEUE_MAX, RenderError, Renders, ResultError, Rules,
     Settings,
 };
-use cyclorama_core::wire::{Device, FailureKind, HeartbeatRequest, JoinRequest, NodeState, Pipeline};
+use cyclorama_core::wire::{
+    AsSent, Device, FailureKind, HeartbeatRequest, JoinRequest, MachineLoad, NodeState, Pipeline,
+};
 use cyclorama_core::{BodyClass, Colour, Dimensions, Variant, Vehicle, VehicleType, View};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -433,7 +435,11 @@ impl Simulation {
     /// The heartbeats of all nodes that are there. They renew no lease: a render takes less than one.
     async fn beat(&self) -> Result<(), SimulationError> {
         for node in self.nodes.iter().filter(|node| node.is_there) {
-            let report = HeartbeatRequest { state: NodeState::Ready, jobs: Vec::new(), device: serde_json::json!({}) };
+            let report = HeartbeatRequest {
+                state: NodeState::Ready,
+                jobs: Vec::new(),
+                device: AsSent::from(&MachineLoad::default()),
+            };
             self.renders.heartbeat(TOKEN, &node.id, &report).await?;
         }
         Ok(())

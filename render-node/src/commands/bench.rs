@@ -10,6 +10,7 @@ use crate::resident_memory::resident_mb;
 use crate::vehicle::typical::typical;
 use clap::Args;
 use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::Stage;
 use cyclorama_core::{BodyClass, Colour, View, output};
 use serde::Serialize;
 use std::process::ExitCode;
@@ -134,10 +135,10 @@ fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usiz
         let took = began.elapsed();
         let renders = results.into_iter().collect::<Result<Vec<_>, _>>()?;
         let receipt = &renders.first().ok_or(BenchError::Receipt("batch"))?.receipt;
-        batch = receipt["batch"].as_u64().ok_or(BenchError::Receipt("batch"))?;
-        let steps = receipt["steps"].as_f64().ok_or(BenchError::Receipt("steps"))?;
-        let diffusion =
-            receipt["timings_ms"]["diffusion"].as_f64().ok_or(BenchError::Receipt("timings_ms.diffusion"))?;
+        batch = receipt.batch.ok_or(BenchError::Receipt("batch"))?;
+        let steps = receipt.steps.ok_or(BenchError::Receipt("steps"))? as f64;
+        let diffusion = receipt.timings_ms.get(&Stage::Diffusion);
+        let diffusion = diffusion.copied().ok_or(BenchError::Receipt("timings_ms.diffusion"))?;
         // The first one builds the vehicles and has the driver compile.
         if turn > 0 {
             steps_ms.push(diffusion / steps);

@@ -8,6 +8,7 @@ use crate::vehicle::typical::typical;
 use anyhow::Context;
 use clap::Args;
 use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::AsSent;
 use cyclorama_core::{BodyClass, Format, Paint, Vehicle, View, encoding, output};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -68,7 +69,11 @@ pub fn render(config: &LocalConfig, arguments: &RenderArguments) -> anyhow::Resu
         let bytes = encoding::derive(picture, arguments.size, arguments.size, format)?;
         std::fs::write(&arguments.out, bytes).with_context(|| format!("cannot write {}", arguments.out.display()))?;
     }
-    output::line(format_args!("{} {}", arguments.out.display(), render.receipt["timings_ms"]))?;
+    output::line(format_args!(
+        "{} {}",
+        arguments.out.display(),
+        AsSent::from(&render.receipt).document()["timings_ms"]
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

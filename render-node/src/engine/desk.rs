@@ -3,6 +3,7 @@
 use crate::engine::batches::{Key, Waiting};
 use crate::engine::engine_error::EngineError;
 use crate::engine::order::{Order, Render};
+use cyclorama_core::wire::Stage;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -14,7 +15,7 @@ pub const IDLE: Duration = Duration::from_millis(500);
 const BATCH_DELAY: Duration = Duration::from_millis(50);
 
 /// Hears the name of each stage and the share of the whole that is done (0 to 1); answers whether to go on.
-pub type TaskWatch = Box<dyn Fn(&'static str, f32) -> bool + Send + Sync>;
+pub type TaskWatch = Box<dyn Fn(Stage, f32) -> bool + Send + Sync>;
 
 pub struct Work {
     pub task: Task,

@@ -31,6 +31,7 @@ use crate::config::LocalConfig;
 use crate::gpu::Meter;
 use batches::Waiting;
 use cyclorama_core::wire;
+use cyclorama_core::wire::Stage;
 use desk::{Desk, Task, Work};
 use memory_watermark::Watermark;
 use order::{Order, Render};
@@ -118,7 +119,7 @@ impl Engine {
     pub async fn render(
         &self,
         order: Order,
-        watch: impl Fn(&'static str, f32) -> bool + Send + Sync + 'static,
+        watch: impl Fn(Stage, f32) -> bool + Send + Sync + 'static,
     ) -> Result<Render, EngineError> {
         let (answer, answered) = oneshot::channel();
         self.queue.try_send(Work { task: Task { order, watch: Box::new(watch) }, answer }).map_err(|e| match e {

@@ -3,8 +3,8 @@
 use crate::studio::Layers;
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::{Receipt, Stage};
 use cyclorama_core::{Paint, Vehicle, View};
-use serde_json::Value;
 
 /// What to render.
 #[derive(Debug, Clone)]
@@ -24,11 +24,11 @@ pub struct Render {
     /// In the order's order.
     pub pictures: Vec<(Paint, Picture)>,
     /// What made them: model and G-buffer digests, seed, steps, device, stage timings in milliseconds.
-    pub receipt: Value,
+    pub receipt: Receipt,
 }
 
-/// Hears the name of each stage and the share of the whole that is done (0 to 1); answers whether to go on.
-pub type Watch<'a> = dyn FnMut(&'static str, f32) -> bool + 'a;
+/// Hears of each stage and the share of the whole that is done (0 to 1); answers whether to go on.
+pub type Watch<'a> = dyn FnMut(Stage, f32) -> bool + 'a;
 
 /// An order and who watches it.
 pub struct Commission<'a> {

@@ -2,6 +2,7 @@
 //! thread (`engine` gives it one); the models it shares with other renderers. Encoding and uploading are `publish`.
 
 use crate::config::LocalConfig;
+use crate::diffusion::lock::LockedFile;
 use crate::diffusion::{Base, DiffusionError, Unlit};
 use crate::engine::memory_ladder;
 use crate::engine::meshes::Meshes;
@@ -16,7 +17,8 @@ use crate::gpu::{Gpu, Meter};
 use crate::studio::{Settings, Studio};
 use crate::vehicle::Library;
 use cyclorama_core::wire;
-use serde_json::{Value, json};
+use cyclorama_core::wire::{DeviceReceipt, Light, ModelFileReceipt, ModelReceipt, QualityReceipt, Receipt, Stage};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Attempts with the diffusion model; what the gate refuses that often is made in the base shading alone.
@@ -72,9 +74,14 @@ impl Renderer {
     }
 
     pub fn device(&self) -> wire::Device {
-        let memory_mb = self.meter.read().gpu_memory_total_mb;
+        let card_memory_mb = self.meter.read().gpu_memory_total_mb;
         let execution_provider = Some(self.models.provider().onnx_name().to_owned());
-        wire::Device { name: self.gpu.name.clone(), backend: self.gpu.backend.clone(), memory_mb, execution_provider }
+        wire::Device {
+            name: self.gpu.name.clone(),
+            backend: self.gpu.backend.clone(),
+            card_memory_mb,
+            execution_provider,
+        }
     }
 
     pub fn meter(&self) -> Arc<Meter> {
@@ -158,13 +165,13 @@ impl Renderer {
     /// would cost every render 50 MB.
     fn shoot(&mut self, sitting: &mut Sitting<'_>, later: bool) -> Result<(), RenderError> {
         sitting.waited();
-        sitting.go_on("geometry", 0.0)?;
+        sitting.go_on(Stage::Geometry, 0.0)?;
         let mesh = self.meshes.get(&self.library, &sitting.order.vehicle)?;
         sitting.triangles = mesh.triangle_count();
-        sitting.stages.end("geometry");
-        sitting.go_on("gbuffer", 0.1)?;
+        sitting.stages.end(Stage::Geometry);
+        sitting.go_on(Stage::Gbuffer, 0.1)?;
         let exposure = self.studio.expose(mesh, sitting.order.view, Settings::default())?;
-        sitting.stages.end("gbuffer");
+        sitting.stages.end(Stage::Gbuffer);
         sitting.verdict = Verdict::default();
         let shot = sitting.shot.insert(Shot { exposure, developed: None });
         if !later {
@@ -177,7 +184,7 @@ impl Renderer {
     fn light(&mut self, model: usize, sittings: &mut [Sitting<'_>], attempt: u32) {
         sittings.iter_mut().for_each(Sitting::waited);
         let mut loaded = self.models.turn();
-        sittings.iter_mut().for_each(|sitting| sitting.stages.end_waiting("turn"));
+        sittings.iter_mut().for_each(|sitting| sitting.stages.end_waiting(Stage::Turn));
         let Some(model) = loaded.get_mut(model) else {
             return sittings.iter_mut().for_each(|sitting| sitting.lit = Some(Err(RenderError::NoModels)));
         };
@@ -188,11 +195,11 @@ impl Renderer {
             for sitting in part.iter_mut() {
                 sitting.waited();
                 let Sitting { order, watch, shot: Some(shot), lit, stages, .. } = sitting else { continue };
-                let still_wanted = Box::new(|share: f32| watch("diffusion", 0.4 + 0.4 * share));
+                let still_wanted = Box::new(|share: f32| watch(Stage::Diffusion, 0.4 + 0.4 * share));
                 let Shot { exposure, developed } = shot;
                 let (exposure, conditioning) = (&*exposure, &exposure.conditioning);
                 let base: Box<Base<'_>> = Box::new(move || {
-                    stages.end("diffusion");
+                    stages.end(Stage::Diffusion);
                     Ok(&mut Shot::developed(exposure, developed, studio, stages)?.layers)
                 });
                 let Order { vehicle, view, seed, .. } = order;
@@ -210,7 +217,7 @@ impl Renderer {
             results.into_iter().zip(lit).for_each(|(result, lit)| *result = Some(lit.map_err(RenderError::from)));
             for sitting in part {
                 sitting.batch = batch;
-                sitting.stages.end("diffusion");
+                sitting.stages.end(Stage::Diffusion);
             }
             Ok(())
         };
@@ -229,14 +236,14 @@ impl Renderer {
         sitting.waited();
         if sitting.verdict.passes() {
             finish::round_as_stored(&mut layers);
-            sitting.go_on("compose", 0.8)?;
+            sitting.go_on(Stage::Compose, 0.8)?;
             let lacquers = Lacquers::over(&layers);
             pictures = self.compositor.compose(&lacquers, &order.colours)?;
-            sitting.stages.end("compose");
+            sitting.stages.end(Stage::Compose);
             for (paint, picture) in order.colours.iter().zip(&pictures) {
                 sitting.verdict.add_picture(*paint, gate::judge_picture(&lacquers, *paint, picture));
             }
-            sitting.stages.end("gate");
+            sitting.stages.end(Stage::Gate);
         }
         if sitting.verdict.passes() {
             let pictures = order.colours.iter().copied().zip(pictures).collect();
@@ -253,34 +260,34 @@ impl Renderer {
         Ok(None)
     }
 
-    fn receipt(&self, model: usize, sitting: &Sitting<'_>, gbuffer_digest: &str, light: Light) -> Value {
+    /// What made a picture, what the gate measured of it, and how long each stage took.
+    fn receipt(&self, model: usize, sitting: &Sitting<'_>, gbuffer_digest: &str, light: Light) -> Receipt {
         let Facts { folder, steps, sampling, .. } = &self.models.facts()[model];
-        let files: Vec<Value> = folder.files().iter().map(|f| json!({"path": f.path, "sha256": f.sha256})).collect();
-        json!({
-            "model": {"id": folder.id(), "digest": folder.digest(), "license": folder.license(),
-                      "precision": folder.precision(), "files": files},
-            "gbuffer_digest": gbuffer_digest,
-            "triangles": sitting.triangles,
-            "seed": sitting.order.seed,
-            "scheduler": sampling,
-            "steps": steps,
-            // Pictures that went through the model together.
-            "batch": sitting.batch,
-            "execution_provider": self.models.provider().onnx_name(),
-            "onnx_runtime": self.models.onnx_runtime().version(),
-            "device": {"name": self.gpu.name, "backend": self.gpu.backend},
-            // What a picture was lit by, and what the gate measured; `refused` has an entry for each attempt that failed it.
-            "light": match light { Light::Diffusion => "diffusion", Light::BaseShading => "base_shading" },
-            "quality": {"figures": sitting.verdict.figures, "refused": sitting.refused},
-            "timings_ms": sitting.stages.timings,
-        })
+        let file = |file: &LockedFile| ModelFileReceipt { path: file.path.clone(), sha256: file.sha256.clone() };
+        Receipt {
+            model: Some(ModelReceipt {
+                id: folder.id().to_owned(),
+                digest: folder.digest().to_owned(),
+                license: folder.license().into(),
+                precision: folder.precision().into(),
+                files: folder.files().iter().map(file).collect(),
+            }),
+            gbuffer_digest: Some(gbuffer_digest.to_owned()),
+            triangles: Some(sitting.triangles as u64),
+            seed: Some(sitting.order.seed),
+            scheduler: Some(sampling.clone()),
+            steps: Some(*steps as u64),
+            batch: Some(sitting.batch as u64),
+            execution_provider: Some(self.models.provider().onnx_name().to_owned()),
+            onnx_runtime: Some(self.models.onnx_runtime().version().to_owned()),
+            device: Some(DeviceReceipt { name: self.gpu.name.clone(), backend: self.gpu.backend.clone() }),
+            light: Some(light),
+            quality: Some(QualityReceipt {
+                figures: sitting.verdict.figures.clone().into(),
+                refused: Some(sitting.refused.clone()),
+            }),
+            timings_ms: sitting.stages.timings.clone(),
+            ..Receipt::default()
+        }
     }
-}
-
-/// What a picture is lit by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Light {
-    Diffusion,
-    /// The studio's own, without a model.
-    BaseShading,
 }

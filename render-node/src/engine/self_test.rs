@@ -6,6 +6,7 @@ use crate::engine::order::Order;
 use crate::engine::renderer::Renderer;
 use crate::engine::start_error::{SelfTestError, StartError};
 use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::{AsSent, Light};
 use cyclorama_core::{BodyClass, Colour, View};
 
 /// A renderer that has passed.
@@ -29,10 +30,13 @@ pub fn run(renderer: &mut Renderer) -> Result<(), SelfTestError> {
         let render = renderer
             .render(&order, &mut |_, _| true)
             .map_err(|source| SelfTestError::Render { pipeline: pipeline.clone(), source })?;
-        if render.receipt["light"] != "diffusion" {
-            return Err(SelfTestError::Light { pipeline, findings: render.receipt["quality"]["refused"].to_string() });
+        if render.receipt.light != Some(Light::Diffusion) {
+            let refused = render.receipt.quality.and_then(|quality| quality.refused).unwrap_or_default();
+            let findings = serde_json::Value::from(refused).to_string();
+            return Err(SelfTestError::Light { pipeline, findings });
         }
-        tracing::info!(pipeline, timings_ms = %render.receipt["timings_ms"], "self-test passed");
+        let timings_ms = AsSent::from(&render.receipt).into_document()["timings_ms"].take();
+        tracing::info!(pipeline, %timings_ms, "self-test passed");
     }
     Ok(())
 }

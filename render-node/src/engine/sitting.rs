@@ -6,6 +6,7 @@ use crate::engine::render_error::RenderError;
 use crate::engine::stages::Stages;
 use crate::gate::{self, Verdict};
 use crate::studio::{Exposure, Layers, Studio, StudioError};
+use cyclorama_core::wire::Stage;
 use serde_json::Value;
 
 /// A commission on its way.
@@ -54,9 +55,9 @@ impl Shot {
             Some(made) => made,
             None => {
                 let layers = studio.develop(exposure)?;
-                stages.end("gbuffer");
+                stages.end(Stage::Gbuffer);
                 let reference = gate::Reference::of(&layers, &exposure.conditioning);
-                stages.end("gate");
+                stages.end(Stage::Gate);
                 Developed { layers, reference }
             }
         };
@@ -80,13 +81,13 @@ impl<'a> Sitting<'a> {
         }
     }
 
-    pub fn go_on(&mut self, stage: &'static str, share: f32) -> Result<(), RenderError> {
+    pub fn go_on(&mut self, stage: Stage, share: f32) -> Result<(), RenderError> {
         if (self.watch)(stage, share) { Ok(()) } else { Err(RenderError::Cancelled) }
     }
 
     /// What was done meanwhile was done for the others of its batch.
     pub fn waited(&mut self) {
-        self.stages.end_waiting("batch");
+        self.stages.end_waiting(Stage::Batch);
     }
 
     /// The gate for the model's light.
@@ -103,7 +104,7 @@ impl<'a> Sitting<'a> {
                 }
             }
         }
-        self.stages.end("gate");
+        self.stages.end(Stage::Gate);
         Ok(())
     }
 }

@@ -1,22 +1,13 @@
 //! How full and how busy the graphics card is, as its driver tells: NVIDIA's through NVML, AMD's through the kernel's files. A software
 //! adapter, and a card of another maker, tell nothing.
 
+use cyclorama_core::wire::CardLoad;
 use nvml_wrapper::Nvml;
-use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Where Linux keeps the facts of each card, in a folder by PCI bus id.
 const PCI_DEVICES: &str = "/sys/bus/pci/devices";
 const BYTES_PER_MB: u64 = 1 << 20;
-
-/// Of one moment; `None` is what the driver does not tell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct CardLoad {
-    pub gpu_memory_used_mb: Option<u64>,
-    pub gpu_memory_total_mb: Option<u64>,
-    /// Share of the last moments in which the card was at work, 0 to 1.
-    pub gpu_utilisation: Option<f64>,
-}
 
 /// Reads one card.
 #[derive(Debug)]

@@ -7,5 +7,5 @@ mod meter;
 mod readback;
 
 pub use device::{Adapter, AdapterChoice, Gpu, GpuError, Tier, adapters};
-pub use meter::{CardLoad, Meter, nvidia_uuid};
+pub use meter::{Meter, nvidia_uuid};
 pub use readback::{ask_for, read_buffer, read_texture};

@@ -16,7 +16,7 @@ use crate::service::held_jobs::{HeldJobs, Holding};
 use crate::service::publish::{self, PublishError, Work};
 use cyclorama_core::encoding::AlphaPlanes;
 use cyclorama_core::traces::{KeyValue, SpanKind, Trace};
-use cyclorama_core::wire::{CUSTOM_PAINTS, FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder};
+use cyclorama_core::wire::{CUSTOM_PAINTS, FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder, Stage};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
@@ -270,11 +270,9 @@ impl Agent {
                 Work { layers: None, pictures, receipt }
             }
         };
-        if let Some(receipt) = work.receipt.as_object_mut() {
-            receipt.insert("software".to_owned(), concat!("cyclorama-node ", env!("CARGO_PKG_VERSION")).into());
-            receipt.insert("encode_recipe".to_owned(), cyclorama_core::encoding::ENCODE_RECIPE.into());
-            receipt.insert("attempt".to_owned(), job.attempt.into());
-        }
+        work.receipt.software = Some(concat!("cyclorama-node ", env!("CARGO_PKG_VERSION")).to_owned());
+        work.receipt.encode_recipe = Some(cyclorama_core::encoding::ENCODE_RECIPE.into());
+        work.receipt.attempt = Some(job.attempt.into());
         publish::publish(&self.control_plane, job, held, &self.alpha_planes, work).await?;
         Ok(())
     }
@@ -284,14 +282,14 @@ impl Agent {
     async fn paint(&self, job: &Job, holding: &Holding) -> Result<Painted, JobError> {
         let mut stages = Stages::of(&holding.held.trace);
         let url = job.layers_url.as_deref().ok_or(JobError::NoLayers)?;
-        holding.held.reached("layers", 0.1);
+        holding.held.reached(Stage::Layers, 0.1);
         let bytes = self.fetch_layers(url, holding).await?;
         let sha256 = hex::encode(Sha256::digest(&bytes));
         if job.layers_sha256.as_ref().is_some_and(|expected| *expected != sha256) {
             return Err(JobError::Altered);
         }
-        stages.end("fetch");
-        holding.held.reached("compose", 0.4);
+        stages.end(Stage::Fetch);
+        holding.held.reached(Stage::Compose, 0.4);
         let colours = job.colours.clone();
         let painted =
             tokio::task::spawn_blocking(move || painter::paint(&StoredLayers { bytes, sha256 }, colours, stages));

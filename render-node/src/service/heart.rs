@@ -1,11 +1,10 @@
 //! Heartbeats, from a thread and a runtime of their own: a node that is busy to its last core still keeps its leases.
 
-use crate::gpu::{CardLoad, Meter};
+use crate::gpu::Meter;
 use crate::resident_memory::resident_mb;
 use crate::service::control_plane::{CallError, ControlPlane};
 use crate::service::held_jobs::HeldJobs;
-use cyclorama_core::wire::{HeartbeatRequest, NodeOrder, NodeState};
-use serde::Serialize;
+use cyclorama_core::wire::{AsSent, HeartbeatRequest, MachineLoad, NodeOrder, NodeState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -31,15 +30,6 @@ pub struct Heart {
     /// False while the engine cannot render.
     well: watch::Receiver<bool>,
     meter: Arc<Meter>,
-}
-
-/// What a heartbeat says of the machine. Megabytes; null where the system does not tell.
-#[derive(Debug, Serialize)]
-struct MachineLoad {
-    /// Resident memory of this process.
-    memory_mb: Option<u64>,
-    #[serde(flatten)]
-    card: CardLoad,
 }
 
 impl Heart {
@@ -118,7 +108,7 @@ impl Heart {
         } else {
             NodeState::Busy
         };
-        let load = MachineLoad { memory_mb: resident_mb(), card: self.meter.read() };
-        HeartbeatRequest { state, jobs, device: serde_json::to_value(load).unwrap_or_default() }
+        let load = MachineLoad { process_memory_mb: resident_mb(), card: self.meter.read() };
+        HeartbeatRequest { state, jobs, device: AsSent::from(&load) }
     }
 }

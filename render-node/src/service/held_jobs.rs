@@ -1,7 +1,7 @@
 //! The jobs this node holds leases on: what the heartbeat reports, and whom a cancel reaches.
 
 use cyclorama_core::traces::Trace;
-use cyclorama_core::wire::{Job, JobProgress};
+use cyclorama_core::wire::{Job, JobProgress, Stage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ pub struct HeldJob {
     cancelled: AtomicBool,
     /// The span of the work on it.
     pub trace: Trace,
-    progress: Mutex<(&'static str, f32)>,
+    progress: Mutex<(Stage, f32)>,
 }
 
 impl HeldJob {
@@ -23,12 +23,12 @@ impl HeldJob {
             fence: job.fence,
             cancelled: AtomicBool::new(false),
             trace,
-            progress: Mutex::new(("leased", 0.0)),
+            progress: Mutex::new((Stage::Leased, 0.0)),
         }
     }
 
     /// Notes the stage and the share of the whole that is done, 0 to 1.
-    pub fn reached(&self, stage: &'static str, share: f32) {
+    pub fn reached(&self, stage: Stage, share: f32) {
         *lock(&self.progress) = (stage, share);
     }
 
@@ -53,7 +53,7 @@ impl HeldJobs {
     pub fn progress(&self) -> Vec<JobProgress> {
         let of = |job: &Arc<HeldJob>| {
             let (stage, progress) = *lock(&job.progress);
-            JobProgress { job_id: job.job_id.clone(), fence: job.fence, stage: stage.to_owned(), progress }
+            JobProgress { job_id: job.job_id.clone(), fence: job.fence, stage: stage.into(), progress }
         };
         lock(&self.0).iter().map(of).collect()
     }

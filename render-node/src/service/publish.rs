@@ -9,10 +9,9 @@ use crate::service::held_jobs::HeldJob;
 use crate::studio::Layers;
 use bytes::Bytes;
 use cyclorama_core::encoding::{self, AlphaPlanes, EncodingError, Picture};
-use cyclorama_core::wire::{Job, ResultRequest, Upload, UploadedObject};
+use cyclorama_core::wire::{AsSent, Job, ObjectName, Receipt, ResultRequest, Stage, Upload, UploadedObject};
 use cyclorama_core::{Format, Paint};
 use rayon::prelude::*;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,14 +31,14 @@ const REJECTED_ROUNDS: u32 = 2;
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
     #[error("the job owes `{0}`, which this version cannot make")]
-    UnknownObject(String),
+    UnknownObject(ObjectName),
     #[error(transparent)]
     Encoding(#[from] EncodingError),
     #[error("the layers could not be packed")]
     Layers(#[from] finish::StoreError),
     #[error("object `{name}` could not be uploaded")]
     Upload {
-        name: String,
+        name: ObjectName,
         #[source]
         source: CallError,
     },
@@ -69,14 +68,11 @@ enum Owed {
 }
 
 fn owed(upload: &Upload, pictures: &[(Paint, Picture)]) -> Option<Owed> {
-    if upload.name == "layers" {
+    if upload.name == ObjectName::Layers {
         return Some(Owed::Layers);
     }
-    // `master.red.png`, `256.1f4e8c-matt.webp`: the size is told by the entry itself.
-    let mut parts = upload.name.split('.').skip(1);
-    let paint = parts.next()?;
-    let of = pictures.iter().position(|(made, _)| made.file_name() == paint)?;
-    let format = Format::of_media_type(&upload.media_type)?;
+    let (paint, format) = upload.name.picture()?;
+    let of = pictures.iter().position(|(made, _)| *made == paint)?;
     Some(Owed::Picture { of, format })
 }
 
@@ -149,7 +145,7 @@ pub struct Work {
     /// What a render job stores; a paint job has none.
     pub layers: Option<Layers>,
     pub pictures: Vec<(Paint, Picture)>,
-    pub receipt: Value,
+    pub receipt: Receipt,
 }
 
 /// Encodes, uploads and reports. Adds `encode` and `upload` to the receipt's timings.
@@ -160,24 +156,23 @@ pub async fn publish(
     planes: &Arc<AlphaPlanes>,
     Work { layers, pictures, mut receipt }: Work,
 ) -> Result<(), PublishError> {
-    held.reached("encode", 0.85);
+    held.reached(Stage::Encode, 0.85);
     let mut stages = Stages::of(&held.trace);
     let (uploads, planes) = (job.uploads.clone(), planes.clone());
     let encoded = tokio::task::spawn_blocking(move || encode(&uploads, layers.as_ref(), &pictures, &planes)).await;
     let objects: Vec<Arc<Object>> =
         encoded.map_err(|_| PublishError::Interrupted)??.into_iter().map(Arc::new).collect();
-    stages.end("encode");
+    stages.end(Stage::Encode);
     if !held.is_wanted() {
         return Err(PublishError::Cancelled);
     }
 
-    held.reached("upload", 0.92);
+    held.reached(Stage::Upload, 0.92);
     upload_all(control_plane, held, &objects).await?;
-    stages.end("upload");
-    if let Some(timings) = receipt.get_mut("timings_ms").and_then(Value::as_object_mut) {
-        timings.append(&mut stages.timings);
-    }
-    let request = ResultRequest { fence: job.fence, objects: objects.iter().map(|o| o.described()).collect(), receipt };
+    stages.end(Stage::Upload);
+    receipt.timings_ms.append(&mut stages.timings);
+    let objects_uploaded = objects.iter().map(|o| o.described()).collect();
+    let request = ResultRequest { fence: job.fence, objects: objects_uploaded, receipt: AsSent::from(&receipt) };
     report(control_plane, job, held, &objects, &request).await
 }
 
@@ -188,7 +183,7 @@ async fn report(
     objects: &[Arc<Object>],
     request: &ResultRequest,
 ) -> Result<(), PublishError> {
-    held.reached("result", 0.99);
+    held.reached(Stage::Result, 0.99);
     let mut backoff = Backoff::new(Duration::from_millis(250), Duration::from_secs(8));
     let mut rounds_left = REJECTED_ROUNDS;
     loop {
@@ -203,7 +198,7 @@ async fn report(
                 tracing::warn!(job_id = job.job_id, error = &error as &dyn std::error::Error, "uploading again");
                 let again: Vec<_> = objects
                     .iter()
-                    .filter(|o| object.as_ref().is_none_or(|name| *name == o.upload.name))
+                    .filter(|o| object.as_ref().is_none_or(|name| *name == o.upload.name.to_string()))
                     .cloned()
                     .collect();
                 upload_all(control_plane, held, if again.is_empty() { objects } else { &again }).await?;

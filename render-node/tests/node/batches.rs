@@ -4,6 +4,7 @@
 
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::{Light, Stage};
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::engine::Engine;
@@ -68,17 +69,18 @@ async fn together_and_alone_the_pictures_are_the_same() {
     let together = start(3).await.unwrap();
     let batches = render(&together).await;
 
-    assert!(one_by_one.iter().all(|render| render.receipt["batch"] == 1));
+    assert!(one_by_one.iter().all(|render| render.receipt.batch == Some(1)));
     // The oldest, its companion of the same view though that came last, and the oldest of the others; what is left goes next.
-    let sizes: Vec<_> = batches.iter().map(|render| render.receipt["batch"].as_u64().unwrap()).collect();
+    let sizes: Vec<_> = batches.iter().map(|render| render.receipt.batch.unwrap()).collect();
     assert_eq!(sizes, [3, 3, 1, 3]);
     for (a, b) in one_by_one.iter().zip(&batches) {
         let (mean, largest) = difference(&a.pictures[0].1, &b.pictures[0].1);
-        assert!(mean < 0.01 && largest <= 2, "{}: differs by {mean} and at most {largest}", a.receipt);
-        assert_eq!(
-            (&a.receipt["gbuffer_digest"], &b.receipt["light"]),
-            (&b.receipt["gbuffer_digest"], &"diffusion".into())
+        assert!(
+            mean < 0.01 && largest <= 2,
+            "in a batch of {}: differs by {mean} and at most {largest}",
+            b.receipt.batch.unwrap()
         );
+        assert_eq!((&a.receipt.gbuffer_digest, b.receipt.light), (&b.receipt.gbuffer_digest, Some(Light::Diffusion)));
     }
 }
 
@@ -88,7 +90,11 @@ async fn above_the_memory_watermark_jobs_go_one_by_one() {
     let start = || Engine::start(config_with(3, 1), 16).unwrap();
     let engine = tokio::task::spawn_blocking(start).await.unwrap();
     let renders = render(&engine).await;
-    assert!(renders.iter().all(|render| render.receipt["batch"] == 1 && render.receipt["light"] == "diffusion"));
+    assert!(
+        renders
+            .iter()
+            .all(|render| { render.receipt.batch == Some(1) && render.receipt.light == Some(Light::Diffusion) })
+    );
 }
 
 #[test]
@@ -99,7 +105,7 @@ fn who_leaves_a_batch_is_told_at_once_and_takes_no_other_with_it() {
     stranger.pipeline = "another".to_owned();
     let commissions = [&stays, &stranger, &leaves, &also_stays].map(|order| Commission {
         order,
-        watch: Box::new(|stage: &'static str, _| stage != "diffusion" || !std::ptr::eq(order, &leaves)),
+        watch: Box::new(|stage: Stage, _| stage != Stage::Diffusion || !std::ptr::eq(order, &leaves)),
     });
     let mut told = Vec::new();
     renderer.render_batch(commissions.into(), &mut |place, result| told.push((place, result)));
@@ -109,6 +115,6 @@ fn who_leaves_a_batch_is_told_at_once_and_takes_no_other_with_it() {
     assert!(matches!(&told[1].1, Err(error) if error.failure_kind().is_none()), "cancelled");
     for (_, result) in &told[2..] {
         let receipt = &result.as_ref().unwrap().receipt;
-        assert_eq!((&receipt["batch"], &receipt["light"]), (&2.into(), &"diffusion".into()), "{receipt}");
+        assert_eq!((receipt.batch, receipt.light), (Some(2), Some(Light::Diffusion)), "{receipt:?}");
     }
 }

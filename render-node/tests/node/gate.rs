@@ -6,6 +6,7 @@
 use crate::support::runtime::library;
 use cyclorama_core::encoding::Picture;
 use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::AsSent;
 use cyclorama_core::{BodyClass, Colour, Dimensions, Paint, Vehicle, VehicleType, View};
 use cyclorama_node::config::LocalConfig;
 use cyclorama_node::diffusion::ProviderChoice;
@@ -285,7 +286,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
             trace: Trace::none(),
         };
         let render = renderer.render(&order, &mut |_, _| true).unwrap();
-        let receipt = &render.receipt;
+        let receipt = AsSent::from(&render.receipt).into_document();
         assert_eq!(receipt["light"], light, "{model:?}: {receipt}");
         let refused = receipt["quality"]["refused"].as_array().unwrap();
         assert_eq!(refused.len(), refusals, "{model:?}: {receipt}");

@@ -192,7 +192,7 @@ on_both_databases! {
         let (node, customer) = (NodeClient::join(&service, "hostile").await.unwrap(), service.customer(5).unwrap());
         let request = tokio::spawn(service.get(&customer, &format!("{CAR}&view=side")).send());
         let job = node.lease(10).await.unwrap().remove(0);
-        let upload = |name: &str| job.uploads.iter().find(|upload| upload.name.contains(name)).unwrap();
+        let upload = |name: &str| job.uploads.iter().find(|upload| upload.name.to_string().contains(name)).unwrap();
         let layers = upload("layers");
         let partial_folder = service.data_dir().join("objects/.partial");
         let partials = || -> Vec<u64> {

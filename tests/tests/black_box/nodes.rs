@@ -59,11 +59,11 @@ on_both_databases! {
         let customer = service.customer(3).unwrap();
         let request = tokio::spawn(service.get(&customer, CAR).send());
         let job = node.lease(10).await.unwrap().remove(0);
-        let names: Vec<_> = job.uploads.iter().map(|u| u.name.as_str()).collect();
-        assert!(names.contains(&"layers") && names.contains(&"master.silver.png"), "{names:?}");
+        let names: Vec<_> = job.uploads.iter().map(|u| u.name.to_string()).collect();
+        assert!(names.contains(&"layers".to_owned()) && names.contains(&"master.silver.png".to_owned()), "{names:?}");
         for side in [256, 512, 768, 1024] {
             for format in ["png", "webp", "jpg"] {
-                assert!(names.contains(&format!("{side}.silver.{format}").as_str()), "{names:?}");
+                assert!(names.contains(&format!("{side}.silver.{format}")), "{names:?}");
             }
         }
 
@@ -117,7 +117,7 @@ on_both_databases! {
         let request = tokio::spawn(service.get(&customer, CAR).send());
         let job = slow.lease(10).await.unwrap().remove(0);
         let progress = || {
-            let (job_id, fence, stage) = (job.job_id.clone(), job.fence, "diffusion".to_owned());
+            let (job_id, fence, stage) = (job.job_id.clone(), job.fence, "diffusion".into());
             vec![JobProgress { job_id, fence, stage, progress: 0.5 }]
         };
 

@@ -12,6 +12,7 @@ use crate::renders::{Flagged, Inspection};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use cyclorama_core::wire::Light;
 use serde::Serialize;
 
 const GALLERY: i64 = 24;
@@ -107,7 +108,7 @@ impl From<Inspection> for ShownRender {
         let told = match (&render.failure_kind, render.revision) {
             (Some(kind), _) => format!("{kind}: {}", render.failure_detail.as_deref().unwrap_or("no detail")),
             // Its light failed the render node's checks twice.
-            (None, Some(revision)) if render.receipt["light"] == "base_shading" => {
+            (None, Some(revision)) if render.receipt.read().light == Some(Light::BaseShading) => {
                 format!("revision {revision}, in base shading only")
             }
             (None, Some(revision)) => format!("revision {revision}"),
@@ -119,7 +120,7 @@ impl From<Inspection> for ShownRender {
             told,
             at: moment(UnixMs(render.changed_at_ms)),
             is_there: render.master_sha256.is_some(),
-            receipt: match render.receipt {
+            receipt: match render.receipt.into_document() {
                 serde_json::Value::Null => None,
                 receipt => serde_json::to_string_pretty(&receipt).ok(),
             },

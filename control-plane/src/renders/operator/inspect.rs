@@ -2,6 +2,7 @@
 
 use crate::renders::Renders;
 use crate::renders::state::{RenderState, column};
+use cyclorama_core::wire::{AsSent, Receipt};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -23,7 +24,7 @@ pub struct Inspection {
     pub attempt: Option<i64>,
     pub pipeline: Option<String>,
     /// As the node sent it; null without one.
-    pub receipt: serde_json::Value,
+    pub receipt: AsSent<Receipt>,
 }
 
 /// Jobs that wait and jobs that nodes are at.
@@ -92,7 +93,7 @@ fn read(row: &AnyRow) -> Result<Inspection, sqlx::Error> {
         node_id: row.try_get("node_id")?,
         attempt: row.try_get("attempt")?,
         pipeline: row.try_get("pipeline")?,
-        receipt: receipt.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(serde_json::Value::Null),
+        receipt: receipt.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
         id,
     })
 }

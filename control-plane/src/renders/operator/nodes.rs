@@ -6,7 +6,7 @@ use crate::renders::Renders;
 use crate::renders::queue::{NodeError, pipelines};
 use crate::renders::signals::Signal;
 use crate::renders::state::{Standing, column};
-use cyclorama_core::wire::{NodeOrder, NodeState, Pipeline};
+use cyclorama_core::wire::{AsSent, MachineLoad, NodeOrder, NodeState, Pipeline};
 use sqlx::Row;
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ pub struct Node {
     pub state: Standing,
     /// What it said of itself: ready, busy, draining, unhealthy. Unhealthy also while it does not let go of a job that it was told to stop.
     pub reported_state: String,
-    pub device_metrics: serde_json::Value,
+    /// As it last said.
+    pub device_metrics: AsSent<MachineLoad>,
     pub joined_at_ms: i64,
     pub seen_at_ms: i64,
     /// Heard of within three heartbeats.
@@ -71,7 +72,7 @@ impl Renders {
             device: json(Some(row.try_get("device")?)),
             state: column(row.try_get("standing")?, "nodes.standing", &id)?,
             reported_state: reported.as_str().to_owned(),
-            device_metrics: json(row.try_get("device_metrics")?),
+            device_metrics: AsSent::from_document(json(row.try_get("device_metrics")?)),
             joined_at_ms: row.try_get("joined_at_ms")?,
             seen_at_ms,
             alive: seen_at_ms >= self.silent_since_ms(now),

@@ -282,7 +282,7 @@ impl Renders {
             unwanted("$8")
         )))
         .bind(until_ms)
-        .bind(plain_text::readable(&job.stage, 80))
+        .bind(plain_text::readable(&job.stage.to_string(), 80))
         .bind(f64::from(job.progress))
         .bind(&job.job_id)
         .bind(job.fence)
@@ -297,7 +297,7 @@ impl Renders {
             if let Some(lapsed) = lapsed {
                 tracing::info!(
                     job_id = job.job_id,
-                    stage = job.stage,
+                    stage = %job.stage,
                     "a render was given up: nobody waits for it any more"
                 );
                 self.attempt_ended(&job.job_id, job.fence, &lapsed);

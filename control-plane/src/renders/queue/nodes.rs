@@ -110,7 +110,7 @@ impl Renders {
         node_id: &str,
         report: &HeartbeatRequest,
     ) -> Result<HeartbeatResponse, NodeError> {
-        let metrics = report.device.to_string();
+        let metrics = report.device.document().to_string();
         if metrics.len() > DEVICE_METRICS_BYTES_MAX {
             return Err(NodeError::Invalid { field: "device", rule: "must have at most 4096 bytes as JSON" });
         }

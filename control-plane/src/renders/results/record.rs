@@ -11,11 +11,10 @@ use crate::db::Tx;
 use crate::renders::budget::{Reserved, SPENT_NOW};
 use crate::renders::queue::{ENDED_COLUMNS, Ended, NewJob, count_success, insert_job, next_turn};
 use crate::renders::revision::FIRST_REVISION;
-use crate::renders::staging::{LAYERS, master_name};
 use crate::renders::state::column;
 use crate::renders::{Renders, Stale};
 use cyclorama_core::Paint;
-use cyclorama_core::wire::JobKind;
+use cyclorama_core::wire::{JobKind, ObjectName};
 use sqlx::Row;
 use std::collections::HashMap;
 
@@ -35,7 +34,7 @@ impl Renders {
     pub(in crate::renders) async fn record(
         &self,
         job: &Accepting,
-        verified: &HashMap<String, Verified>,
+        verified: &HashMap<ObjectName, Verified>,
         receipt: &str,
     ) -> Result<Recorded, ResultError> {
         let now = self.0.clock.now();
@@ -69,11 +68,11 @@ async fn record_revision(
     tx: &mut Tx<'_>,
     now: UnixMs,
     job: &Accepting,
-    verified: &HashMap<String, Verified>,
+    verified: &HashMap<ObjectName, Verified>,
 ) -> Result<bool, sqlx::Error> {
     let mut replaced = false;
     for colour in &job.colours {
-        let Some(master) = verified.get(&master_name(*colour)) else { continue };
+        let Some(master) = verified.get(&ObjectName::Master(*colour)) else { continue };
         replaced |= end_review(tx, now, job, *colour).await?;
         sqlx::query(
             "update renders set state = 'done', revision = $1, master_sha256 = $2, job_id = $3, changed_at_ms = $4,
@@ -90,7 +89,7 @@ async fn record_revision(
         .execute(&mut **tx)
         .await?;
     }
-    if let Some(stored) = verified.get(LAYERS) {
+    if let Some(stored) = verified.get(&ObjectName::Layers) {
         // What was made to be looked at is older than this.
         if job.revision > FIRST_REVISION {
             candidates::forget(tx, &job.vehicle_key, job.view).await?;
@@ -106,11 +105,11 @@ async fn record_candidates(
     tx: &mut Tx<'_>,
     now: UnixMs,
     job: &Accepting,
-    verified: &HashMap<String, Verified>,
+    verified: &HashMap<ObjectName, Verified>,
 ) -> Result<bool, sqlx::Error> {
     candidates::forget(tx, &job.vehicle_key, job.view).await?;
     for colour in &job.colours {
-        let Some(master) = verified.get(&master_name(*colour)) else { continue };
+        let Some(master) = verified.get(&ObjectName::Master(*colour)) else { continue };
         // A colour that somebody began to wait for meanwhile is painted in the present light, below.
         sqlx::query(
             "insert into candidates (render_id, vehicle_key, view, revision, master_sha256, job_id, made_at_ms)
@@ -127,7 +126,7 @@ async fn record_candidates(
         .execute(&mut **tx)
         .await?;
     }
-    if let Some(stored) = verified.get(LAYERS) {
+    if let Some(stored) = verified.get(&ObjectName::Layers) {
         insert_layers(tx, "candidate_layers", job, stored, now).await?;
     }
     Ok(false)

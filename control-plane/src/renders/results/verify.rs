@@ -7,11 +7,11 @@
 use super::accepting::Accepting;
 use super::error::{Rejected, ResultError};
 use crate::objects::{ObjectError, ObjectKey, keys};
-use crate::renders::staging::{LAYERS, Owed, master_name, owed, preset_name};
+use crate::renders::staging::{Owed, owed};
 use crate::renders::{Renders, Stale};
 use bytes::Bytes;
 use cyclorama_core::encoding::{decode_master, probe};
-use cyclorama_core::wire::{JobKind, ResultRequest};
+use cyclorama_core::wire::{JobKind, ObjectName, ResultRequest};
 use cyclorama_core::{Format, MASTER_SIDE_PX, SizePreset};
 use futures::{StreamExt, TryStreamExt, stream};
 use sha2::{Digest, Sha256};
@@ -32,7 +32,7 @@ impl Renders {
         &self,
         job: &Accepting,
         result: &ResultRequest,
-    ) -> Result<HashMap<String, Verified>, ResultError> {
+    ) -> Result<HashMap<ObjectName, Verified>, ResultError> {
         let checks = owed(job.kind, &job.colours).into_iter().map(|owed| self.verify_upload(job, result, owed));
         // In order, so that of several that are wrong it is always the same that is named.
         stream::iter(checks).buffered(OBJECTS_AT_ONCE).try_collect().await
@@ -43,9 +43,9 @@ impl Renders {
         job: &Accepting,
         result: &ResultRequest,
         owed: Owed,
-    ) -> Result<(String, Verified), ResultError> {
+    ) -> Result<(ObjectName, Verified), ResultError> {
         let name = owed.name.clone();
-        let rejected = |reason: &str| Rejected { name: name.clone(), reason: reason.to_owned() };
+        let rejected = |reason: &str| Rejected { name: name.to_string(), reason: reason.to_owned() };
         let reported = result.objects.iter().find(|object| object.name == name);
         let reported = reported.ok_or_else(|| rejected("is not in the result"))?;
         if reported.bytes > owed.bytes_max() {
@@ -68,7 +68,7 @@ impl Renders {
     }
 
     /// Pins what was uploaded under a name, and reads what it pinned.
-    async fn pinned(&self, job: &Accepting, name: &str) -> Result<Bytes, ObjectError> {
+    async fn pinned(&self, job: &Accepting, name: &ObjectName) -> Result<Bytes, ObjectError> {
         let pinned = keys::pinned(&job.job_id, job.fence, &job.attempt, name)?;
         self.0.store.pin(&keys::staging(&job.job_id, job.fence, name)?, &pinned).await?;
         self.0.store.get(&pinned).await
@@ -79,7 +79,7 @@ impl Renders {
     pub(in crate::renders) async fn publish(
         &self,
         job: &Accepting,
-        verified: &HashMap<String, Verified>,
+        verified: &HashMap<ObjectName, Verified>,
     ) -> Result<(), ResultError> {
         let lives = sqlx::query("select 1 from jobs where id = $1 and fence = $2 and state = 'leased'")
             .bind(&job.job_id)
@@ -89,19 +89,19 @@ impl Renders {
         lives.ok_or(Stale)?;
         let mut names = Vec::new();
         if job.kind == JobKind::Render
-            && let Some(layers) = verified.get(LAYERS)
+            && let Some(layers) = verified.get(&ObjectName::Layers)
         {
             let key = keys::layers(&job.vehicle_key, job.view, job.revision as u64, &layers.sha256)?;
-            names.push((LAYERS.to_owned(), key));
+            names.push((ObjectName::Layers, key));
         }
         for colour in &job.colours {
-            let master_name = master_name(*colour);
+            let master_name = ObjectName::Master(*colour);
             let Some(master) = verified.get(&master_name) else { continue };
             for size in SizePreset::ALL.iter().filter(|_| colour.is_preset()) {
                 for format in &Format::UPLOADED {
                     let side_px = size.side_px();
                     let derived = keys::derived(&master.sha256, side_px, side_px, *format)?;
-                    names.push((preset_name(*colour, *size, *format), derived));
+                    names.push((ObjectName::Preset { size: *size, paint: *colour, format: *format }, derived));
                 }
             }
             let name = if colour.is_preset() { keys::master } else { keys::custom_master };
@@ -111,7 +111,7 @@ impl Renders {
         stream::iter(moves).buffered(OBJECTS_AT_ONCE).try_collect().await
     }
 
-    async fn publish_one(&self, job: &Accepting, name: String, to: ObjectKey) -> Result<(), ResultError> {
+    async fn publish_one(&self, job: &Accepting, name: ObjectName, to: ObjectKey) -> Result<(), ResultError> {
         let pinned = keys::pinned(&job.job_id, job.fence, &job.attempt, &name)?;
         self.0.store.publish(&pinned, &to).await?;
         Ok(())
@@ -127,7 +127,7 @@ fn check(owed: &Owed, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -
     if sha256 != claimed_sha256 {
         return Err("has another digest than the result says".to_owned());
     }
-    if owed.name != LAYERS {
+    if owed.name != ObjectName::Layers {
         let found = probe(bytes).map_err(|error| error.to_string())?;
         if (found.format.media_type(), found.width, found.height) != (owed.media_type, owed.side_px, owed.side_px) {
             return Err(format!(
@@ -141,7 +141,7 @@ fn check(owed: &Owed, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -
             ));
         }
         // Every other size is made from the master later: it must be readable to the last pixel.
-        if owed.name.starts_with("master.") {
+        if matches!(owed.name, ObjectName::Master(_)) {
             decode_master(bytes, MASTER_SIDE_PX).map_err(|error| error.to_string())?;
         }
     }

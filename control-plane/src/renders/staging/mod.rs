@@ -4,6 +4,6 @@ mod owed;
 mod sweep;
 mod uploads;
 
-pub use owed::{LAYERS, Owed, master_name, owed, preset_name};
+pub use owed::{Owed, owed};
 pub use sweep::STAGING_SWEPT_EVERY;
 pub use uploads::{LeasePlace, UploadError};

@@ -1,10 +1,8 @@
 //! What the node of a job owes: the objects, their names, their media types and their sizes. A rule without I/O.
 
 use crate::objects::OBJECT_BYTES_MAX;
-use cyclorama_core::wire::JobKind;
+use cyclorama_core::wire::{JobKind, ObjectName};
 use cyclorama_core::{Format, MASTER_SIDE_PX, Paint, SizePreset};
-
-pub const LAYERS: &str = "layers";
 
 /// A 1024 px RGBA picture is 4 MiB before compression, and no encoder makes it twice as large.
 const PICTURE_BYTES_MAX: u64 = 8 << 20;
@@ -12,7 +10,7 @@ const PICTURE_BYTES_MAX: u64 = 8 << 20;
 /// An object that a node owes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owed {
-    pub name: String,
+    pub name: ObjectName,
     pub media_type: &'static str,
     /// Pixels; 0 for layers.
     pub side_px: u32,
@@ -21,7 +19,7 @@ pub struct Owed {
 impl Owed {
     /// Largest object that is taken for it.
     pub fn bytes_max(&self) -> u64 {
-        if self.name == LAYERS { OBJECT_BYTES_MAX } else { PICTURE_BYTES_MAX }
+        if self.name == ObjectName::Layers { OBJECT_BYTES_MAX } else { PICTURE_BYTES_MAX }
     }
 }
 
@@ -29,10 +27,10 @@ impl Owed {
 pub fn owed(kind: JobKind, colours: &[Paint]) -> Vec<Owed> {
     let mut owed = Vec::new();
     if kind == JobKind::Render {
-        owed.push(Owed { name: LAYERS.to_owned(), media_type: "application/octet-stream", side_px: 0 });
+        owed.push(Owed { name: ObjectName::Layers, media_type: "application/octet-stream", side_px: 0 });
     }
     for colour in colours {
-        let name = master_name(*colour);
+        let name = ObjectName::Master(*colour);
         owed.push(Owed { name, media_type: Format::Png.media_type(), side_px: MASTER_SIDE_PX });
         if !colour.is_preset() {
             // Sizes of such a picture are made when somebody asks for them, as most are asked for once.
@@ -40,20 +38,12 @@ pub fn owed(kind: JobKind, colours: &[Paint]) -> Vec<Owed> {
         }
         for size in SizePreset::ALL {
             for format in &Format::UPLOADED {
-                let name = preset_name(*colour, *size, *format);
+                let name = ObjectName::Preset { size: *size, paint: *colour, format: *format };
                 owed.push(Owed { name, media_type: format.media_type(), side_px: size.side_px() });
             }
         }
     }
     owed
-}
-
-pub fn master_name(paint: Paint) -> String {
-    format!("master.{}.png", paint.file_name())
-}
-
-pub fn preset_name(paint: Paint, size: SizePreset, format: Format) -> String {
-    format!("{}.{}.{format}", size.side_px(), paint.file_name())
 }
 
 #[cfg(test)]
@@ -64,7 +54,7 @@ mod tests {
     #[test]
     fn a_paint_that_no_preset_names_owes_its_master_alone() {
         let paint: Paint = "#1f4e8c-matt-no-shadow".parse().expect("a paint");
-        let names: Vec<String> = owed(JobKind::Paint, &[paint]).into_iter().map(|owed| owed.name).collect();
+        let names: Vec<String> = owed(JobKind::Paint, &[paint]).into_iter().map(|owed| owed.name.to_string()).collect();
         assert_eq!(names, ["master.1f4e8c-matt-no-shadow.png"]);
     }
 
@@ -74,13 +64,13 @@ mod tests {
         for (kind, objects) in [(JobKind::Render, 1 + 2 * 13), (JobKind::Paint, 2 * 13)] {
             let owed = owed(kind, &colours);
             assert_eq!(owed.len(), objects);
-            let mut names: Vec<&str> = owed.iter().map(|owed| owed.name.as_str()).collect();
+            let mut names: Vec<String> = owed.iter().map(|owed| owed.name.to_string()).collect();
             names.sort_unstable();
             names.dedup();
             assert_eq!(names.len(), objects);
         }
         let owed = owed(JobKind::Render, &[Colour::Red.into()]);
-        let jpg = owed.iter().find(|owed| owed.name == "768.red.jpg").expect("a preset");
+        let jpg = owed.iter().find(|owed| owed.name.to_string() == "768.red.jpg").expect("a preset");
         assert_eq!((jpg.media_type, jpg.side_px), ("image/jpeg", 768));
     }
 }

@@ -13,7 +13,7 @@ use crate::renders::state::{colours_of, column};
 use crate::renders::{LEASE_MS_MAX, Renders, layers};
 use bytes::Bytes;
 use cyclorama_core::Paint;
-use cyclorama_core::wire::{JobKind, Upload};
+use cyclorama_core::wire::{JobKind, ObjectName, Upload};
 use futures::{Stream, StreamExt};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
@@ -144,7 +144,7 @@ impl Renders {
     }
 
     /// The staging place of one object of the lease that the secret belongs to.
-    pub async fn open_upload(&self, secret: &str, name: &str) -> Result<OpenUpload, UploadError> {
+    pub async fn open_upload(&self, secret: &str, name: &ObjectName) -> Result<OpenUpload, UploadError> {
         let row = self
             .leased_by(secret, "kind, colors, (select token_id from nodes where nodes.id = jobs.node_id) as token_id")
             .await?
@@ -153,7 +153,7 @@ impl Renders {
         self.is_open(&job_id, fence)?;
         let kind: JobKind = column(row.try_get("kind")?, "jobs.kind", &job_id)?;
         let colours = colours_of(row.try_get("colors")?, "jobs.colors", &job_id)?;
-        let Some(owed) = owed(kind, &colours).into_iter().find(|owed| owed.name == name) else {
+        let Some(owed) = owed(kind, &colours).into_iter().find(|owed| owed.name == *name) else {
             return Err(UploadError::Closed);
         };
         let staging = keys::staging(&job_id, fence, name).map_err(ObjectError::from)?;

@@ -64,7 +64,7 @@ async fn what_a_heartbeat_tells_of_the_machine_has_a_bound() {
         let renders = renders(&database, settings());
         let node_id = node(&renders).await;
         for (chars, is_taken) in [(4000, true), (4090, false), (15_000, false)] {
-            let device = serde_json::json!({ "said": "x".repeat(chars) });
+            let device = AsSent::from_document(serde_json::json!({ "said": "x".repeat(chars) }));
             let beat = HeartbeatRequest { state: NodeState::Ready, jobs: Vec::new(), device };
             let told = renders.heartbeat(TOKEN, &node_id, &beat).await;
             assert_eq!(told.is_ok(), is_taken, "{chars}: {told:?}");

@@ -7,11 +7,11 @@ async fn beats(renders: &Renders, node_id: &str, jobs: &[&Job]) -> (Vec<String>,
     let progress = |job: &&Job| JobProgress {
         job_id: job.job_id.clone(),
         fence: job.fence,
-        stage: "diffusion".to_owned(),
+        stage: Stage::Diffusion.into(),
         progress: 0.5,
     };
     let jobs = jobs.iter().map(progress).collect();
-    let heartbeat = HeartbeatRequest { state: NodeState::Busy, jobs, device: serde_json::Value::Null };
+    let heartbeat = HeartbeatRequest { state: NodeState::Busy, jobs, device: AsSent::default() };
     let answer = renders.heartbeat(TOKEN, node_id, &heartbeat).await.expect("beats");
     (answer.cancel, named(renders, node_id).await)
 }

@@ -19,14 +19,14 @@ async fn stores() -> Vec<(ObjectStore, Option<Bucket>)> {
 async fn stage(renders: &Renders, job: &Job, layers: &'static [u8]) -> Vec<UploadedObject> {
     let mut objects = Vec::new();
     for owed in &job.uploads {
-        let bytes = if owed.name == "layers" { layers.to_vec() } else { object_for(job, owed) };
+        let bytes = if owed.name == ObjectName::Layers { layers.to_vec() } else { object_for(job, owed) };
         objects.push(described(&owed.name, &bytes));
         renders.0.store.put(&staged(job, &owed.name), bytes.into()).await.expect("stages");
     }
     objects
 }
 
-fn staged(job: &Job, name: &str) -> ObjectKey {
+fn staged(job: &Job, name: &ObjectName) -> ObjectKey {
     keys::staging(&job.job_id, job.fence, name).expect("a key")
 }
 
@@ -56,7 +56,7 @@ fn keep_their_word(objects: &[(String, Bytes)]) {
 }
 
 /// Leases a job, and has its result verified.
-async fn verified(renders: &Renders, node_id: &str) -> (Job, Accepting, HashMap<String, Verified>) {
+async fn verified(renders: &Renders, node_id: &str) -> (Job, Accepting, HashMap<ObjectName, Verified>) {
     let job = one(renders, node_id).await;
     let objects = stage(renders, &job, b"honest layers").await;
     let accepting = renders.begin_accepting(TOKEN, &job.job_id, job.fence).await.expect("is leased");
@@ -137,7 +137,7 @@ async fn a_lease_that_is_lost_after_its_result_was_verified_changes_nothing() {
 
             // What could not be cleared goes with the sweep, once it is too old to be of any lease.
             let is_staged = |renders: &Renders| {
-                let (store, key) = (renders.0.store.clone(), staged(&stale, "layers"));
+                let (store, key) = (renders.0.store.clone(), staged(&stale, &ObjectName::Layers));
                 async move { store.size(&key).await.expect("asks").is_some() }
             };
             let now = Clock::SYSTEM.now();
@@ -158,7 +158,7 @@ async fn addresses_are_closed_while_a_result_is_looked_at() {
         let (vehicle, node_id) = (vehicle("closed"), node(&renders).await);
         want(&renders, &vehicle, Colour::Red).await.expect("queues");
         let job = one(&renders, &node_id).await;
-        let open = || async { renders.open_upload(secret_of(&job.uploads[0].url), "layers").await };
+        let open = || async { renders.open_upload(secret_of(&job.uploads[0].url), &ObjectName::Layers).await };
         let begun = open().await.expect("is open");
         {
             let _looking = renders.close_uploads(&job.job_id, job.fence);
@@ -173,7 +173,7 @@ async fn addresses_are_closed_while_a_result_is_looked_at() {
         }
         // After a refusal the same addresses take the object again.
         renders.take_upload(&begun, in_pieces(&b"again"[..])).await.expect("is open");
-        let empty = ResultRequest { fence: job.fence, objects: vec![], receipt: serde_json::Value::Null };
+        let empty = ResultRequest { fence: job.fence, objects: vec![], receipt: AsSent::default() };
         assert!(matches!(renders.accept(TOKEN, &job.job_id, &empty).await, Err(ResultError::Rejected(_))));
         finish(&renders, &job).await;
         assert!(open().await.is_err(), "the lease is over");

@@ -18,6 +18,7 @@ use crate::vehicle::close_up::Part;
 use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::{self, EncodingError, Picture, PictureError};
 use cyclorama_core::traces::Trace;
+use cyclorama_core::wire::AsSent;
 use cyclorama_core::{Paint, Vehicle, View};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -164,10 +165,11 @@ impl Darkroom {
                 let rendered = views.iter().map(|view| {
                     let (vehicle, colours, pipeline) = (vehicle.clone(), colours.to_vec(), pipeline.clone());
                     let order = Order { vehicle, view: *view, colours, pipeline, seed: 0, trace: Trace::none() };
-                    let mut render = renderer.render(&order, &mut |_, _| true)?;
-                    render.receipt["vehicle"] = order.vehicle.key().into();
-                    render.receipt["view"] = order.view.to_string().into();
-                    receipts.push(render.receipt);
+                    let render = renderer.render(&order, &mut |_, _| true)?;
+                    let mut receipt = AsSent::from(&render.receipt).into_document();
+                    receipt["vehicle"] = order.vehicle.key().into();
+                    receipt["view"] = order.view.to_string().into();
+                    receipts.push(receipt);
                     Ok(render.pictures.into_iter().map(|(_, picture)| picture).collect())
                 });
                 rendered.collect()

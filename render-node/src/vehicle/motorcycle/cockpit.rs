@@ -340,8 +340,9 @@ mod tests {
     use super::*;
     use crate::vehicle::Library;
     use crate::vehicle::motorcycle::chassis::add_frame;
+    use crate::vehicle::motorcycle::engine_kind::Engine;
     use crate::vehicle::motorcycle::shapes::distance_to;
-    use crate::vehicle::motorcycle::style::{Engine, Style};
+    use crate::vehicle::motorcycle::style::Style;
 
     #[test]
     fn cables_end_at_the_steering_head() {

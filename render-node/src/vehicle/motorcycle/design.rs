@@ -3,7 +3,8 @@
 
 use serde::Deserialize;
 
-use super::style::{Engine, Family};
+use super::engine_kind::Engine;
+use super::style::Family;
 
 /// What holds a tyre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -4,9 +4,10 @@ use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
 use super::design::{Nose, Tank};
+use super::engine_kind::Engine;
 use super::joints::Joints;
 use super::shapes::{add_bolt_circle, add_shock, bolt, panel, tube, turned};
-use super::style::{Engine, Family};
+use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};

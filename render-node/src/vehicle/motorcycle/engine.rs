@@ -3,9 +3,9 @@
 use glam::{Vec2, Vec3};
 
 use super::design::{Era, Nose, Tank};
+use super::engine_kind::Engine;
 use super::joints::Joints;
 use super::shapes::{Skin, add_bolt_circle, bolt, panel, tube, turned};
-use super::style::Engine;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through};

@@ -4,9 +4,10 @@ use glam::Vec3;
 
 use super::design::Exhaust;
 use super::engine::{ceiling, crank};
+use super::engine_kind::Engine;
 use super::joints::Joints;
 use super::shapes::{bolt, open_pipe, tube, turned};
-use super::style::{Engine, Family};
+use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};

@@ -4,12 +4,12 @@ use glam::Vec3;
 
 use super::bracket::add_bracket;
 use super::design::{Era, Eyes, Luggage, Nose, Tank};
+use super::engine_kind::Engine;
 use super::fairing;
 use super::joints::Joints;
 use super::lamps::{Opening, add_indicators, add_round_lamp, circle, raised, set_lamp};
 use super::nose::NoseCowl;
 use super::shapes::{Skin, add_screen, bolt, round, tube, turned};
-use super::style::Engine;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};

@@ -10,6 +10,7 @@ mod cowl;
 pub(super) mod design;
 mod drive;
 mod engine;
+mod engine_kind;
 mod exhaust;
 mod fairing;
 mod fit;
@@ -78,7 +79,8 @@ fn assemble(design: Design, dimensions: &Dimensions) -> VehicleMesh {
 
 #[cfg(test)]
 mod tests {
-    use super::style::{Engine, Style};
+    use super::engine_kind::Engine;
+    use super::style::Style;
     use super::*;
     use crate::vehicle::Library;
     use crate::vehicle::mesh::Material;

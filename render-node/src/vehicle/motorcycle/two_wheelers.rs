@@ -7,11 +7,11 @@ use cyclorama_core::vehicle::Vehicle;
 use serde::Deserialize;
 
 use super::design::Design;
-use super::style::{Engine, Style, style_of};
+use super::engine_kind::Engine;
+use super::style::{Style, style_of};
 use super::variation::Variation;
 use super::words::Words;
-use crate::vehicle::library::Tables;
-use crate::vehicle::sheet::{SheetError, merged_table};
+use crate::vehicle::sheet::tables::{SheetError, Tables, merged_table};
 
 /// Of one family: each combination of them is a layout that is kept.
 const MAX_EXTRAS: usize = 4;

@@ -6,7 +6,8 @@ use cyclorama_core::Vehicle;
 use serde::Deserialize;
 
 use super::design::{Cast, Design, Era, Exhaust, Eyes, Flank, Fork, Frame, Guard, Luggage, Nose, Rim, Seat};
-use super::style::{Engine, Family};
+use super::engine_kind::Engine;
+use super::style::Family;
 use crate::vehicle::chance::{chances, pick};
 
 /// Handlebars are this much wider than their sheet's on average, as a share.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::style::Engine;
+use super::engine_kind::Engine;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

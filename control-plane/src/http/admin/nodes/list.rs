@@ -6,7 +6,7 @@ use crate::http::operator::Operator;
 use crate::renders::Node;
 use axum::Json;
 use axum::extract::State;
-use cyclorama_core::wire::Pipeline;
+use cyclorama_core::wire::{AsSent, MachineLoad, Pipeline};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ pub struct NodeView {
     pipelines: Vec<Pipeline>,
     device: Value,
     /// As the node last sent them.
-    device_metrics: Value,
+    device_metrics: AsSent<MachineLoad>,
 }
 
 impl From<Node> for NodeView {

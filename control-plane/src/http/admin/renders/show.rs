@@ -7,8 +7,8 @@ use crate::http::operator::Operator;
 use crate::renders::Inspection;
 use axum::Json;
 use axum::extract::{Path, State};
+use cyclorama_core::wire::{AsSent, Receipt};
 use serde::Serialize;
-use serde_json::Value;
 
 #[derive(Debug, Serialize)]
 pub struct RenderView {
@@ -29,7 +29,7 @@ pub struct RenderView {
     attempt: Option<i64>,
     pipeline: Option<String>,
     /// As the node sent it: model digests, seed, steps, device, stage timings.
-    receipt: Value,
+    receipt: AsSent<Receipt>,
 }
 
 pub async fn show(

@@ -23,7 +23,7 @@ pub async fn result(
     // Finished even when the node hangs up: half of the objects may have moved already.
     let accepting = async move {
         let replaced = app.renders.accept(&caller.token_id, &job_id, &request).await?;
-        receipt::measure(&request.receipt);
+        receipt::measure(&request.receipt.read());
         if replaced {
             app.pictures.forget_known();
         }

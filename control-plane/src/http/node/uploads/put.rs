@@ -5,6 +5,7 @@ use crate::http::error::Problem;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use cyclorama_core::wire::ObjectName;
 
 pub async fn put(
     State(app): State<App>,
@@ -12,7 +13,7 @@ pub async fn put(
     body: Body,
 ) -> Result<StatusCode, Problem> {
     // Before the body is read: an address nobody has must not cost memory.
-    let upload = app.renders.open_upload(&secret, &name).await?;
+    let upload = app.renders.open_upload(&secret, &ObjectName::from(&*name)).await?;
     let limit = upload.bytes_max;
     if body.size_hint().lower() > limit as u64 {
         return Err(Problem::too_large(limit));

@@ -1,0 +1,28 @@
+//! Node protocol, version 1: JSON over `/node/v1`, bearer node token (see `docs/node-protocol.md`).
+//!
+//! Unknown fields are ignored and absent optional ones allowed on both sides, so either side may be newer. Names that a newer side may add
+//! (objects, stages) and documents that every node fills as it likes (receipts, loads) are read as far as they are understood, and kept as
+//! they were sent.
+
+mod as_sent;
+mod jobs;
+mod load;
+mod nodes;
+mod objects;
+mod receipt;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+pub use as_sent::AsSent;
+pub use jobs::{
+    FailureKind, FailureRequest, Job, JobKind, LeaseRequest, LeaseResponse, ResultRequest, Upload, UploadedObject,
+};
+pub use load::{CardLoad, MachineLoad};
+pub use nodes::{
+    CUSTOM_PAINTS, Device, HeartbeatRequest, HeartbeatResponse, JobProgress, JoinRequest, JoinResponse, NodeOrder,
+    NodeState, Pipeline,
+};
+pub use objects::{OBJECT_BYTES_MAX, ObjectName};
+pub use receipt::{DeviceReceipt, Light, ModelFileReceipt, ModelReceipt, QualityReceipt, Receipt};
+pub use stage::{Stage, StageName};

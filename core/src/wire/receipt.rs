@@ -1,0 +1,144 @@
+//! What a node tells of a result: what made the pictures, what the quality gate measured, how long each stage took.
+
+use super::Stage;
+use super::as_sent::understood;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+crate::named_enum! {
+    /// What a picture is lit by.
+    pub enum Light {
+        /// The model's light.
+        Diffusion = "diffusion",
+        /// The studio's own, where the model's did not pass the quality gate.
+        BaseShading = "base_shading",
+    }
+}
+
+/// Every member may be absent: a paint job has no model and no light of its own, and other nodes tell what they like. Digests are
+/// lower-case hex of SHA-256.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Receipt {
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelReceipt>,
+    /// Digest of the geometry as the studio saw it: the same for the same vehicle and view on every machine.
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub gbuffer_digest: Option<String>,
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub triangles: Option<u64>,
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// How the model took its samples.
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Value>,
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Pictures that went through the model together.
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub execution_provider: Option<String>,
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub onnx_runtime: Option<String>,
+    /// Digest of the stored layers that a paint job composed from.
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub layers_sha256: Option<String>,
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceReceipt>,
+    /// Absent where pictures were composed from stored layers.
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub light: Option<Light>,
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub quality: Option<QualityReceipt>,
+    /// Milliseconds.
+    #[serde(deserialize_with = "known_stages", serialize_with = "whole", skip_serializing_if = "BTreeMap::is_empty")]
+    pub timings_ms: BTreeMap<Stage, f64>,
+    /// The node's program and its version.
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub software: Option<String>,
+    /// Which settings of the encoders made the files.
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub encode_recipe: Option<Value>,
+    #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u64>,
+}
+
+/// The model folder that made the light.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelReceipt {
+    pub id: String,
+    pub digest: String,
+    #[serde(default)]
+    pub license: Value,
+    #[serde(default)]
+    pub precision: Value,
+    #[serde(default)]
+    pub files: Vec<ModelFileReceipt>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelFileReceipt {
+    pub path: String,
+    pub sha256: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceReceipt {
+    pub name: String,
+    pub backend: String,
+}
+
+/// What the quality gate measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QualityReceipt {
+    pub figures: Value,
+    /// One entry for each attempt that failed; absent where there is one attempt alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Vec<Value>>,
+}
+
+/// Stages that this version knows, with a time that is one.
+fn known_stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Stage, f64>, D::Error> {
+    let sent: Option<BTreeMap<String, Value>> = understood(deserializer)?;
+    let known = sent.into_iter().flatten().filter_map(|(stage, time)| Some((stage.parse().ok()?, time.as_f64()?)));
+    Ok(known.filter(|(_, milliseconds)| *milliseconds >= 0.0).collect())
+}
+
+/// Whole numbers as such.
+fn whole<S: Serializer>(timings: &BTreeMap<Stage, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(timings.iter().map(|(stage, milliseconds)| {
+        let number = match milliseconds.fract() == 0.0 {
+            true => Value::from(*milliseconds as u64),
+            false => Value::from(*milliseconds),
+        };
+        (stage, number)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::AsSent;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_known_stages_with_a_time_are_read() {
+        for (document, read) in [
+            (json!(null), vec![]),
+            (json!("paid in full"), vec![]),
+            (json!({"timings_ms": []}), vec![]),
+            (json!({"timings_ms": {"geometry": "long", "gate": -1, "made-up": 5}}), vec![]),
+            (
+                json!({"light": "moon", "device": "fake", "timings_ms": {"upload": 250, "turn": 3, "geometry": 1500.5}}),
+                vec![(Stage::Geometry, 1500.5), (Stage::Turn, 3.0), (Stage::Upload, 250.0)],
+            ),
+        ] {
+            let receipt = AsSent::<Receipt>::from_document(document.clone()).read();
+            assert_eq!(receipt.timings_ms.into_iter().collect::<Vec<_>>(), read, "{document}");
+            assert_eq!((receipt.light, receipt.device), (None, None), "{document}");
+        }
+    }
+}
