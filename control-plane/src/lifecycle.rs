@@ -31,6 +31,7 @@ use crate::telemetry;
 use anyhow::{Context, bail};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -66,7 +67,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     }
 
     let _locked = lock(storage)?;
-    let (app, sweepers) = open(config, base_url, &format!("http://{admin_address}"), start_metrics()?).await?;
+    let (app, tasks) = open(config, base_url, &format!("http://{admin_address}"), start_metrics()?).await?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), public = %public_address, admin = %admin_address, base_url = app.base_url, "serving");
 
     let bounds = server::Bounds {
@@ -122,7 +123,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     }
     serving.abort();
     upkeep.abort();
-    sweepers.iter().for_each(|sweeper| sweeper.abort());
+    tasks.iter().for_each(|task| task.abort());
     // Closing the last connection lets SQLite fold its log into the file; a connection that hangs must not hold us.
     let _ = tokio::time::timeout(Duration::from_secs(2), app.db.close()).await;
     Ok(())
@@ -144,18 +145,11 @@ pub async fn open(
     let process = ProcessId::new();
     let meter = Meter::start(db.clone(), Clock::SYSTEM, process.clone());
     let renders = Renders::new(db.clone(), Clock::SYSTEM, store.clone(), render_settings(&config, &base_url));
-    let (telemetry, writers) = telemetry::Sink::start(db.clone(), Clock::SYSTEM, config.limits.events);
+    let (telemetry, event_tasks) = telemetry::Sink::start(db.clone(), Clock::SYSTEM, config.limits.events);
     // Before the first request: what a crash left open is put right.
-    let mut sweepers = vec![
-        clock_follower,
-        ledger::start_sweeper(db.clone(), Clock::SYSTEM, process.clone(), meter.clone())
-            .await
-            .context("the ledger cannot be opened")?,
-        ledger::start_tidying(db.clone(), Clock::SYSTEM),
-        accounts::start_tidying(db.clone(), Clock::SYSTEM),
-    ];
-    sweepers.extend(renders.start_upkeep(config.limits.custom_paints_kept));
-    sweepers.extend(writers);
+    let ledger_sweeper = ledger::start_sweeper(db.clone(), Clock::SYSTEM, process.clone(), meter.clone());
+    let mut tasks = vec![clock_follower, ledger_sweeper.await.context("the ledger cannot be opened")?];
+    tasks.extend(event_tasks);
     let reload_number = reload::number(&db).await.context("the catalog's reloads cannot be read")?;
     let catalog = CurrentCatalog::open(config.storage.catalog.clone(), reload_number).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock::SYSTEM).await.context("the signing keys cannot be read")?;
@@ -170,7 +164,7 @@ pub async fn open(
         Payments::Local | Payments::Off => None,
     };
     let sizes = Sizes::new(store.clone(), config.sizes);
-    sweepers.push(sizes.start_sweeping(Clock::SYSTEM));
+    tasks.push(sizes.start_sweeping(Clock::SYSTEM));
     let app = App::new(Resources {
         base_url,
         db,
@@ -192,20 +186,33 @@ pub async fn open(
         config,
     })
     .context("the list of examples does not parse")?;
-    sweepers.extend(app.auto_reload().map(|sweep| sweep.start()));
-    sweepers.extend(app.alerts().map(|sweep| sweep.start()));
-    sweepers.push(app.budget_watch().start());
-    sweepers.push(prewarm::start(app.clone()));
-    sweepers.push(app.catalog_reload.clone().start());
-    sweepers.push(app.missing_vehicles.clone().start_writing(app.db.clone(), app.clock));
-    // The first search should not have to wait for what it looks in.
-    sweepers.push(tokio::task::spawn_blocking({
-        let app = app.clone();
-        move || {
-            app.catalog.now().search_index();
-        }
-    }));
-    Ok((app, sweepers))
+    tasks.extend(start_tasks(&app));
+    Ok((app, tasks))
+}
+
+/// Everything that runs beside requests once the service is open, until it is aborted. What each does again and again, and how often, stands in
+/// its own file.
+fn start_tasks(app: &App) -> Vec<JoinHandle<()>> {
+    let mut tasks = vec![
+        ledger::start_tidying(app.db.clone(), app.clock),
+        app.budget_watch().start(),
+        prewarm::start(app.clone()),
+        app.catalog_reload.clone().start(),
+        app.missing_vehicles.clone().start_writing(app.db.clone(), app.clock),
+        start_search_index(app.catalog.clone()),
+    ];
+    tasks.extend(accounts::start_tidying(app.db.clone(), app.clock));
+    tasks.extend(app.renders.start_upkeep(app.config.limits.custom_paints_kept));
+    tasks.extend(app.auto_reload().into_iter().flat_map(|sweep| sweep.start()));
+    tasks.extend(app.alerts().map(|sweep| sweep.start()));
+    tasks
+}
+
+/// The first search should not have to wait for what it looks in.
+fn start_search_index(catalog: Arc<CurrentCatalog>) -> JoinHandle<()> {
+    tokio::task::spawn_blocking(move || {
+        catalog.now().search_index();
+    })
 }
 
 /// Raises the limit of open files to what this user may have: the usual 1,024 are fewer than the connections we take.

@@ -1,8 +1,9 @@
 //! Forgetting what is over: sessions, links, attempts, counts of sign-ups, device logins, answers to forms.
 
 use super::{attempts, device_login, form_answers, session, sign_up_counts, user};
-use crate::clock::{self, Clock, UnixMs};
+use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
+use crate::tasks::every;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_secs(600);
@@ -10,20 +11,13 @@ const EVERY: Duration = Duration::from_secs(600);
 /// Answers to forms are kept for a minute, and some of them are large.
 const ANSWERS_EVERY: Duration = Duration::from_secs(30);
 
-/// Runs until the task is aborted.
-pub fn start_tidying(db: Database, clock: Clock) -> tokio::task::JoinHandle<()> {
-    tokio::spawn(async move {
-        let (mut ticks, mut answers) = (clock::ticks(EVERY), clock::ticks(ANSWERS_EVERY));
-        loop {
-            let tidied = tokio::select! {
-                _ = ticks.tick() => tidy(&db, clock.now()).await,
-                _ = answers.tick() => form_answers::forget_old(&db, clock.now()).await,
-            };
-            if let Err(error) = tidied {
-                tracing::warn!(error = &error as &dyn std::error::Error, "accounts could not be tidied");
-            }
-        }
-    })
+/// Both tasks run until they are aborted.
+pub fn start_tidying(db: Database, clock: Clock) -> [tokio::task::JoinHandle<()>; 2] {
+    const FAILURE: &str = "accounts could not be tidied";
+    [
+        every(EVERY, FAILURE, db.clone(), move |db| async move { tidy(&db, clock.now()).await }),
+        every(ANSWERS_EVERY, FAILURE, db, move |db| async move { form_answers::forget_old(&db, clock.now()).await }),
+    ]
 }
 
 async fn tidy(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {

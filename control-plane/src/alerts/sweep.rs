@@ -1,10 +1,12 @@
 //! The task that writes the letters: looks at balances and days now and then, a bounded number at a time.
 
 use super::{Due, Kind, arm, claim, due, mark};
-use crate::clock::{self, Clock};
+use crate::clock::Clock;
 use crate::db::Database;
 use crate::mail::{Letter, MailError, Mailer};
 use crate::plural;
+use crate::tasks::every;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Letters of each kind in one sweep; the rest follows with the next.
@@ -26,17 +28,8 @@ pub struct Sweep {
 impl Sweep {
     /// Runs until the task is aborted.
     pub fn start(self) -> tokio::task::JoinHandle<()> {
-        tokio::spawn(async move {
-            let mut sweeps = clock::ticks(self.every);
-            loop {
-                sweeps.tick().await;
-                if let Err(error) = self.sweep().await {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "accounts could not be looked at for letters"
-                    );
-                }
-            }
+        every(self.every, "accounts could not be looked at for letters", Arc::new(self), |sweep| async move {
+            sweep.sweep().await
         })
     }
 

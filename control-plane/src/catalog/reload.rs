@@ -4,12 +4,14 @@
 //! A process looks once a second rather than waiting to be woken: a reload is rare, and must not be missed.
 
 use super::{Catalog, CurrentCatalog, ReloadError};
-use crate::clock::{self, Clock, UnixMs};
+use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
 use crate::ledger::{PROCESS_SILENCE_MS, ProcessId};
 use crate::logs::causes;
+use crate::tasks::every;
 use sqlx::Row;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -89,20 +91,17 @@ impl Reload {
 
     /// Reloads whenever another process was asked to, until the task is aborted.
     pub fn start(self) -> JoinHandle<()> {
-        tokio::spawn(async move {
-            let mut ticks = clock::ticks(LOOK_EVERY);
-            let mut is_noted = false;
-            loop {
-                ticks.tick().await;
-                match self.follow(is_noted).await {
-                    Ok(()) => is_noted = true,
-                    Err(error) => tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "whether another catalog is wanted could not be looked up"
-                    ),
-                }
-            }
-        })
+        let is_noted = Arc::new(AtomicBool::new(false));
+        every(
+            LOOK_EVERY,
+            "whether another catalog is wanted could not be looked up",
+            (self, is_noted),
+            |(reload, is_noted)| async move {
+                reload.follow(is_noted.load(Ordering::Relaxed)).await?;
+                is_noted.store(true, Ordering::Relaxed);
+                Ok::<(), sqlx::Error>(())
+            },
+        )
     }
 
     async fn follow(&self, is_noted: bool) -> Result<(), sqlx::Error> {

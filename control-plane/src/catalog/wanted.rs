@@ -4,9 +4,9 @@
 //! Names that are not found are counted in memory and added to the database once a minute, so that a flood of them costs no writes; a crash
 //! loses a minute of counts. Both the memory and the table have a bound.
 
-use crate::clock::{Clock, UnixMs, ticks};
+use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
-use crate::logs::causes;
+use crate::tasks::every;
 use cyclorama_catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Missing, NotFound, normalised};
 use cyclorama_drawings::{Likeness, likeness};
 use sqlx::Row;
@@ -110,15 +110,12 @@ impl MissingVehicles {
 
     /// Writes counts down once a minute, until the task is aborted.
     pub fn start_writing(self, database: Database, clock: Clock) -> JoinHandle<()> {
-        tokio::spawn(async move {
-            let mut ticks = ticks(WRITE_EVERY);
-            loop {
-                ticks.tick().await;
-                if let Err(error) = self.write(&database, clock.now()).await {
-                    tracing::warn!(error = causes(&error), "counts of names that were not found were lost");
-                }
-            }
-        })
+        every(
+            WRITE_EVERY,
+            "counts of names that were not found were lost",
+            (self, database),
+            move |(names, database)| async move { names.write(&database, clock.now()).await },
+        )
     }
 }
 

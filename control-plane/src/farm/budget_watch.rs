@@ -1,9 +1,11 @@
 //! Tells the operator when the day's render budget runs low: in the log, as a metric, and by a letter where there is somebody to write to.
 
-use crate::clock::{self, Clock};
+use crate::clock::Clock;
 use crate::mail::{Letter, MailError, Mailer};
 use crate::money::usd_from;
 use crate::renders::{Budget, Renders};
+use crate::tasks::every;
+use std::sync::Arc;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_secs(5);
@@ -21,15 +23,12 @@ pub struct BudgetWatch {
 impl BudgetWatch {
     /// Runs until the task is aborted.
     pub fn start(self) -> tokio::task::JoinHandle<()> {
-        tokio::spawn(async move {
-            let mut ticks = clock::ticks(EVERY);
-            loop {
-                ticks.tick().await;
-                if let Err(error) = self.look().await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the day's budget could not be looked at");
-                }
-            }
-        })
+        every(
+            EVERY,
+            "the day's budget could not be looked at",
+            Arc::new(self),
+            |watch| async move { watch.look().await },
+        )
     }
 
     async fn look(&self) -> Result<(), sqlx::Error> {
@@ -68,7 +67,7 @@ impl BudgetWatch {
             usd(budget.reserved_microusd + budget.settled_microusd),
             usd(budget.microusd_per_day),
             usd(budget.forecast_microusd(self.clock.now())),
-            clock::UnixMs(budget.reset_at_ms).rfc3339(),
+            crate::clock::UnixMs(budget.reset_at_ms).rfc3339(),
             self.base_url,
         );
         Letter { to: operator.to_owned(), subject: "The day's render budget", text }

@@ -4,6 +4,7 @@ use super::body::{JsonBody, limited};
 use super::caller::caller_of_key;
 use super::error::Problem;
 use super::request_id::RequestId;
+use super::route_rules::{KEYED_PICTURE, Routes, USUAL, ruled};
 use super::router;
 use crate::accounts::api_key::{self, NewKey};
 use crate::accounts::caller::{Caller, KeyWindow};
@@ -178,7 +179,8 @@ async fn request_ids_are_the_clients_on_its_own_route_only() {
         id.0
     }
     let service = service().await;
-    let routes = Router::new().route("/api/v1/images/car", get(id)).route("/other", get(id));
+    let routes =
+        Routes::with(USUAL).route("/api/v1/images/car", ruled(KEYED_PICTURE, get(id))).route("/other", get(id));
     let router = router::framed(routes, service.app.clone());
     for (path, given, kept) in [
         ("/api/v1/images/car", "order-7:a", true),

@@ -4,8 +4,9 @@
 
 use super::process::{ProcessId, SILENCE_MS};
 use super::{Charge, Entry, LedgerError, Meter, unanswered};
-use crate::clock::{self, Clock, UnixMs};
+use crate::clock::{Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
+use crate::tasks::every;
 use sqlx::Row;
 use std::time::Duration;
 
@@ -28,21 +29,15 @@ pub async fn start_sweeper(
     }
     beat(&database, &process, clock.now()).await?;
     sweep(&database, &meter, clock.now()).await?;
-    Ok(tokio::spawn(async move {
-        let mut ticks = clock::ticks(HEARTBEAT);
-        loop {
-            ticks.tick().await;
-            let now = clock.now();
-            let done = async {
-                beat(&database, &process, now).await?;
-                sweep(&database, &meter, now).await
-            };
-            match done.await {
-                Ok(0) => {}
-                Ok(released) => tracing::info!(released, "gave back credits of holds nobody waits for"),
-                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "holds could not be swept"),
-            }
+    Ok(every(HEARTBEAT, "holds could not be swept", (database, process, meter), move |state| async move {
+        let (database, process, meter) = state;
+        let now = clock.now();
+        beat(&database, &process, now).await?;
+        match sweep(&database, &meter, now).await? {
+            0 => {}
+            released => tracing::info!(released, "gave back credits of holds nobody waits for"),
         }
+        Ok::<(), LedgerError>(())
     }))
 }
 

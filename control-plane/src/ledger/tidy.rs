@@ -1,8 +1,9 @@
 //! Forgetting what nobody asks for any more: windows that are over and idempotency keys that have expired.
 
 use super::idempotency;
-use crate::clock::{self, Clock, UnixMs};
+use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
+use crate::tasks::every;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_secs(600);
@@ -12,14 +13,8 @@ const WINDOW_KEPT_MS: i64 = 600_000;
 
 /// Runs until the task is aborted.
 pub fn start_tidying(database: Database, clock: Clock) -> tokio::task::JoinHandle<()> {
-    tokio::spawn(async move {
-        let mut ticks = clock::ticks(EVERY);
-        loop {
-            ticks.tick().await;
-            if let Err(error) = tidy(&database, clock.now()).await {
-                tracing::warn!(error = &error as &dyn std::error::Error, "the ledger could not be tidied");
-            }
-        }
+    every(EVERY, "the ledger could not be tidied", database, move |database| async move {
+        tidy(&database, clock.now()).await
     })
 }
 

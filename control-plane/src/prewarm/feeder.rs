@@ -5,8 +5,8 @@
 
 use super::batches::{self, Batch, OpenRow};
 use crate::app::App;
-use crate::clock;
 use crate::renders::{Progress, RenderError};
+use crate::tasks::every;
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_secs(1);
@@ -14,17 +14,9 @@ const TICK: Duration = Duration::from_secs(1);
 /// How long a row may stay in the queue before it goes back to its batch: behind people who wait it can take long.
 const QUEUED_MS_MAX: i64 = 60 * 60_000;
 
-/// Until the task is aborted.
+/// Hands rows of batches to the queue, until the task is aborted.
 pub fn start(app: App) -> tokio::task::JoinHandle<()> {
-    tokio::spawn(async move {
-        let mut ticks = clock::ticks(TICK);
-        loop {
-            ticks.tick().await;
-            if let Err(error) = feed(&app).await {
-                tracing::warn!(error = &error as &dyn std::error::Error, "prewarming waits");
-            }
-        }
-    })
+    every(TICK, "prewarming waits", app, |app| async move { feed(&app).await })
 }
 
 async fn feed(app: &App) -> Result<(), sqlx::Error> {

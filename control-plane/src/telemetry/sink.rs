@@ -1,9 +1,10 @@
 //! From accepted events to rows: a bounded buffer, one writing task, and the end of what is too old.
 
 use super::Event;
-use crate::clock::{self, Clock, DAY_MS, UnixMs};
+use crate::clock::{Clock, DAY_MS, UnixMs};
 use crate::config::limits::Events;
 use crate::db::Database;
+use crate::tasks::every;
 use sqlx::Row;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -92,7 +93,12 @@ impl Sink {
         let (buffer, accepted) = mpsc::channel(BUFFER_MAX);
         let (pending, today) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Today::default())));
         let writing = tokio::spawn(write_all(database.clone(), accepted, pending.clone(), today.clone()));
-        let forgetting = tokio::spawn(forget_old(database, clock, limits, today.clone()));
+        let forgetting = every(
+            FORGET_EVERY,
+            "old events could not be removed",
+            (database, today.clone()),
+            move |(database, today)| async move { forget_old(&database, &clock, limits, &today).await },
+        );
         (Sink { buffer, pending, today, bytes_per_day: limits.bytes_per_day }, [writing, forgetting])
     }
 
@@ -199,20 +205,16 @@ async fn write(
     Ok(totals)
 }
 
-async fn forget_old(database: Database, clock: Clock, limits: Events, today: Arc<Mutex<Today>>) {
-    let mut ticks = clock::ticks(FORGET_EVERY);
-    loop {
-        ticks.tick().await;
-        let forgotten = async {
-            hear_of_today(&database, &clock, &today).await?;
-            let oldest = clock.now().plus_ms(-limits.kept_days * DAY_MS);
-            forget_before(&database, oldest).await?;
-            forget_beyond(&database, limits.kept_bytes, clock.now()).await
-        };
-        if let Err(error) = forgotten.await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "old events could not be removed");
-        }
-    }
+async fn forget_old(
+    database: &Database,
+    clock: &Clock,
+    limits: Events,
+    today: &Mutex<Today>,
+) -> Result<(), sqlx::Error> {
+    hear_of_today(database, clock, today).await?;
+    let oldest = clock.now().plus_ms(-limits.kept_days * DAY_MS);
+    forget_before(database, oldest).await?;
+    forget_beyond(database, limits.kept_bytes, clock.now()).await
 }
 
 /// What the day has brought so far, also before this process was started.

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on stops where it stands")]
 
+mod imports;
+
 use cyclorama_tests::package_file;
 use regex::Regex;
 use std::collections::BTreeSet;

@@ -2,12 +2,14 @@
 
 use super::letters::Letters;
 use super::{ATTEMPTS_MAX, Due, Low, UNKNOWN_MS, begin, claim, due, low, pack_of, put_off, turn_off_for_pack};
-use crate::clock::{self, Clock, DAY_MS};
+use crate::clock::{Clock, DAY_MS};
 use crate::config::prices::Pack;
 use crate::db::Database;
 use crate::ledger::LedgerError;
 use crate::payments::stripe::settle::{self, Outcome};
 use crate::payments::stripe::{Stripe, StripeError};
+use crate::tasks::every;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Stripe has answered an attempt by then, or never will.
@@ -33,27 +35,17 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Runs until the task is aborted.
-    pub fn start(self) -> tokio::task::JoinHandle<()> {
-        tokio::spawn(async move {
-            let mut sweeps = clock::ticks(self.every);
-            let mut tidyings = clock::ticks(TIDY_EVERY);
-            loop {
-                tokio::select! {
-                    _ = sweeps.tick() => {
-                        if let Err(error) = self.sweep().await {
-                            tracing::warn!(error = &error as &dyn std::error::Error, "accounts could not be looked at for auto-reload");
-                        }
-                    }
-                    _ = tidyings.tick() => {
-                        let before = self.clock.now().plus_ms(-EVENTS_KEPT_MS);
-                        if let Err(error) = settle::forget_events(&self.db, before).await {
-                            tracing::warn!(error = &error as &dyn std::error::Error, "old events could not be forgotten");
-                        }
-                    }
-                }
-            }
-        })
+    /// Both tasks run until they are aborted.
+    pub fn start(self) -> [tokio::task::JoinHandle<()>; 2] {
+        let sweep = Arc::new(self);
+        [
+            every(sweep.every, "accounts could not be looked at for auto-reload", sweep.clone(), |sweep| async move {
+                sweep.sweep().await
+            }),
+            every(TIDY_EVERY, "old events could not be forgotten", sweep, |sweep| async move {
+                settle::forget_events(&sweep.db, sweep.clock.now().plus_ms(-EVENTS_KEPT_MS)).await.map(drop)
+            }),
+        ]
     }
 
     async fn sweep(&self) -> Result<(), LedgerError> {
