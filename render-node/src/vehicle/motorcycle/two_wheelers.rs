@@ -217,7 +217,12 @@ mod tests {
             ("cabin", "base = \"maxi-scooter\"", "base = \"lorry\"", ["families/cabin", "lorry"]),
             ("bagger", "nose = \"shark\"", "nose = \"whale\"", ["families/bagger", "with.cowl-on-frame"]),
             ("bagger", "[with.cowl-on-frame]", "[with.wings]", ["families/bagger", "with.wings"]),
-            ("words", "family = \"adventure\"", "family = \"advent\"", ["two-wheelers/words", "motorcycles, row 1"]),
+            (
+                "words",
+                "family = \"adventure\"",
+                "family = \"advent\"",
+                ["two-wheelers/words", "motorcycles, row 1 (`africa*`)"],
+            ),
             ("words", "old_motorcycle = \"classic\"", "old_motorcycle = \"old\"", ["two-wheelers/words", "otherwise"]),
             ("words", "engine = \"boxer\"", "engine = \"boxter\"", ["two-wheelers/words", "boxter"]),
             ("words", "group = \"ktm-and-off-road\"", "group = \"nobody\"", ["two-wheelers/words", "nobody"]),

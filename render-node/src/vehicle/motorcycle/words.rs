@@ -71,7 +71,7 @@ pub(super) struct EngineRow {
 }
 
 impl Words {
-    /// The words of a text; the error names the key, and the row by its number in its list.
+    /// The words of a text; the error names the key, and of a list the row.
     pub(super) fn read(text: &str) -> Result<Words, String> {
         let mut words: Words = toml::from_str(text).map_err(|error| error.to_string())?;
         let groups = &words.groups;
@@ -83,12 +83,12 @@ impl Words {
         ] {
             for (at, row) in rows.iter_mut().enumerate() {
                 settle(groups, row.group.as_deref(), &mut row.makes, &row.words)
-                    .map_err(|problem| format!("{list}, row {}: {problem}", at + 1))?;
+                    .map_err(|problem| format!("{}: {problem}", place(list, at, &row.makes, &row.words)))?;
             }
         }
         for (at, row) in words.engines.iter_mut().enumerate() {
             settle(groups, row.group.as_deref(), &mut row.makes, &row.words)
-                .map_err(|problem| format!("engines, row {}: {problem}", at + 1))?;
+                .map_err(|problem| format!("{}: {problem}", place("engines", at, &row.makes, &row.words)))?;
         }
         for (extra, list) in &words.with {
             list.iter().try_for_each(|word| slug(word)).map_err(|problem| format!("with.{extra}: {problem}"))?;
@@ -113,10 +113,16 @@ impl Words {
             ("makes", &self.makes),
         ];
         let rows = lists.into_iter().flat_map(|(list, rows)| {
-            rows.iter().enumerate().map(move |(at, row)| (format!("{list}, row {}", at + 1), row.family.as_str()))
+            rows.iter().enumerate().map(move |(at, row)| (place(list, at, &row.makes, &row.words), row.family.as_str()))
         });
         single.into_iter().map(|(place, family)| (place.to_owned(), family.as_str())).chain(rows)
     }
+}
+
+/// Where a row is: its list, its number there, and the first word or make to search for.
+fn place(list: &str, at: usize, makes: &[String], words: &[String]) -> String {
+    let first = words.first().or(makes.first()).map(|word| format!(" (`{word}`)"));
+    format!("{list}, row {}{}", at + 1, first.unwrap_or_default())
 }
 
 /// Puts the makes of a row's group among its own, and checks what the row asks for.
