@@ -10,7 +10,10 @@ mod tractor;
 mod traits;
 mod wheel;
 
+use std::sync::LazyLock;
+
 use cyclorama_core::vehicle::{BodyClass, Dimensions, Vehicle};
+use serde::Deserialize;
 
 use super::mesh::VehicleMesh;
 use size::Size;
@@ -30,71 +33,28 @@ pub enum Machine {
     CargoRickshaw,
 }
 
-const TRACTOR_MAKES: [&str; 24] = [
-    "john-deere",
-    "kubota",
-    "claas",
-    "mccormick",
-    "case-ih",
-    "deutz-fahr",
-    "zetor",
-    "iseki",
-    "new-holland",
-    "same",
-    "landini",
-    "tym",
-    "tafe",
-    "massey-ferguson",
-    "fendt",
-    "valtra",
-    "lamborghini-tractors",
-    "yanmar",
-    "mahindra-tractors",
-    "holmer-exxact",
-    "zurn-harvesting",
-    "new-holland-agriculture",
-    "siromer",
-    "solis",
-];
-const LOADER_MAKES: [&str; 26] = [
-    "jcb",
-    "caterpillar",
-    "manitou",
-    "weidemann",
-    "wacker-neuson",
-    "merlo",
-    "bob-cat",
-    "bobcat",
-    "volvo",
-    "bomag",
-    "grove",
-    "multihog",
-    "mathieu",
-    "bucher",
-    "boschung",
-    "scarab",
-    "classic-custom",
-    "terex",
-    "komatsu",
-    "liebherr",
-    "hyster",
-    "genie",
-    "kramer",
-    "schaffer",
-    "avant",
-    "nippi",
-];
+const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/machines.toml"));
+
+/// Which machine is meant, by make and by the model's name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    tractor_makes: Vec<String>,
+    loader_makes: Vec<String>,
+    cargo_words: Vec<String>,
+}
+
+static MACHINES: LazyLock<Table> = LazyLock::new(|| toml::from_str(TABLE).unwrap_or_default());
 
 /// Which machine a vehicle is; `None` for bodies that are drawn from sheets or as two-wheelers.
 pub fn machine_of(vehicle: &Vehicle) -> Option<Machine> {
-    let make = vehicle.make.as_str();
     match vehicle.body {
-        BodyClass::Rickshaw if ["cargo", "load", "pickup", "delivery"].iter().any(|w| vehicle.model.contains(w)) => {
+        BodyClass::Rickshaw if MACHINES.cargo_words.iter().any(|word| vehicle.model.contains(word)) => {
             Some(Machine::CargoRickshaw)
         }
         BodyClass::Rickshaw => Some(Machine::Rickshaw),
-        BodyClass::Other if TRACTOR_MAKES.contains(&make) => Some(Machine::Tractor),
-        BodyClass::Other if LOADER_MAKES.contains(&make) => Some(Machine::Loader),
+        BodyClass::Other if MACHINES.tractor_makes.contains(&vehicle.make) => Some(Machine::Tractor),
+        BodyClass::Other if MACHINES.loader_makes.contains(&vehicle.make) => Some(Machine::Loader),
         BodyClass::Other => Some(Machine::Quad),
         _ => None,
     }
@@ -133,6 +93,15 @@ mod tests {
     use super::*;
     use crate::vehicle::mesh::Material;
     use crate::vehicle::parts::checks::assert_sound;
+
+    #[test]
+    fn the_table_reads_and_no_make_is_of_two_kinds() {
+        let table: Table = toml::from_str(TABLE).unwrap();
+        assert!(!table.cargo_words.is_empty() && !table.tractor_makes.is_empty());
+        for make in &table.loader_makes {
+            assert!(!table.tractor_makes.contains(make), "{make}");
+        }
+    }
 
     #[test]
     fn every_machine_is_sound_and_as_large_as_said() {
