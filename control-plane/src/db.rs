@@ -156,8 +156,8 @@ impl Database {
         Ok(rows)
     }
 
-    /// How far the database's clock is ahead of this machine's, milliseconds, give or take half of the time the answer took. `None`: it took
-    /// too long to tell. SQLite has the machine's.
+    /// How far the database's clock is ahead of this machine's, milliseconds, give or take half of the time the
+    /// answer took. `None`: it took too long to tell. SQLite has the machine's.
     pub async fn ahead_ms(&self) -> Result<Option<i64>, sqlx::Error> {
         if self.kind == DatabaseKind::Sqlite {
             return Ok(Some(0));
@@ -209,8 +209,8 @@ impl Database {
         written
     }
 
-    /// Whether it answers, and what was written last could be written: who cannot charge is not ready. However many ask, one of them at a time
-    /// takes a turn of the database.
+    /// Whether it answers, and what was written last could be written: who cannot charge is not ready. However many
+    /// ask, one of them at a time takes a turn of the database.
     pub async fn is_ready(&self) -> bool {
         if !self.health.is_writable(Instant::now()) {
             return false;
@@ -256,8 +256,9 @@ async fn sqlite_pool(
         .acquire_timeout(WAIT_MAX)
         // A file does not hang up.
         .test_before_acquire(false)
-        // A full disk or a failed write makes SQLite roll back by itself (its documentation, "Error Handling" of transactions). sqlx counts the
-        // transaction as open all the same, and nothing could begin on this connection ever again.
+        // A full disk or a failed write makes SQLite roll back by itself (its documentation, "Error Handling" of
+        // transactions). sqlx counts the transaction as open all the same, and nothing could begin on this connection
+        // ever again.
         .before_acquire(move |connection, about| {
             let health = health.clone();
             Box::pin(async move {
@@ -310,8 +311,8 @@ fn code_may_pass(code: &str) -> bool {
     code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14))
 }
 
-/// Whether PostgreSQL has ended the transaction because of another one, which it waited for in a circle or whose changes it did not see: done
-/// again from its beginning, it may well succeed.
+/// Whether PostgreSQL has ended the transaction because of another one, which it waited for in a circle or whose
+/// changes it did not see: done again from its beginning, it may well succeed.
 pub fn is_lost_race(error: &sqlx::Error) -> bool {
     // serialization_failure, deadlock_detected
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| ["40001", "40P01"].contains(&&*code))

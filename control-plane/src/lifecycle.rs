@@ -1,9 +1,9 @@
 //! Starting and stopping `cyclorama serve`.
 //!
-//! Stopping has stages. The first SIGTERM or SIGINT: `/readyz` gets 503, and after the time that load balancers need to notice so do new
-//! requests; requests in flight finish up to a bound, with render nodes still at work for them; then the embedded node leaves and
-//! connections close. A second signal,
-//! a second or more after the first, cuts everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
+//! Stopping has stages. The first SIGTERM or SIGINT: `/readyz` gets 503, and after the time that load balancers need
+//! to notice so do new requests; requests in flight finish up to a bound, with render nodes still at work for them;
+//! then the embedded node leaves and connections close. A second signal, a second or more after the first, cuts
+//! everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
 //! start.
 
 use crate::accounts::openid::Providers;
@@ -60,15 +60,14 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let admin_address = reachable(admin.local_addr()?);
     let base_url = config.listen.base_url.clone().unwrap_or_else(|| format!("http://{public_address}"));
 
-    if config.prices.payments == Payments::Local
-        && !(config.listen.is_for_this_machine() && config.listen.public.ip().is_loopback())
-    {
-        tracing::warn!("CYCLORAMA_PAYMENTS is local: whoever signs up can have any number of credits without paying");
-    }
+    warn_of_free_credits(&config);
 
     let _locked = lock(storage)?;
     let (app, tasks) = open(config, base_url, &format!("http://{admin_address}"), start_metrics()?).await?;
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), public = %public_address, admin = %admin_address, base_url = app.base_url, "serving");
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"), public = %public_address, admin = %admin_address, base_url = app.base_url,
+        "serving"
+    );
 
     let bounds = server::Bounds {
         connections_max: app.config.limits.connections_max,
@@ -127,6 +126,15 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     // Closing the last connection lets SQLite fold its log into the file; a connection that hangs must not hold us.
     let _ = tokio::time::timeout(Duration::from_secs(2), app.db.close()).await;
     Ok(())
+}
+
+/// On a service that others can reach, payments that take no money are hardly meant.
+fn warn_of_free_credits(config: &Config) {
+    if config.prices.payments == Payments::Local
+        && !(config.listen.is_for_this_machine() && config.listen.public.ip().is_loopback())
+    {
+        tracing::warn!("CYCLORAMA_PAYMENTS is local: whoever signs up can have any number of credits without paying");
+    }
 }
 
 /// Opens everything a service works with, and starts what keeps it right. The tasks run until they are aborted.
@@ -190,8 +198,8 @@ pub async fn open(
     Ok((app, tasks))
 }
 
-/// Everything that runs beside requests once the service is open, until it is aborted. What each does again and again, and how often, stands in
-/// its own file.
+/// Everything that runs beside requests once the service is open, until it is aborted. What each does again and
+/// again, and how often, stands in its own file.
 fn start_tasks(app: &App) -> Vec<JoinHandle<()>> {
     let mut tasks = vec![
         ledger::start_tidying(app.db.clone(), app.clock),
@@ -240,8 +248,8 @@ fn lock(storage: &Storage) -> anyhow::Result<std::fs::File> {
     Ok(file)
 }
 
-/// Of the turns that nodes have, one token's requests for work take at most one in so many: half of what one network may have, so that nodes with
-/// another token find turns also where all of them are in one network.
+/// Of the turns that nodes have, one token's requests for work take at most one in so many: half of what one network
+/// may have, so that nodes with another token find turns also where all of them are in one network.
 const POLLS_SHARE: usize = 4;
 
 fn render_settings(config: &Config, base_url: &str) -> renders::Settings {
@@ -291,8 +299,8 @@ async fn next_of([terminate, interrupt]: &mut [Signal; 2]) {
     }
 }
 
-/// Resolves at a signal that is not a repetition of the first one: who signals a process and its group (`timeout`, Ctrl-C under a script) sends
-/// the same order twice.
+/// Resolves at a signal that is not a repetition of the first one: who signals a process and its group (`timeout`,
+/// Ctrl-C under a script) sends the same order twice.
 async fn second_signal() -> anyhow::Result<()> {
     tokio::time::sleep(SAME_SIGNAL).await;
     next_of(&mut signals()?).await;

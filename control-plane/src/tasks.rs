@@ -6,8 +6,9 @@ use std::error::Error;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Starts a task that does `work` on a clone of `state` again and again, with a pause of `period`, the first time at once, until it is aborted.
-/// When it fails, the log says `failure` with the causes, and it is tried again at the next turn.
+/// Starts a task that does `work` on a clone of `state` again and again, with a pause of `period`, the first time at
+/// once, until it is aborted. When it fails, the log says `failure` with the causes, and it is tried again at the
+/// next turn.
 pub fn every<State, Work, Done, Failure>(
     period: Duration,
     failure: &'static str,

@@ -1,5 +1,6 @@
-//! `cargo bench -p cyclorama-node --bench text_to_image`: a text-to-image pipeline here and in Python, on the same files, prompts and steps, each
-//! in a process of its own. Without what only a render does around it: geometry, layers, paint.
+//! `cargo bench -p cyclorama-node --bench text_to_image`: a text-to-image pipeline here and in Python, on the same
+//! files, prompts and steps, each in a process of its own. Without what only a render does around it: geometry,
+//! layers, paint.
 //!
 //! CYCLORAMA_BENCH_CHECKPOINT is a folder that `models/random_checkpoint.py make` has made, CYCLORAMA_BENCH_PYTHON a Python with
 //! models/requirements-export.txt.

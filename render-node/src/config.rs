@@ -157,9 +157,10 @@ struct File {
 }
 
 impl Config {
-    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_STUDIOS`, `_MEMORY_WATERMARK`,
-    /// `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`, `_PROVIDER`, `_SHEETS`,
-    /// `ORT_DYLIB_PATH`, `OTEL_EXPORTER_OTLP_ENDPOINT`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty value is none.
+    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_STUDIOS`,
+    /// `_MEMORY_WATERMARK`, `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`, `_PROVIDER`, `_SHEETS`, `ORT_DYLIB_PATH`,
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty
+    /// value is none.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = file.map_or_else(|| Ok(File::default()), read_file)?;
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -256,7 +257,7 @@ fn pci_bus_id(text: &str) -> Option<String> {
 /// The number of a variable, else that of the settings file, if either has one.
 fn number<T: Copy + PartialOrd + FromStr + fmt::Display>(
     NumberSetting { variable: name, expected }: NumberSetting,
-    variable: impl Fn(&str) -> Option<String>,
+    variable: &impl Fn(&str) -> Option<String>,
     in_file: Option<T>,
     range: RangeInclusive<T>,
 ) -> Result<Option<T>, ConfigError> {

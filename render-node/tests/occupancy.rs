@@ -59,7 +59,8 @@ async fn under_a_full_queue_the_model_is_at_work_all_the_time() {
         Duration::from_secs_f64(stages.iter().map(of).sum::<f64>() / 1000.0)
     };
     let at_work: Duration = done.iter().map(|(_, receipt)| stage(receipt, &[Stage::Diffusion])).sum();
-    // From when there is something for the model to do until it has done all: before that the first picture is drawn, after it the last painted.
+    // From when there is something for the model to do until it has done all: before that the first picture is drawn,
+    // after it the last painted.
     let (first, last) = (&done[0].1, &done[JOBS - 1]);
     let from = stage(first, &[Stage::Geometry, Stage::Gbuffer]);
     let until = last.0 - stage(&last.1, &[Stage::Compose]);

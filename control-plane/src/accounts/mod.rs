@@ -1,5 +1,5 @@
-//! Who may do what: accounts, who signs in to them and how (passwords, providers), their API keys and partner secrets, logins of devices, node tokens, the
-//! operator's token.
+//! Who may do what: accounts, who signs in to them and how (passwords, providers), their API keys and partner
+//! secrets, logins of devices, node tokens, the operator's token.
 //!
 //! Credits belong to `ledger`; cookies and forms to `http::web`.
 

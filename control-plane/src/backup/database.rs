@@ -404,8 +404,8 @@ impl Table {
         let rows: Vec<String> = (0..self.waiting.len()).map(row).collect();
         // Table and columns are the schema's own: `new` has looked them up.
         let sql = format!("insert into {} ({}) values {}", self.name, names.join(", "), rows.join(", "));
-        // Prepared for these values and not kept: what a kept statement knows of a parameter's type is the type that it was first bound with,
-        // and sqlx binds a null of a double as one of a smaller float.
+        // Prepared for these values and not kept: what a kept statement knows of a parameter's type is the type that
+        // it was first bound with, and sqlx binds a null of a double as one of a smaller float.
         let mut query = sqlx::query(sqlx::AssertSqlSafe(sql)).persistent(false);
         for (value, (_, kind)) in self.waiting.drain(..).flat_map(|row| row.into_iter().zip(&self.columns)) {
             query = match (kind, value) {

@@ -31,8 +31,8 @@ pub struct Moved {
     pub objects: CopiedObjects,
 }
 
-/// Refuses a folder for a backup that is one of the service's own or inside of one, by whatever path: a copy beside the original is lost with
-/// it, and would be saved again by the next backup.
+/// Refuses a folder for a backup that is one of the service's own or inside of one, by whatever path: a copy beside
+/// the original is lost with it, and would be saved again by the next backup.
 pub fn refuse_inside(folder: &Path, ours: &[PathBuf]) -> Result<(), BackupError> {
     let resolve = |path: &Path| resolved(path).map_err(|source| BackupError::File { path: path.to_owned(), source });
     let wanted = resolve(folder)?;

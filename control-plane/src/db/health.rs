@@ -1,6 +1,7 @@
-//! Whether the database can be written, as the last of the writes says that this process makes every two seconds anyway; and which connections
-//! are of no use any more. A database that has become read-only (a failover, a standby, a full or lost disk) answers reads as before, and its old
-//! connections stay as they are when it can be written again.
+//! Whether the database can be written, as the last of the writes says that this process makes every two seconds
+//! anyway; and which connections are of no use any more. A database that has become read-only (a failover, a standby,
+//! a full or lost disk) answers reads as before, and its old connections stay as they are when it can be written
+//! again.
 
 use super::kind::DatabaseKind;
 use sqlx::AnyConnection;

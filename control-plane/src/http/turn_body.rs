@@ -1,5 +1,5 @@
-//! A request's body on its connection. While its client is waited for, the request has no turn, so that slow clients take none from others; and when
-//! the place of the connection is needed, the body ends with an error.
+//! A request's body on its connection. While its client is waited for, the request has no turn, so that slow clients
+//! take none from others; and when the place of the connection is needed, the body ends with an error.
 
 use crate::turns::places::{Permits, Turn};
 use crate::turns::spare::Age;
@@ -161,8 +161,8 @@ impl Drop for TurnBody {
 }
 
 impl Unread {
-    /// Reads what is left of a small body. `false`: it is too long, or did not come at once, or its client waits for leave to send it (`expects`); the
-    /// connection is of no use for another request.
+    /// Reads what is left of a small body. `false`: it is too long, or did not come at once, or its client waits for
+    /// leave to send it (`expects`); the connection is of no use for another request.
     pub async fn read_to_end(&self, expects: bool) -> bool {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut body) = left.filter(|body| !body.is_end_stream()) else { return true };

@@ -26,8 +26,8 @@ pub struct Named<'a> {
     /// Of the request as it was sent: the same text is the same request, however it is understood by now. An earlier release kept it as the
     /// fingerprint.
     pub text_fingerprint: &'a str,
-    /// Whether the whole answer is kept. If it is, the same text gets that answer, even if the text would be understood differently now. If it is
-    /// not, the same text may only replace an attempt whose process is gone.
+    /// Whether the whole answer is kept. If it is, the same text gets that answer, even if the text would be
+    /// understood differently now. If it is not, the same text may only replace an attempt whose process is gone.
     pub is_kept_whole: bool,
 }
 
@@ -208,8 +208,9 @@ async fn claim_now(
     answer_of(&row)
 }
 
-/// What became of the very same request, sent before under this key by this account: its answer, or that it is being answered. For a request that
-/// is not understood any more, because the catalog has changed since. `None`: nothing is known of it.
+/// What became of the very same request, sent before under this key by this account: its answer, or that it is being
+/// answered. For a request that is not understood any more, because the catalog has changed since. `None`: nothing is
+/// known of it.
 pub async fn known(
     database: &Database,
     now: UnixMs,

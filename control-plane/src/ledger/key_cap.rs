@@ -174,7 +174,8 @@ pub(super) async fn give_back<'c>(
     caps.write(tx).await
 }
 
-/// Locks a key's row and brings it to the month of now; with it comes the key that has taken its place, if it was rotated. A process whose clock is a little behind counts into the newer month.
+/// Locks a key's row and brings it to the month of now; with it comes the key that has taken its place, if it was
+/// rotated. A process whose clock is a little behind counts into the newer month.
 async fn lock_one(tx: &mut Tx<'_>, key_id: &str, now: UnixMs) -> Result<Option<(Locked, Option<String>)>, sqlx::Error> {
     let row = sqlx::query(
         "update api_keys set spent_credits = case when spent_month >= $2 then spent_credits else 0 end,

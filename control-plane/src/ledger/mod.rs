@@ -1,7 +1,8 @@
 //! Credits: balances, the append-only list of entries, holds, and the meter that commits them in groups.
 //!
-//! Invariants, each also a constraint of the schema: the sum of an account's entries is its balance with what is on hold, a balance is never
-//! negative, a hold ends once. What a picture costs and when a hold is settled is decided in `delivery`.
+//! Invariants, each also a constraint of the schema: the sum of an account's entries is its balance with what is on
+//! hold, a balance is never negative, a hold ends once. What a picture costs and when a hold is settled is decided in
+//! `delivery`.
 
 mod balance;
 mod batch;

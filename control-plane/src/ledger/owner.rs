@@ -56,8 +56,8 @@ async fn beat(database: &Database, process: &ProcessId, now: UnixMs) -> Result<(
     Ok(())
 }
 
-/// Gives back what processes that are silent had charged and told nobody, then releases open holds that are past their time or whose owner is
-/// silent. Returns how many holds this call released.
+/// Gives back what processes that are silent had charged and told nobody, then releases open holds that are past
+/// their time or whose owner is silent. Returns how many holds this call released.
 pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Result<usize, LedgerError> {
     let silent_since_ms = now.0 - SILENCE_MS;
     meter.forget_answered().await?;

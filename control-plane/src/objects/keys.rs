@@ -51,8 +51,8 @@ pub const LASTING: [&str; 5] = ["layers", "masters", "paints", "derived", "signe
 /// What keys of uploads begin with.
 pub const STAGING: &str = "staging";
 
-/// Light layers of a vehicle (by its key, `make/model/year`) and view, named by their content. `sha256` is lower-case hex. A re-render has a
-/// higher revision.
+/// Light layers of a vehicle (by its key, `make/model/year`) and view, named by their content. `sha256` is lower-case
+/// hex. A re-render has a higher revision.
 pub fn layers(vehicle_key: &str, view: View, revision: u64, sha256: &str) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("layers/{vehicle_key}/{view}/{revision}-{}", digest(sha256)?))
 }
@@ -96,8 +96,8 @@ impl SizePart {
     }
 }
 
-/// A copy of a master in a frame or a format that no preset names. `certificate_id`: of what its credentials are signed with, if they are. Does not
-/// last: it is removed when there are too many of them, and made again.
+/// A copy of a master in a frame or a format that no preset names. `certificate_id`: of what its credentials are
+/// signed with, if they are. Does not last: it is removed when there are too many of them, and made again.
 pub fn size(
     part: SizePart,
     certificate_id: Option<&str>,

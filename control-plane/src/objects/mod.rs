@@ -73,8 +73,8 @@ impl ObjectStore {
         }
     }
 
-    /// Begins to store an object whose bytes come one piece after the other. Until it is finished, and when it never is, the key names what it
-    /// named before. `None`: objects are in a bucket, which takes them itself.
+    /// Begins to store an object whose bytes come one piece after the other. Until it is finished, and when it never
+    /// is, the key names what it named before. `None`: objects are in a bucket, which takes them itself.
     pub async fn receive(&self, key: &ObjectKey) -> Result<Option<Incoming>, ObjectError> {
         match self {
             Self::Files(files) => files.receive(key).await.map(Some),

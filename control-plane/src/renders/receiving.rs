@@ -1,5 +1,5 @@
-//! What nodes keep this process busy with for a while, uploads and requests for work: one at a time of each thing, so many of each node token, and so
-//! many of all. The newer one of a thing ends the older, because a node whose connection died sends again long before this end notices.
+//! What nodes keep this process busy with for a while, uploads and requests for work: one at a time of each thing, so
+//! many of each node token, and so many of all. The newer one of a thing ends the older, because a node whose connection died sends again long before this end notices.
 
 use crate::objects::ObjectKey;
 use std::collections::HashMap;
@@ -18,7 +18,8 @@ const AT_ONCE_OF_ONE_TOKEN: usize = AT_ONCE / 2;
 /// How long an upload waits for its place. Nodes that are refused try again with growing pauses.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// How long a request for work waits for its place: until the older one of its node has ended. It has a turn meanwhile that others may need.
+/// How long a request for work waits for its place: until the older one of its node has ended. It has a turn meanwhile
+/// that others may need.
 const POLL_WAIT_MAX: Duration = Duration::from_millis(100);
 
 /// Why one more found no place, or lost it.

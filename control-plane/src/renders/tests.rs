@@ -694,8 +694,8 @@ async fn on_a_node_with_a_price_a_render_costs_its_time() {
     }
 }
 
-/// What is held for a render covers the time in which its result is taken in; what it took is booked, whatever was held; and a node that was not
-/// heard of is paid to the end of its lease.
+/// What is held for a render covers the time in which its result is taken in; what it took is booked, whatever was
+/// held; and a node that was not heard of is paid to the end of its lease.
 #[tokio::test]
 async fn what_a_render_took_is_what_is_booked() {
     for database in databases().await {

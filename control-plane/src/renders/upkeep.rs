@@ -8,8 +8,8 @@ use crate::tasks::every;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// How often lost leases are taken back and jobs are dropped that nobody waits for. A job that waits a second longer after thirty seconds of
-/// silence is no loss.
+/// How often lost leases are taken back and jobs are dropped that nobody waits for. A job that waits a second longer
+/// after thirty seconds of silence is no loss.
 const QUEUE_SWEPT_EVERY: Duration = Duration::from_secs(1);
 
 impl Renders {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// A JSON document that is meant to be a `T`. Another node may send more members, fewer, or others of the same name: what is stored and shown
-/// is what was sent, and [`AsSent::read`] finds in it what is understood.
+/// A JSON document that is meant to be a `T`. Another node may send more members, fewer, or others of the same name:
+/// what is stored and shown is what was sent, and [`AsSent::read`] finds in it what is understood.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AsSent<T> {

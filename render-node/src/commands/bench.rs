@@ -1,5 +1,5 @@
-//! How fast this machine renders: each model at several batch sizes, for choosing a node's settings. Geometry to composed pictures; encoding
-//! and uploading run beside that on a node and are not counted.
+//! How fast this machine renders: each model at several batch sizes, for choosing a node's settings. Geometry to
+//! composed pictures; encoding and uploading run beside that on a node and are not counted.
 
 use crate::config::LocalConfig;
 use crate::engine::order::{Commission, Order};
@@ -87,8 +87,8 @@ pub enum BenchError {
     Receipt(&'static str),
 }
 
-/// Every model at batches of 1, 2, 4 and so on up to `batch_max`, `turns` times each after one that is not counted. `told` hears of each size as
-/// soon as it is measured, and says whether to go on.
+/// Every model at batches of 1, 2, 4 and so on up to `batch_max`, `turns` times each after one that is not counted.
+/// `told` hears of each size as soon as it is measured, and says whether to go on.
 pub fn measure(
     config: &LocalConfig,
     batch_max: u32,

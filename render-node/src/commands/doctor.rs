@@ -86,7 +86,8 @@ fn described(gpu: &Gpu) -> String {
     }
 }
 
-/// The same for each of several adapters, in a process of its own as when it serves: which card CUDA runs on is settled at a process's start.
+/// The same for each of several adapters, in a process of its own as when it serves: which card CUDA runs on is
+/// settled at a process's start.
 pub fn examine_each(config: &Config, settings_file: Option<&Path>) -> Vec<Check> {
     let processes = match processes::plan(config, &gpu::adapters(), gpu::nvidia_uuid) {
         Ok(processes) => processes,

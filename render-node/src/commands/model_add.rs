@@ -1,5 +1,6 @@
-//! Makes a folder of files a model of this node: looks at what it holds, settles how it is to be run, writes the lock file, and renders with it
-//! before anyone else does. The lock file appears last, so whatever fails or is killed on the way leaves the folder as it was.
+//! Makes a folder of files a model of this node: looks at what it holds, settles how it is to be run, writes the lock
+//! file, and renders with it before anyone else does. The lock file appears last, so whatever fails or is killed on
+//! the way leaves the folder as it was.
 
 use crate::config::LocalConfig;
 use crate::diffusion::lock::{Lock, files_of};

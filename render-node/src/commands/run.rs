@@ -112,8 +112,8 @@ fn end_at_once() -> ! {
     std::process::abort()
 }
 
-/// A byte from the parent asks to finish what is held. A parent that dies without a word closes the pipe: nobody is left to take results, so
-/// nothing is worth finishing.
+/// A byte from the parent asks to finish what is held. A parent that dies without a word closes the pipe: nobody is
+/// left to take results, so nothing is worth finishing.
 fn listen_to_parent(asked: Arc<watch::Sender<bool>>) -> std::io::Result<()> {
     let listen = move || {
         let mut bytes = [0; 256];
@@ -123,7 +123,8 @@ fn listen_to_parent(asked: Arc<watch::Sender<bool>>) -> std::io::Result<()> {
                 Ok(0) => break,
                 Ok(_) => {
                     asked.send_replace(true);
-                    // Nobody listens before the engine is ready: nothing is held, and a model may load for minutes. What a signal does then.
+                    // Nobody listens before the engine is ready: nothing is held, and a model may load for minutes.
+                    // What a signal does then.
                     if asked.receiver_count() == 0 {
                         let _ = kill_process(getpid(), Signal::TERM);
                     }

@@ -36,7 +36,8 @@ pub enum Numbers {
     Any,
 }
 
-/// A tensor that a pipeline gives to a graph or takes from it. `None` stands for any size; a dynamic dimension of the graph fits everything.
+/// A tensor that a pipeline gives to a graph or takes from it. `None` stands for any size; a dynamic dimension of the
+/// graph fits everything.
 #[derive(Debug, Clone)]
 pub struct Expected {
     pub name: String,
@@ -269,8 +270,8 @@ impl Graph {
     }
 }
 
-/// On the CPU with attention in one node each, and with weights that stay in the file, from which the system reads them when they are needed
-/// and no second time into memory. Elsewhere, and what is not understood, as it is.
+/// On the CPU with attention in one node each, and with weights that stay in the file, from which the system reads
+/// them when they are needed and no second time into memory. Elsewhere, and what is not understood, as it is.
 fn commit(mut builder: SessionBuilder, provider: Provider, path: &Path) -> ort::Result<Session> {
     let read = if provider == Provider::Cpu { OnnxFile::read(path).ok() } else { None };
     match (read, path.parent().and_then(Path::to_str)) {

@@ -1,9 +1,10 @@
 //! From base shading to finished light: runs the model of a model folder and adds what it says to the layers.
 //!
-//! The base layers carry every sharp edge, because they come from geometry. A model only adds what needs the whole scene, at a side that
-//! divides theirs, as a *residual* in an encoded light space. The built-in kind (`light_model`) predicts the residual itself; a text-to-image
-//! pipeline (`stable_diffusion`) changes a picture of the base shading, and the residual is read off it. What a model is told (conditioning) is
-//! the studio's affair; the paint is `finish`'s.
+//! The base layers carry every sharp edge, because they come from geometry. A model only adds what needs the whole
+//! scene, at a side that divides theirs, as a *residual* in an encoded light space. The built-in kind (`light_model`)
+//! predicts the residual itself; a text-to-image pipeline (`stable_diffusion`) changes a picture of the base shading,
+//! and the residual is read off it. What a model is told (conditioning) is the studio's affair; the paint is
+//! `finish`'s.
 
 mod diffusion_error;
 mod fused_attention;

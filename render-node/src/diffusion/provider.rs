@@ -28,8 +28,8 @@ impl Provider {
     pub const ALL: [Provider; 5] =
         [Provider::Cpu, Provider::Cuda, Provider::TensorRt, Provider::OpenVino, Provider::WebGpu];
 
-    /// Best first. A library with one of the first two is installed for its sake. TensorRT takes minutes to prepare a model, so it is used only
-    /// where it is asked for, and WebGPU is slower than the others where one of them runs.
+    /// Best first. A library with one of the first two is installed for its sake. TensorRT takes minutes to prepare a
+    /// model, so it is used only where it is asked for, and WebGPU is slower than the others where one of them runs.
     pub(super) const AUTO: [Provider; 3] = [Provider::Cuda, Provider::OpenVino, Provider::Cpu];
 
     /// As in settings.

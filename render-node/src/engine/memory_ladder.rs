@@ -28,8 +28,8 @@ pub fn climb<S, T, E>(
     attempt(state)
 }
 
-/// Runs `attempt` with all of a batch, and what fails, for whatever reason, again in halves: memory may suffice for less, and one that always
-/// fails takes no other with it. `give_up` hears of each that fails alone.
+/// Runs `attempt` with all of a batch, and what fails, for whatever reason, again in halves: memory may suffice for
+/// less, and one that always fails takes no other with it. `give_up` hears of each that fails alone.
 pub fn in_halves<T, E>(
     batch: &mut [T],
     attempt: &mut impl FnMut(&mut [T]) -> Result<(), E>,

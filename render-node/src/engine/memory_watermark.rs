@@ -1,16 +1,16 @@
 //! Before memory runs out: how much of it is in use, and whether that is above the operator's mark. What is done about it is the engine's
 //! affair; what is done once memory has run out is `memory_ladder`'s.
 //!
-//! It is the fullest of the graphics card's memory, where its driver tells, the machine's, and that of the control group this process may use:
-//! what draws and what runs models may differ.
+//! It is the fullest of the graphics card's memory, where its driver tells, the machine's, and that of the control
+//! group this process may use: what draws and what runs models may differ.
 
 use crate::gpu::Meter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// So many percent below the mark it is left again: a job more or less does not cross it back and forth. At half of a mark that is lower than
-/// twice as much: nothing is ever below zero.
+/// So many percent below the mark it is left again: a job more or less does not cross it back and forth. At half of a
+/// mark that is lower than twice as much: nothing is ever below zero.
 const LEFT_BELOW: f64 = 5.0;
 
 /// Shared by the crews of an engine.
@@ -70,8 +70,9 @@ fn machine_share(root: &Path) -> Option<f64> {
     (total > 0).then(|| total.saturating_sub(available) as f64 / total as f64)
 }
 
-/// Of each group this process is in that has a limit: its own, and those around it, of version 2 and of version 1, either of which may limit
-/// memory. In a container the path may be that of the machine outside; what is left of it then is the root.
+/// Of each group this process is in that has a limit: its own, and those around it, of version 2 and of version 1,
+/// either of which may limit memory. In a container the path may be that of the machine outside; what is left of it
+/// then is the root.
 fn group_shares(root: &Path) -> Vec<f64> {
     let groups = root.join("sys/fs/cgroup");
     let text = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();

@@ -1,12 +1,13 @@
-//! Who renders what the node holds. Work waits in a short queue and goes in batches (`batches`); what nobody wants any more when its turn comes
-//! is skipped.
+//! Who renders what the node holds. Work waits in a short queue and goes in batches (`batches`); what nobody wants
+//! any more when its turn comes is skipped.
 //!
 //! A crew is a thread with a studio of its own. Several share the models, one of them running a model at a time: so the model is never idle
 //! while pictures are drawn and painted, as long as there is work.
 //!
-//! Before the first job, and after each new start of the models, one crew renders a vehicle of its own (`self_test`). While memory is nearly full
-//! (`memory_watermark`) jobs go one by one, and nothing is kept for later ones. What memory runs out for all the same is tried again, first alone and then with more of it (`memory_ladder`); when that is of no use, the engine is unwell until a new start passes
-//! the self-test.
+//! Before the first job, and after each new start of the models, one crew renders a vehicle of its own (`self_test`).
+//! While memory is nearly full (`memory_watermark`) jobs go one by one, and nothing is kept for later ones. What
+//! memory runs out for all the same is tried again, first alone and then with more of it (`memory_ladder`); when that
+//! is of no use, the engine is unwell until a new start passes the self-test.
 
 mod batches;
 mod desk;

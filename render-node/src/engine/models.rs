@@ -1,5 +1,5 @@
-//! The loaded models of this process. Several renderers may share them: a device runs one model at a time, and whoever has the turn keeps the
-//! others waiting, while these build geometry, draw, paint and judge.
+//! The loaded models of this process. Several renderers may share them: a device runs one model at a time, and
+//! whoever has the turn keeps the others waiting, while these build geometry, draw, paint and judge.
 
 use crate::config::LocalConfig;
 use crate::diffusion::model_file::LOCK_FILE;

@@ -1,5 +1,6 @@
-//! One render from a vehicle to its pictures, in order: geometry, G-buffer, diffusion, paint. Owns its share of the device, and so lives on one
-//! thread (`engine` gives it one); the models it shares with other renderers. Encoding and uploading are `publish`.
+//! One render from a vehicle to its pictures, in order: geometry, G-buffer, diffusion, paint. Owns its share of the
+//! device, and so lives on one thread (`engine` gives it one); the models it shares with other renderers. Encoding
+//! and uploading are `publish`.
 
 use crate::config::LocalConfig;
 use crate::diffusion::lock::LockedFile;

@@ -197,8 +197,8 @@ impl Crew {
         }
     }
 
-    /// Loads the models anew, for all crews, and a renderer for this one; the engine is well if it passes the self-test. The old ones go first:
-    /// both would not fit.
+    /// Loads the models anew, for all crews, and a renderer for this one; the engine is well if it passes the
+    /// self-test. The old ones go first: both would not fit.
     fn start_anew(&mut self, last: &mut Instant) {
         *last = Instant::now();
         drop(self.renderer.take());

@@ -12,8 +12,8 @@ const LIGHT_MAX: f32 = 1000.0;
 /// What goes up and down on flat paint, beyond what does so in the base shading, in levels of 255. The shipped model's lies below 0.45, a
 /// checkpoint's with random weights at 0.8 where it changes as little as a model can, and between 1 and 2 elsewhere.
 const MOTTLING_MAX: f32 = 0.9;
-/// Contrast across the G-buffer's edges, of what the base shading has there. Ground truth's lies between 0.65 (a quad, whose parts shade each
-/// other) and 1.15.
+/// Contrast across the G-buffer's edges, of what the base shading has there. Ground truth's lies between 0.65 (a
+/// quad, whose parts shade each other) and 1.15.
 const SHARPNESS_MIN: f32 = 0.6;
 /// Share of the outline whose light stands out, beyond the share of the base shading.
 const OUTLINE_MAX: f32 = 0.1;
@@ -117,10 +117,11 @@ fn flat_paint(conditioning: &Conditioning) -> Vec<bool> {
     unrest.into_iter().map(|share| share < 1e-5).collect()
 }
 
-/// Root mean square of what goes up and down from pixel to pixel, whichever way one looks, where `mask` holds. The edge of a mirror image does
-/// so across, but not along: what counts is the least of the structure tensor's two directions (W. Förstner, E. Gülch: A fast operator for
-/// detection and precise location of distinct points, 1987), of the picture without its means over squares. Of noise it is the standard
-/// deviation, of blotches less, as they are larger.
+/// Root mean square of what goes up and down from pixel to pixel, whichever way one looks, where `mask` holds. The
+/// edge of a mirror image does so across, but not along: what counts is the least of the structure tensor's two
+/// directions (W. Förstner, E. Gülch: A fast operator for detection and precise location of distinct points, 1987),
+/// of the picture without its means over squares. Of noise it is the standard deviation, of blotches less, as they
+/// are larger.
 fn unevenness(picture: &[f32], mask: &[bool], side: usize) -> f32 {
     let mean = box_mean(picture, side, MOTTLING_WINDOW_PX);
     let detail: Vec<f32> = picture.iter().zip(&mean).map(|(value, mean)| value - mean).collect();

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 const STEP_MIN: f32 = 24.0 / 255.0;
 /// How much of a pixel on the outline the vehicle covers.
 pub(super) const OUTLINE: std::ops::Range<f32> = 0.3..0.9;
-/// Whether the light of a pixel lies outside of the light of the whole ones within two pixels. `None`: it is not on the outline, or has none.
+/// Whether the light of a pixel lies outside of the light of the whole ones within two pixels. `None`: it is not on
+/// the outline, or has none.
 fn stands_out(layers: &Layers, i: usize) -> Option<bool> {
     if !OUTLINE.contains(&layers.coverage[i]) {
         return None;

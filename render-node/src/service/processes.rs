@@ -1,8 +1,9 @@
 //! Several graphics cards in one machine: a node's process for each, and one that only watches over them.
 //!
-//! A process knows one card and nothing of the others, so that a driver that fails takes one card's work with it. Each is a node of its own
-//! towards the control plane. It is started anew when it ends. A byte on its standard input asks it to finish what it holds, and the end of
-//! that pipe ends it, however its parent died: unlike a signal, neither can reach it twice where a supervisor tells parent and children alike.
+//! A process knows one card and nothing of the others, so that a driver that fails takes one card's work with it.
+//! Each is a node of its own towards the control plane. It is started anew when it ends. A byte on its standard input
+//! asks it to finish what it holds, and the end of that pipe ends it, however its parent died: unlike a signal,
+//! neither can reach it twice where a supervisor tells parent and children alike.
 
 use crate::config::{Adapters, Config, LocalConfig};
 use crate::diffusion::{OnnxRuntime, Provider, ProviderChoice};
@@ -19,8 +20,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
 const NVIDIA: u32 = 0x10de;
-/// As `CUDA_VISIBLE_DEVICES`: no card has this number, and CUDA sees none from the first that there is not. An empty value means the same to
-/// CUDA, but not to whatever takes an empty variable for one that is not set.
+/// As `CUDA_VISIBLE_DEVICES`: no card has this number, and CUDA sees none from the first that there is not. An empty
+/// value means the same to CUDA, but not to whatever takes an empty variable for one that is not set.
 const NO_CUDA_DEVICE: &str = "-1";
 /// Longest line of a log that is passed on as one, in bytes; the rest becomes the next.
 const LINE_MAX: u64 = 64 * 1024;
@@ -96,8 +97,8 @@ pub enum WatchError {
     GivenUp(u32),
 }
 
-/// The processes for the adapters that `config` asks for. `found` are those of the machine, the best first; `uuid` gives what CUDA calls the
-/// NVIDIA card with a PCI bus id.
+/// The processes for the adapters that `config` asks for. `found` are those of the machine, the best first; `uuid`
+/// gives what CUDA calls the NVIDIA card with a PCI bus id.
 pub fn plan(
     config: &Config,
     found: &[Adapter],

@@ -100,8 +100,8 @@ pub struct FrameData {
     pub covered_high: [u32; 2],
 }
 
-/// Around what the vehicle covers. Pixels and blocks of conditioning that reach over its edge are then whole, and marks of uneven neighbours
-/// fall inside.
+/// Around what the vehicle covers. Pixels and blocks of conditioning that reach over its edge are then whole, and
+/// marks of uneven neighbours fall inside.
 const COVERED_MARGIN_PX: u32 = 8;
 
 /// Half side of the square of ground around the vehicle for which shadow is computed, studio metres.

@@ -1,9 +1,10 @@
 //! Which triangles a picture can show. The CPU as a graphics device spends most of a picture on small triangles, and a view hides up to
 //! half of them: the far side, the floor, what stands behind the body.
 //!
-//! A depth map of the solid triangles that look at the camera says, for blocks of texels, how far away the farthest of what is seen there
-//! is. A triangle that lies well behind that in every block it reaches is left out (after N. Greene, M. Kass, G. Miller: Hierarchical
-//! Z-buffer visibility, SIGGRAPH 1993). What is left out is never seen, so the picture stays the same; what is hidden and stays in costs time only.
+//! A depth map of the solid triangles that look at the camera says, for blocks of texels, how far away the farthest
+//! of what is seen there is. A triangle that lies well behind that in every block it reaches is left out (after N.
+//! Greene, M. Kass, G. Miller: Hierarchical Z-buffer visibility, SIGGRAPH 1993). What is left out is never seen, so
+//! the picture stays the same; what is hidden and stays in costs time only.
 
 use super::camera::Camera;
 use super::targets::SUPERSAMPLES;

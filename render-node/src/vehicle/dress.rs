@@ -54,7 +54,8 @@ pub struct WheelPlaces {
     pub spec: Wheel,
 }
 
-/// The tyres' faces lie `tuck` inside the flank above them, whatever the track is said to be: a gap is seen at once. No tyre is wider apart than the vehicle.
+/// The tyres' faces lie `tuck` inside the flank above them, whatever the track is said to be: a gap is seen at once.
+/// No tyre is wider apart than the vehicle.
 pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlaces {
     let wheels = &sheet.wheels;
     let growth = real.hub_z * 2.0 / wheels.tyre_diameter;

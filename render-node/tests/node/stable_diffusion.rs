@@ -1,5 +1,5 @@
-//! Stable Diffusion folders with random weights (see `fixtures/make_tiny_checkpoints.py`) on the real ONNX Runtime, held to what the pipelines
-//! of diffusers make of the same weights.
+//! Stable Diffusion folders with random weights (see `fixtures/make_tiny_checkpoints.py`) on the real ONNX Runtime,
+//! held to what the pipelines of diffusers make of the same weights.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
@@ -26,8 +26,8 @@ use std::rc::Rc;
 
 /// ONNX Runtime and torch add in another order, and that is all: they differ by a few millionths.
 const TOLERANCE: f32 = 1e-4;
-/// A number of 16 bits is off by up to 2^-11, 5e-4 of itself. Guidance multiplies what the model is off by, and the steps add it up: it has come
-/// to 4e-3.
+/// A number of 16 bits is off by up to 2^-11, 5e-4 of itself. Guidance multiplies what the model is off by, and the
+/// steps add it up: it has come to 4e-3.
 const TOLERANCE_OF_HALF: f32 = 1e-2;
 
 #[derive(Deserialize)]

@@ -18,8 +18,8 @@ const RENDERS: [(&str, &str); 5] =
 /// What one render leaves: layers, a master, twelve sizes.
 const OBJECTS: usize = 14;
 
-/// Has one picture rendered by a node that puts other bytes to all its addresses for as long as its result is looked at. When that was seen,
-/// it uploads again what it should.
+/// Has one picture rendered by a node that puts other bytes to all its addresses for as long as its result is looked
+/// at. When that was seen, it uploads again what it should.
 async fn attacked_render(
     service: &Service,
     customer: &Customer,

@@ -1,4 +1,5 @@
-//! `POST /console/renders/{render_id}/approve`, `/rerender`, `/candidates` and what follows from them: what the JSON API under `/admin/renders` does.
+//! `POST /console/renders/{render_id}/approve`, `/rerender`, `/candidates` and what follows from them: what the JSON
+//! API under `/admin/renders` does.
 
 use super::session::{ConsoleForm, Watcher};
 use crate::app::App;

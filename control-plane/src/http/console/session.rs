@@ -128,8 +128,8 @@ pub async fn sign_out(_: Watcher, headers: HeaderMap, _: ConsoleForm) -> Respons
     ([(SET_COOKIE, cookie)], Redirect::to("/console/sign-in")).into_response()
 }
 
-/// The operator listener is reached over loopback or a private network, mostly without HTTPS; where a proxy adds it, the browser says so with
-/// the form.
+/// The operator listener is reached over loopback or a private network, mostly without HTTPS; where a proxy adds it,
+/// the browser says so with the form.
 fn is_from_https(headers: &HeaderMap) -> bool {
     headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"))
 }

@@ -51,12 +51,12 @@ struct Extras {
 
 /// Embed an image
 ///
-/// The same renders for `<img>` tags. An address signed by a partner (`exp` and `sig`), `mode=cached` and the home page's own
-/// pictures are free and publicly cacheable; with a key the picture costs one credit; in the playground, and for somebody who is signed
-/// in, it is free. Unsigned addresses are redirected (308) to
-/// their canonical spelling. What others add to addresses to follow visitors (`utm_source`, `fbclid` and their like) is ignored, and no part of
-/// what a partner signs. Sizes other than 256, 512, 768 and 1024 px that have to be made for nobody's credit are counted by network. New embeds
-/// should use signed addresses from `POST /api/v1/image-urls`.
+/// The same renders for `<img>` tags. An address signed by a partner (`exp` and `sig`), `mode=cached` and the home
+/// page's own pictures are free and publicly cacheable; with a key the picture costs one credit; in the playground,
+/// and for somebody who is signed in, it is free. Unsigned addresses are redirected (308) to their canonical
+/// spelling. What others add to addresses to follow visitors (`utm_source`, `fbclid` and their like) is ignored, and
+/// no part of what a partner signs. Sizes other than 256, 512, 768 and 1024 px that have to be made for nobody's
+/// credit are counted by network. New embeds should use signed addresses from `POST /api/v1/image-urls`.
 #[utoipa::path(
     get, path = "/images/car.png", tag = "Images", operation_id = "embedCarImage",
     security((), ("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
@@ -95,7 +95,8 @@ pub async fn get(
 
 /// Describe an embedded image
 ///
-/// What `GET` would say, without the bytes: free, and never renders. `ETag` is given when the picture exists, `Content-Length` when its bytes do.
+/// What `GET` would say, without the bytes: free, and never renders. `ETag` is given when the picture exists,
+/// `Content-Length` when its bytes do.
 #[utoipa::path(
     head, path = "/images/car.png", tag = "Images", operation_id = "headEmbedCarImage",
     security((), ("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),

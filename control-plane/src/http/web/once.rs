@@ -27,8 +27,8 @@ use tracing::Instrument;
 /// Forms of visitors that make or decide something.
 const ONCE_OF_VISITORS: [&str; 3] = ["/sign-up", "/confirm/{link}", "/reset-password/{link}"];
 
-/// Forms of somebody who is signed in that make, replace, end or decide something. Those that only set what they say, and those that sign in, may
-/// be done again.
+/// Forms of somebody who is signed in that make, replace, end or decide something. Those that only set what they say,
+/// and those that sign in, may be done again.
 const ONCE_OF_USERS: [&str; 8] = [
     "/device",
     "/dashboard/keys",
@@ -197,8 +197,8 @@ async fn may_claim(app: &App, kind: Kind, cookie: &FormCookie) -> Result<bool, P
     }
 }
 
-/// Counts a row that is about to be written, for the client's network, the networks around it and everybody. A form's own handler counts what it
-/// does, but later.
+/// Counts a row that is about to be written, for the client's network, the networks around it and everybody. A form's
+/// own handler counts what it does, but later.
 fn count(app: &App, kind: Kind, ip: Option<ClientIp>) -> Result<(), Problem> {
     let limits = &app.config.limits;
     let (purpose, limit) = match kind {

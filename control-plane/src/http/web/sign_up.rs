@@ -104,8 +104,9 @@ async fn sign_up(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
     }
 }
 
-/// Whether a new account may be made: refused when the service, the client or the network around it has made as many as it may in a day. Answers the
-/// networks that the account, or the letter that leads to it, is to be counted for when it is made.
+/// Whether a new account may be made: refused when the service, the client or the network around it has made as many
+/// as it may in a day. Answers the networks that the account, or the letter that leads to it, is to be counted for
+/// when it is made.
 pub async fn admit(app: &App, ClientIp(ip): ClientIp) -> Result<[Counted; 2], Problem> {
     let (limits, now) = (&app.config.limits, app.clock.now());
     // Counted without a lock: a few more than the limit are no harm.

@@ -1,4 +1,5 @@
-//! `POST /webhooks/stripe`: Stripe's events. Not part of the client API; whoever calls must have signed the body with the endpoint's secret.
+//! `POST /webhooks/stripe`: Stripe's events. Not part of the client API; whoever calls must have signed the body with
+//! the endpoint's secret.
 
 use crate::app::App;
 use crate::http::body::read_any_body;

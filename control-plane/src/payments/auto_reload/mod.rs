@@ -14,7 +14,8 @@ use crate::config::prices::Pack;
 use crate::db::{Database, Tx};
 use sqlx::Row;
 
-/// Reloads of an account in a day that Stripe was asked for: a lost key should not empty a card. Those that were ended before that charged nothing.
+/// Reloads of an account in a day that Stripe was asked for: a lost key should not empty a card. Those that were
+/// ended before that charged nothing.
 const A_DAY_MAX: i64 = 10;
 
 /// Accounts looked at, and reloads tried, in one sweep.
@@ -49,8 +50,8 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Option<AutoReload>,
     .transpose()
 }
 
-/// Sets what its owner chose, and ends an open reload that is not what this asks for: another pack's, another card's, or one of a balance that
-/// is not below the threshold. `packs` are the packs that are sold now.
+/// Sets what its owner chose, and ends an open reload that is not what this asks for: another pack's, another card's,
+/// or one of a balance that is not below the threshold. `packs` are the packs that are sold now.
 pub async fn set(
     db: &Database,
     packs: &[Pack],
@@ -84,9 +85,9 @@ pub async fn turn_off(tx: &mut Tx<'_>, account_id: &str, now: UnixMs) -> Result<
     end_unwanted(tx, &[], account_id, now).await
 }
 
-/// Ends the open reload of an account unless this very charge is wanted now: by the settings, the balance, the card that is kept, and the pack's
-/// price among `packs`, those that are sold. Until when an attempt at it may still turn out to have been made (`unknown_until_ms`) stays on its
-/// row. The account is locked.
+/// Ends the open reload of an account unless this very charge is wanted now: by the settings, the balance, the card
+/// that is kept, and the pack's price among `packs`, those that are sold. Until when an attempt at it may still turn
+/// out to have been made (`unknown_until_ms`) stays on its row. The account is locked.
 async fn end_unwanted(tx: &mut Tx<'_>, packs: &[Pack], account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
     let sql = "select pack_credits from auto_reloads where account_id = $1 and is_on = 1";
     let credits: Option<i64> = sqlx::query_scalar(sql).bind(account_id).fetch_optional(&mut **tx).await?;
@@ -239,8 +240,9 @@ async fn due(db: &Database, now: UnixMs) -> Result<Vec<Due>, sqlx::Error> {
         .collect()
 }
 
-/// Makes the next attempt at a reload ours; others wait until `retry_at`. `false` when there is nothing to ask for: somebody else does, or the
-/// reload is not wanted any more (turned off, another pack or card, another price, the shortage over), which ends it.
+/// Makes the next attempt at a reload ours; others wait until `retry_at`. `false` when there is nothing to ask for:
+/// somebody else does, or the reload is not wanted any more (turned off, another pack or card, another price, the
+/// shortage over), which ends it.
 async fn claim(db: &Database, packs: &[Pack], due: &Due, now: UnixMs, retry_at: UnixMs) -> Result<bool, sqlx::Error> {
     let mut tx = db.begin().await?;
     account::lock(&mut tx, &due.account_id).await?;

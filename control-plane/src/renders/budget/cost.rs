@@ -1,9 +1,10 @@
 //! What a render costs by the clock of a node that has a price, and that the budget holds enough for it at every moment.
 //!
-//! Before an attempt begins, and with each renewal of its lease, the job's reservation covers the lease to its end. An attempt that the
-//! budget cannot cover any further is ended. So what is settled afterwards was reserved before, and the day's budget is not passed. There is one
-//! exception: a result that came in time, but took so long to be accepted that its lease was renewed. What that cost is booked even where the
-//! budget does not cover it, and a warning is logged.
+//! Before an attempt begins, and with each renewal of its lease, the job's reservation covers the lease to its end.
+//! An attempt that the budget cannot cover any further is ended. So what is settled afterwards was reserved before,
+//! and the day's budget is not passed. There is one exception: a result that came in time, but took so long to be
+//! accepted that its lease was renewed. What that cost is booked even where the budget does not cover it, and a
+//! warning is logged.
 
 use super::day::{self, BUDGET_SPENT};
 use crate::clock::UnixMs;
@@ -22,8 +23,8 @@ pub fn microusd(rate_microusd_per_hour: i64, ms: i64) -> i64 {
     i64::try_from((product + i128::from(HOUR_MS) - 1) / i128::from(HOUR_MS)).unwrap_or(i64::MAX)
 }
 
-/// [`microusd`] of the attempt that ends at `$1`, in SQL; 0 on a node without a price. It ends with its lease at the latest, however much later
-/// that is found out.
+/// [`microusd`] of the attempt that ends at `$1`, in SQL; 0 on a node without a price. It ends with its lease at the
+/// latest, however much later that is found out.
 pub const SPENT_NOW: &str =
     "spent_microusd + case when rate_microusd_per_hour is null or leased_at_ms is null or leased_at_ms > $1 then 0
     else ((case when lease_until_ms < cast($1 as bigint) then lease_until_ms else cast($1 as bigint) end - leased_at_ms)

@@ -1,5 +1,5 @@
-//! What a day of cold renders may cost: reserved when a job is queued, settled when it has run. Only what taking in a result that came in time
-//! costs may go above the day's limit (`queue::lease`).
+//! What a day of cold renders may cost: reserved when a job is queued, settled when it has run. Only what taking in a
+//! result that came in time costs may go above the day's limit (`queue::lease`).
 
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
@@ -94,7 +94,8 @@ impl Renders {
     }
 }
 
-/// Reserves `cost`, what a cold render is expected to cost in millionths of a US dollar, while it stays within the shares of lane and account and within `percent` of the budget.
+/// Reserves `cost`, what a cold render is expected to cost in millionths of a US dollar, while it stays within the
+/// shares of lane and account and within `percent` of the budget.
 pub async fn reserve(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -121,8 +122,8 @@ pub async fn reserve(
     }
 }
 
-/// Whether what the budget holds for a job may count for the asker's account instead of the one that it counts for; then whether it is one that
-/// has only had free credits.
+/// Whether what the budget holds for a job may count for the asker's account instead of the one that it counts for;
+/// then whether it is one that has only had free credits.
 pub async fn may_take_over(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -154,8 +155,8 @@ pub async fn may_take_over(
     Ok(left.ok())
 }
 
-/// Whether so much more fits into the share of the asker's account, and into that of all accounts that have only had free credits if it is one
-/// of them, which is told. `Err`: the share that it does not fit into.
+/// Whether so much more fits into the share of the asker's account, and into that of all accounts that have only had
+/// free credits if it is one of them, which is told. `Err`: the share that it does not fit into.
 async fn share_left(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -182,8 +183,8 @@ async fn share_left(
     Ok(Ok(true))
 }
 
-/// Whether the day's jobs that a condition on them holds for (`$3` is the asker's account) leave room for so much more within `percent` of the
-/// budget.
+/// Whether the day's jobs that a condition on them holds for (`$3` is the asker's account) leave room for so much
+/// more within `percent` of the budget.
 async fn fits(
     tx: &mut Tx<'_>,
     settings: &Settings,

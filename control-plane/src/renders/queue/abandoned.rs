@@ -7,8 +7,9 @@ use cyclorama_core::Variant;
 use sqlx::Row;
 
 impl Renders {
-    /// A client of the account asked for a variant that did not exist yet, and left before it paid. Marks the one job that makes the variant, if
-    /// the account began it and no other request of it here waits for the variant. However often clients leave, it is marked once.
+    /// A client of the account asked for a variant that did not exist yet, and left before it paid. Marks the one job
+    /// that makes the variant, if the account began it and no other request of it here waits for the variant. However
+    /// often clients leave, it is marked once.
     pub async fn abandon(&self, variant: &Variant, account_id: &str) -> Result<(), sqlx::Error> {
         if !self.is_left(variant, &Asker::account(Lane::Interactive, account_id)).await {
             return Ok(());
@@ -29,8 +30,9 @@ impl Renders {
         self.0.database.write(mark).await.map(drop)
     }
 
-    /// How many jobs that the account began were abandoned since `since`, and have cost a node's time or will. Those that no node took, and those
-    /// that failed, are not among them. A job that was stopped because its client left is.
+    /// How many jobs that the account began were abandoned since `since`, and have cost a node's time or will. Those
+    /// that no node took, and those that failed, are not among them. A job that was stopped because its client left
+    /// is.
     pub async fn abandoned_since(&self, account_id: &str, since: UnixMs) -> Result<i64, sqlx::Error> {
         let sql = "select count(*) from jobs
                    where begun_by = $1 and abandoned_at_ms >= $2 and state <> 'failed'

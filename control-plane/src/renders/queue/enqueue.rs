@@ -1,8 +1,8 @@
 //! From a wanted variant to a queued job: single flight, whoever asks and however often.
 //!
-//! Rows are locked in the order job, render, budget; `lease` and `result` keep to it, so that two processes hardly ever wait for each
-//! other in a circle. Where they do, because a job that is inserted waits for whoever changes one that was inserted a moment before, PostgreSQL ends
-//! one of them, which begins again.
+//! Rows are locked in the order job, render, budget; `lease` and `result` keep to it, so that two processes hardly
+//! ever wait for each other in a circle. Where they do, because a job that is inserted waits for whoever changes one
+//! that was inserted a moment before, PostgreSQL ends one of them, which begins again.
 
 use super::new_job::{NewJob, insert_job, next_turn};
 use super::variants::{Wanted, want_rows};
@@ -85,8 +85,8 @@ impl Renders {
         Err(RACES_LOST)
     }
 
-    /// What wanting each of the variants came to, in their order, and whether a job was queued for them. `None`: another process was quicker;
-    /// nothing of this transaction may stay.
+    /// What wanting each of the variants came to, in their order, and whether a job was queued for them. `None`:
+    /// another process was quicker; nothing of this transaction may stay.
     ///
     /// All rows of renders are locked before the budget's: whoever holds the budget's row waits for no render.
     async fn want_in(
@@ -148,8 +148,8 @@ impl Renders {
                 reserve(tx, self.settings(), now, asker, self.render_cost_microusd(), budget_percent).await?,
             ),
         };
-        // The budget may have been waited for, and a job been queued meanwhile. To insert another would wait for whoever holds the live one's row,
-        // who may wait for our rows of renders.
+        // The budget may have been waited for, and a job been queued meanwhile. To insert another would wait for
+        // whoever holds the live one's row, who may wait for our rows of renders.
         let sql = "select 1 from jobs where vehicle_key = $1 and view = $2 and state in ('queued', 'leased')";
         let live = sqlx::query(sql).bind(&vehicle_key).bind(view.as_str()).fetch_optional(&mut **tx).await?;
         if live.is_some() {

@@ -1,8 +1,9 @@
 //! What counts against a node, and what comes of it.
 //!
-//! A node is given no more work after three different jobs in a row that came to nothing by its doing: it reported a failure, it was not heard
-//! of until the lease was over, or it took so long that everybody had left. And it is unhealthy while it does not let go of a job that it was
-//! told to stop: then its engine hangs, whatever its heart says.
+//! A node is given no more work after three different jobs in a row that came to nothing by its doing: it reported a
+//! failure, it was not heard of until the lease was over, or it took so long that everybody had left. And it is
+//! unhealthy while it does not let go of a job that it was told to stop: then its engine hangs, whatever its heart
+//! says.
 
 use crate::clock::UnixMs;
 use crate::db::Tx;

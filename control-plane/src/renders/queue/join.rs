@@ -107,8 +107,8 @@ impl Renders {
         Ok(node_id)
     }
 
-    /// Makes room for one more row of the token: as far as needed, rows of nodes that left or are silent go, those that were heard of longest ago
-    /// first. Refused when as many nodes are alive as there may be.
+    /// Makes room for one more row of the token: as far as needed, rows of nodes that left or are silent go, those
+    /// that were heard of longest ago first. Refused when as many nodes are alive as there may be.
     async fn make_room(&self, tx: &mut Tx<'_>, token_id: &str, now: UnixMs) -> Result<(), JoinError> {
         // Locks the token's row, so that of several that join at once each counts those before it.
         sqlx::query("update node_tokens set name = name where id = $1").bind(token_id).execute(&mut **tx).await?;

@@ -1,10 +1,12 @@
-//! A lease from its beginning to its end: begun by a claim, renewed by heartbeats, ended by a failure, a loss, an empty budget, because nobody
-//! waits any more, or (in `results`) by a result. Every change of a lease names its fence.
+//! A lease from its beginning to its end: begun by a claim, renewed by heartbeats, ended by a failure, a loss, an
+//! empty budget, because nobody waits any more, or (in `results`) by a result. Every change of a lease names its
+//! fence.
 //!
-//! Before an attempt begins, and with each renewal of its lease, the job's reservation covers the lease to its end. An attempt that the
-//! budget cannot cover any further is ended. So what is settled afterwards was reserved before, and the day's budget is not passed. There is
-//! one exception: a result that came in time, but took so long to be accepted that its lease was renewed. What that cost is booked even where
-//! the budget does not cover it, and a warning is logged.
+//! Before an attempt begins, and with each renewal of its lease, the job's reservation covers the lease to its end.
+//! An attempt that the budget cannot cover any further is ended. So what is settled afterwards was reserved before,
+//! and the day's budget is not passed. There is one exception: a result that came in time, but took so long to be
+//! accepted that its lease was renewed. What that cost is booked even where the budget does not cover it, and a
+//! warning is logged.
 
 use super::faults::{self, Silent};
 use super::node_error::NodeError;
@@ -17,7 +19,7 @@ use crate::renders::lane::Lane;
 use crate::renders::rules::AtLimit;
 use crate::renders::signals::Signal;
 use crate::renders::staging::LeasePlace;
-use crate::renders::state::colours_of;
+use crate::renders::state::{colours_of, column};
 use crate::renders::{LEASE_MS_MAX, Renders, Settings, Stale, layers};
 use cyclorama_core::View;
 use cyclorama_core::wire::{FailureKind, Job, JobKind, JobProgress};
@@ -107,8 +109,9 @@ impl Ended {
     }
 }
 
-/// In SQL, of a leased job: whether nobody waits for it any more at the moment that parameter `now` holds. Prewarming and renders made anew are
-/// wanted until they are done. So is paint, which costs nothing and takes no longer than to stop it.
+/// In SQL, of a leased job: whether nobody waits for it any more at the moment that parameter `now` holds. Prewarming
+/// and renders made anew are wanted until they are done. So is paint, which costs nothing and takes no longer than to
+/// stop it.
 pub fn unwanted(now: &str) -> String {
     let waited_for: Vec<String> =
         Lane::ALL.into_iter().filter(|lane| lane.is_waited_for()).map(|lane| lane.number().to_string()).collect();
@@ -164,8 +167,8 @@ pub fn lease_until_ms(settings: &Settings, now: UnixMs) -> i64 {
 }
 
 impl Renders {
-    /// Begins a lease of a queued job: the job for its node, with the addresses of what it owes. `None`: the job is not queued any more, or was
-    /// ended because the budget does not cover the lease, or because its layers are gone.
+    /// Begins a lease of a queued job: the job for its node, with the addresses of what it owes. `None`: the job is
+    /// not queued any more, or was ended because the budget does not cover the lease, or because its layers are gone.
     pub(super) async fn begin_lease(
         &self,
         tx: &mut Tx<'_>,
@@ -177,7 +180,8 @@ impl Renders {
         let secret = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
         let row = sqlx::query(
             "update jobs set state = 'leased', fence = fence + 1, attempt = attempt + 1, node_id = $1, leased_at_ms = $2,
-                             lease_until_ms = $3, lease_secret_sha256 = $4, pipeline = $5, rate_microusd_per_hour = $6, stage = null, progress = null
+                             lease_until_ms = $3, lease_secret_sha256 = $4, pipeline = $5, rate_microusd_per_hour = $6,
+                             stage = null, progress = null
              where id = $7 and state = 'queued'
              returning kind, vehicle, vehicle_key, view, colors, revision, seed, fence, attempt, deadline_ms, cost_microusd, budget_day,
                 spent_microusd, traceparent",
@@ -207,44 +211,46 @@ impl Renders {
                 return Ok(None);
             }
         }
-        let unreadable =
-            |column: &str, error: String| sqlx::Error::Decode(format!("jobs.{column} of {job_id}: {error}").into());
-        let kind: JobKind = row
-            .try_get::<&str, _>("kind")?
-            .parse()
-            .map_err(|e: cyclorama_core::UnknownName| unreadable("kind", e.to_string()))?;
-        let view: View = row
-            .try_get::<&str, _>("view")?
-            .parse()
-            .map_err(|e: cyclorama_core::UnknownName| unreadable("view", e.to_string()))?;
-        let colours = colours_of(row.try_get("colors")?, "jobs.colors", job_id)?;
         let place = LeasePlace { job_id, fence, base_url: node.base_url, secret: &secret };
+        self.leased_job(tx, &row, node, place, now).await
+    }
+
+    /// The job of a lease that has just begun, as its node is told. `None`: its layers are gone, and it was ended.
+    async fn leased_job(
+        &self,
+        tx: &mut Tx<'_>,
+        row: &AnyRow,
+        node: Claimant<'_>,
+        place: LeasePlace<'_>,
+        now: UnixMs,
+    ) -> Result<Option<Job>, NodeError> {
+        let LeasePlace { job_id, fence, .. } = place;
+        let kind: JobKind = column(row.try_get("kind")?, "jobs.kind", job_id)?;
+        let view: View = column(row.try_get("view")?, "jobs.view", job_id)?;
+        let colours = colours_of(row.try_get("colors")?, "jobs.colors", job_id)?;
         let (layers_url, layers_sha256) = match kind {
             JobKind::Render => (None, None),
             JobKind::Paint => {
                 let (vehicle_key, revision) = (row.try_get("vehicle_key")?, row.try_get("revision")?);
                 let Some(stored) = layers::find(tx, vehicle_key, view, revision).await? else {
                     tracing::error!(job_id, vehicle_key, %view, revision, "a paint job's layers are not on record");
-                    fail_for_good(
-                        tx,
-                        now,
-                        LeaseId { job_id, fence },
-                        FailureKind::Internal.as_str(),
-                        "its layers are gone",
-                    )
-                    .await?;
+                    let lease = LeaseId { job_id, fence };
+                    fail_for_good(tx, now, lease, FailureKind::Internal.as_str(), "its layers are gone").await?;
                     return Ok(None);
                 };
                 (Some(self.layers_address(place, &stored.key).await?), Some(stored.sha256))
             }
         };
+        let vehicle = serde_json::from_str(row.try_get("vehicle")?);
+        let vehicle =
+            vehicle.map_err(|error| sqlx::Error::Decode(format!("jobs.vehicle of {job_id}: {error}").into()))?;
         Ok(Some(Job {
             job_id: job_id.to_owned(),
             fence,
             deadline: row.try_get("deadline_ms")?,
             attempt: row.try_get::<i64, _>("attempt")? as u32,
             kind,
-            vehicle: serde_json::from_str(row.try_get("vehicle")?).map_err(|e| unreadable("vehicle", e.to_string()))?,
+            vehicle,
             view,
             pipeline: node.pipeline.to_owned(),
             seed: row.try_get::<i64, _>("seed")? as u64,
@@ -354,8 +360,8 @@ impl Renders {
         let Some(ended) = end_attempt(&mut tx, now, self.0.began_at, lease, kind, &detail).await? else {
             return Ok(Err(Stale));
         };
-        // A vehicle that cannot be drawn says nothing about the node, and a store that takes nothing from any of them would have all of them
-        // locked out by the time it is well again.
+        // A vehicle that cannot be drawn says nothing about the node, and a store that takes nothing from any of them
+        // would have all of them locked out by the time it is well again.
         if !matches!(kind, FailureKind::Model | FailureKind::Upload) {
             faults::count_failure(&mut tx, &node_id, job_id).await?;
         }
@@ -490,8 +496,8 @@ async fn end_for_budget(tx: &mut Tx<'_>, now: UnixMs, lease: LeaseId<'_>) -> Res
     fail_for_good(tx, now, lease, BUDGET_SPENT, "the day's budget does not cover it").await
 }
 
-/// Ends a job that nobody waits for any more: a queued one, or one that is `leased` under this fence to this node. `None`: somebody does, or
-/// it has moved on.
+/// Ends a job that nobody waits for any more: a queued one, or one that is `leased` under this fence to this node.
+/// `None`: somebody does, or it has moved on.
 pub async fn lapse(
     tx: &mut Tx<'_>,
     settings: &Settings,

@@ -30,8 +30,9 @@ struct Heard {
 }
 
 impl Renders {
-    /// Gives the node work, waiting up to `wait_seconds` for some. Empty: none came, or it may have none, or a newer request of the node has come. A
-    /// node without a free slot is kept for one look only, so that it does not ask without a pause.
+    /// Gives the node work, waiting up to `wait_seconds` for some. Empty: none came, or it may have none, or a newer
+    /// request of the node has come. A node without a free slot is kept for one look only, so that it does not ask
+    /// without a pause.
     pub async fn work(
         &self,
         token_id: &str,
@@ -114,7 +115,8 @@ impl Renders {
         if metrics.len() > DEVICE_METRICS_BYTES_MAX {
             return Err(NodeError::Invalid { field: "device", rule: "must have at most 4096 bytes as JSON" });
         }
-        let sql = "select standing, drain_until_ms, cancelled_jobs, reported_state from nodes where id = $1 and token_id = $2 and standing <> 'left'";
+        let sql = "select standing, drain_until_ms, cancelled_jobs, reported_state from nodes
+                   where id = $1 and token_id = $2 and standing <> 'left'";
         let row = sqlx::query(sql).bind(node_id).bind(token_id).fetch_optional(&self.0.database.readers).await?;
         let row = row.ok_or(NodeError::Unknown)?;
         let standing: Standing = column(row.try_get(0)?, "nodes.standing", node_id)?;

@@ -40,7 +40,8 @@ impl Renders {
         Ok(())
     }
 
-    /// Forgets jobs that lapsed an hour ago before any node had them. Whoever asks and hangs up makes one for nothing, as often as he likes.
+    /// Forgets jobs that lapsed an hour ago before any node had them. Whoever asks and hangs up makes one for
+    /// nothing, as often as he likes.
     pub(in crate::renders) async fn forget_lapsed(&self) -> Result<u64, sqlx::Error> {
         let forgetting =
             sqlx::query("delete from jobs where state = 'lapsed' and attempt = 0 and fence = 0 and ended_at_ms < $1");

@@ -85,7 +85,8 @@ impl Renders {
     }
 }
 
-/// Makes the rows of variants wanted that are neither done nor wanted; what each came to, in their order. `None`: another process was quicker.
+/// Makes the rows of variants wanted that are neither done nor wanted; what each came to, in their order. `None`:
+/// another process was quicker.
 pub async fn want_rows(tx: &mut Tx<'_>, now: UnixMs, variants: &[Variant]) -> Result<Option<Vec<Wanted>>, sqlx::Error> {
     // In one order everywhere, so that two who want several colours do not wait for each other in a circle.
     let mut in_order: Vec<(usize, &Variant)> = variants.iter().enumerate().collect();

@@ -60,8 +60,8 @@ impl Renders {
         }
     }
 
-    /// How long a job outlives the last look of whoever waits for it: long enough for a client that comes back and for a database that starts
-    /// anew, too short to make a picture for nobody.
+    /// How long a job outlives the last look of whoever waits for it: long enough for a client that comes back and
+    /// for a database that starts anew, too short to make a picture for nobody.
     fn linger(&self) -> Duration {
         self.settings().render_wait.min(LINGER_MAX)
     }
@@ -71,7 +71,8 @@ impl Renders {
         (self.linger().as_secs() / 2).max(1)
     }
 
-    /// Whether nobody waits here for the variant on the asker's behalf any more. Then the job that their requests may have begun is in the queue.
+    /// Whether nobody waits here for the variant on the asker's behalf any more. Then the job that their requests may
+    /// have begun is in the queue.
     pub(super) async fn is_left(&self, variant: &Variant, asker: &Asker) -> bool {
         let begun = match self.watched().get(&(variant.clone(), asker.clone())) {
             None => return true,

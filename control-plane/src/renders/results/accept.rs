@@ -49,7 +49,10 @@ impl Renders {
         if leftovers {
             self.0.signals.give(Signal::Queued);
         }
-        tracing::info!(job_id = job.job_id, kind = %job.kind, vehicle = job.vehicle_key, view = %job.view, node_id = job.node_id, "a result was accepted");
+        tracing::info!(
+            job_id = job.job_id, kind = %job.kind, vehicle = job.vehicle_key, view = %job.view, node_id = job.node_id,
+            "a result was accepted"
+        );
         Ok(replaced)
     }
 

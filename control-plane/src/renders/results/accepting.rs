@@ -10,8 +10,8 @@ use cyclorama_core::{Paint, View};
 use sqlx::Row;
 
 const ACCEPTING_COLUMNS: &str =
-    "kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate, lease_until_ms, leased_at_ms,
-    rate_microusd_per_hour, spent_microusd, cost_microusd, budget_day";
+    "kind, vehicle_key, vehicle, view, colors, revision, priority, account_id, node_id, pipeline, is_candidate,
+    lease_until_ms, leased_at_ms, rate_microusd_per_hour, spent_microusd, cost_microusd, budget_day";
 
 /// A live lease whose result is being accepted.
 pub struct Accepting {
@@ -33,9 +33,9 @@ pub struct Accepting {
 }
 
 impl Renders {
-    /// Sees to it that nobody else gets the job, and nobody gives it up, while its objects are checked and moved: where the lease, or those who
-    /// wait, have less than half of a lease's time left, both get all of it. Heartbeats keep leases and polls keep waiters above that, so nearly
-    /// every result begins without a write.
+    /// Sees to it that nobody else gets the job, and nobody gives it up, while its objects are checked and moved:
+    /// where the lease, or those who wait, have less than half of a lease's time left, both get all of it. Heartbeats
+    /// keep leases and polls keep waiters above that, so nearly every result begins without a write.
     pub(in crate::renders) async fn begin_accepting(
         &self,
         token_id: &str,

@@ -40,7 +40,8 @@ impl Renders {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
         let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "update jobs set state = 'done', spent_microusd = {SPENT_NOW}, ended_at_ms = $1, lease_until_ms = null, lease_secret_sha256 = null, receipt = $2,
+            "update jobs set state = 'done', spent_microusd = {SPENT_NOW}, ended_at_ms = $1, lease_until_ms = null,
+                             lease_secret_sha256 = null, receipt = $2,
                              failure_kind = null, failure_detail = null
              where id = $3 and fence = $4 and state = 'leased' returning {ENDED_COLUMNS}"
         )))

@@ -37,7 +37,8 @@ impl Renders {
                 (select count(*) from feedback f where f.render_id = w.render_id and f.revision = w.revision and f.is_bad = 1) as bad,
                 (select count(*) from feedback f where f.render_id = w.render_id and f.revision = w.revision and f.is_bad = 0) as good,
                 (select c.revision from candidates c where c.render_id = w.render_id) as candidate,
-                (select count(*) from jobs j where j.vehicle_key = r.vehicle_key and j.view = r.view and j.state in ('queued', 'leased')) as live
+                (select count(*) from jobs j where j.vehicle_key = r.vehicle_key and j.view = r.view
+                    and j.state in ('queued', 'leased')) as live
              from reviews w join renders r on r.id = w.render_id where w.state = 'flagged' order by w.flagged_at_ms, r.id limit $1",
         )
         .bind(limit)

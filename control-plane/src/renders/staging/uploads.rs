@@ -1,10 +1,10 @@
 //! The addresses that what a job's node owes is uploaded to: presigned ones of the bucket, or the control plane's own when the
 //! store is files.
 //!
-//! An own address holds a secret of the lease, so it opens one lease's staging area for as long as the lease lives and nothing else. While a
-//! result is looked at it is closed; when the result is refused it takes objects again.
-//! A presigned one opens one object of that area, for a little longer than any lease can live; what is put there late is seen by nobody.
-//! What was uploaded becomes visible only through `result`.
+//! An own address holds a secret of the lease, so it opens one lease's staging area for as long as the lease lives
+//! and nothing else. While a result is looked at it is closed; when the result is refused it takes objects again. A
+//! presigned one opens one object of that area, for a little longer than any lease can live; what is put there late
+//! is seen by nobody. What was uploaded becomes visible only through `result`.
 
 use super::owed::{Owed, owed};
 use crate::objects::{ObjectError, ObjectKey, keys};
@@ -188,8 +188,9 @@ impl Renders {
         Ok(incoming.finish().await?)
     }
 
-    /// Closes this process's own addresses of a lease while its result is looked at, until what is returned is dropped. Processes that share
-    /// a folder may each take an upload meanwhile; it changes nothing that is looked at.
+    /// Closes this process's own addresses of a lease while its result is looked at, until what is returned is
+    /// dropped. Processes that share a folder may each take an upload meanwhile; it changes nothing that is looked
+    /// at.
     pub(in crate::renders) fn close_uploads(&self, job_id: &str, fence: i64) -> ClosedUploads {
         let lease = (job_id.to_owned(), fence);
         let is_first = self.accepting().insert(lease.clone());

@@ -1,5 +1,5 @@
-//! What nodes upload, verified, published and handed out: on files and in a bucket. Between the steps the test does what a malicious node, a
-//! stalled process or a store in trouble could do.
+//! What nodes upload, verified, published and handed out: on files and in a bucket. Between the steps the test does
+//! what a malicious node, a stalled process or a store in trouble could do.
 
 use super::super::results::{Accepting, Verified};
 use super::*;

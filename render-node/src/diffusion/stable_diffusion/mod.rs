@@ -1,7 +1,8 @@
-//! Stable Diffusion 1, 2 and XL, with their Turbo and LCM forms: the picture of the base shading, changed by a prompt and a ControlNet that
-//! is shown the G-buffer (Rombach et al., "High-Resolution Image Synthesis with Latent Diffusion Models", 2022; Zhang et al., "Adding
-//! Conditional Control to Text-to-Image Diffusion Models", 2023). What its picture says about the light goes into the layers, and from there
-//! the way of every other model: paint, gate, pictures.
+//! Stable Diffusion 1, 2 and XL, with their Turbo and LCM forms: the picture of the base shading, changed by a prompt
+//! and a ControlNet that is shown the G-buffer (Rombach et al., "High-Resolution Image Synthesis with Latent
+//! Diffusion Models", 2022; Zhang et al., "Adding Conditional Control to Text-to-Image Diffusion Models", 2023). What
+//! its picture says about the light goes into the layers, and from there the way of every other model: paint, gate,
+//! pictures.
 //!
 //! What comes out is what the image-to-image pipelines of diffusers make of the same files, settings and noise, which tests hold it to.
 
@@ -56,8 +57,8 @@ pub struct Request<'a> {
     /// Likewise, for the ControlNet; empty without one.
     pub control: Vec<f32>,
     pub prompt: String,
-    /// Gives as many standard normal numbers as it is asked for: first for the VAE's sample of latents, then for the noise they start in, then for each
-    /// step that adds some.
+    /// Gives as many standard normal numbers as it is asked for: first for the VAE's sample of latents, then for the
+    /// noise they start in, then for each step that adds some.
     pub noise: Box<dyn FnMut(usize) -> Vec<f32> + 'a>,
     pub still_wanted: Box<StillWanted<'a>>,
 }

@@ -1,8 +1,8 @@
 //! The UNet and its ControlNet: the one place that knows their tensor names.
 //!
-//! A ControlNet is a graph of its own, whose answers the UNet takes as further inputs, or is part of the UNet's graph, which then takes the
-//! control picture itself. The names are those of Optimum's export and of the scripts by which ControlNets are exported; where those differ, the
-//! order and the number of dimensions say what a tensor is.
+//! A ControlNet is a graph of its own, whose answers the UNet takes as further inputs, or is part of the UNet's
+//! graph, which then takes the control picture itself. The names are those of Optimum's export and of the scripts by
+//! which ControlNets are exported; where those differ, the order and the number of dimensions say what a tensor is.
 
 use super::layout::{self, Layout};
 use crate::diffusion::diffusion_error::DiffusionError;

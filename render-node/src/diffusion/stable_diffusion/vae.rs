@@ -68,8 +68,8 @@ impl Vae {
         self.channels * self.side * self.side
     }
 
-    /// The latents of a picture in red, green and blue planes, sRGB, 0 to 1. They are a sample of a distribution: `noise` is asked once for as
-    /// many standard normal numbers as there are latents.
+    /// The latents of a picture in red, green and blue planes, sRGB, 0 to 1. They are a sample of a distribution:
+    /// `noise` is asked once for as many standard normal numbers as there are latents.
     pub fn encode(
         &mut self,
         picture: &[f32],

@@ -6,9 +6,9 @@
 //! points without passing them. x counts from the nose, y from the centre plane (only y >= 0 is built), z from the
 //! ground.
 //!
-//! `base = "other"` takes every number of another sheet first, except what it applies to. Tables merge; lists are replaced, except lists of named
-//! things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...", remove = true }` takes one away, and
-//! `exhaust = false` a table or list.
+//! `base = "other"` takes every number of another sheet first, except what it applies to. Tables merge; lists are
+//! replaced, except lists of named things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...",
+//! remove = true }` takes one away, and `exhaust = false` a table or list.
 
 pub mod bus;
 pub mod facts;

@@ -1,5 +1,5 @@
-//! The list of a batch: CSV with a heading (see `csv_list`). What cannot be a list is refused as a whole before anything is asked for; a wrong
-//! value is its row's affair.
+//! The list of a batch: CSV with a heading (see `csv_list`). What cannot be a list is refused as a whole before
+//! anything is asked for; a wrong value is its row's affair.
 
 use super::super::picture::{AUTO, file_name};
 use crate::cli::csv_list::{CsvList, Line};

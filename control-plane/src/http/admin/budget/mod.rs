@@ -24,8 +24,8 @@ pub struct BudgetView {
     /// What a cold render is expected to cost: the mean of the last ones on nodes with a price, or as the settings say.
     render_cost_usd: f64,
     thresholds: Vec<ThresholdView>,
-    /// Shares of the day, in percent: for prewarming, for visitors and the service's own pages, for one account, and for all accounts together that
-    /// have only had free credits.
+    /// Shares of the day, in percent: for prewarming, for visitors and the service's own pages, for one account, and
+    /// for all accounts together that have only had free credits.
     prewarm_percent: i64,
     example_percent: i64,
     account_percent: i64,

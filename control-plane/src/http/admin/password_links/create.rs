@@ -1,5 +1,5 @@
-//! `POST /admin/password-links`: a link that sets a new password, for the operator to hand over. The way back in where no mail is set up, and
-//! the first way in to an account that the operator made.
+//! `POST /admin/password-links`: a link that sets a new password, for the operator to hand over. The way back in
+//! where no mail is set up, and the first way in to an account that the operator made.
 
 use crate::accounts::{account, user};
 use crate::app::App;

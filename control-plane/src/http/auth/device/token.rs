@@ -62,11 +62,11 @@ pub enum DeviceErrorCode {
 
 /// Poll a device login
 ///
-/// Every `interval` seconds. The key is returned exactly once. 60 requests a minute and client address. `grant_type` may be left out; another
-/// one than `urn:ietf:params:oauth:grant-type:device_code` is `invalid_request`.
+/// Every `interval` seconds. The key is returned exactly once. 60 requests a minute and client address. `grant_type`
+/// may be left out; another one than `urn:ietf:params:oauth:grant-type:device_code` is `invalid_request`.
 ///
-/// Differs from RFC 8628 where its clients may notice: `slow_down` has status 429 and `Retry-After` and does not lengthen the interval, and a
-/// login that was denied is `expired_token` like any other that will come to nothing.
+/// Differs from RFC 8628 where its clients may notice: `slow_down` has status 429 and `Retry-After` and does not
+/// lengthen the interval, and a login that was denied is `expired_token` like any other that will come to nothing.
 #[utoipa::path(
     post, path = "/api/auth/device/token", tag = "Device login", operation_id = "pollDeviceLogin", security(()),
     request_body(

@@ -176,8 +176,8 @@ async fn shown(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result
     answer(order, &ready, Told { request_id, source }, receipt)
 }
 
-/// The picture, and an address of it for the same credit. The picture is made sure of first, while the credit is held: what fails, or a client
-/// that leaves, takes nothing, and leaves no address behind that nobody knows.
+/// The picture, and an address of it for the same credit. The picture is made sure of first, while the credit is
+/// held: what fails, or a client that leaves, takes nothing, and leaves no address behind that nobody knows.
 async fn with_signed_url(call: Call<'_>, order: &Order, named: NamedRequest<'_>) -> Result<CallToolResult, Problem> {
     let Call { app, caller, request_id, .. } = call;
     let attempt = match app.named_requests.begin(caller, named).await? {

@@ -12,8 +12,8 @@ use axum::response::Response;
 
 /// Get the statement
 ///
-/// Every charge and every credit with its reason, oldest first, as JSON or CSV. Credits that are on hold for a picture being made are entered
-/// when it is delivered. Free.
+/// Every charge and every credit with its reason, oldest first, as JSON or CSV. Credits that are on hold for a
+/// picture being made are entered when it is delivered. Free.
 #[utoipa::path(
     get, path = "/api/v1/account/statement", tag = "Account", operation_id = "getStatement",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),

@@ -86,8 +86,8 @@ pub async fn get(
 
 /// Check a signed address
 ///
-/// Whether it can be loaded, without rendering and without using a load up: what `GET` would say, without the bytes. `ETag` is given when the
-/// picture exists, `Content-Length` when its bytes do.
+/// Whether it can be loaded, without rendering and without using a load up: what `GET` would say, without the bytes.
+/// `ETag` is given when the picture exists, `Content-Length` when its bytes do.
 #[utoipa::path(
     head, path = "/api/v1/delivery/{token}", tag = "Images", operation_id = "checkDelivery", security(()),
     params(

@@ -149,8 +149,8 @@ async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Aske
 
 /// Describe an image
 ///
-/// What `GET` would say, without its body: free, and never renders. `ETag` is given when the picture exists, `Content-Length` when its bytes do.
-/// For a signed address, what the answer with it would be; none is made.
+/// What `GET` would say, without its body: free, and never renders. `ETag` is given when the picture exists,
+/// `Content-Length` when its bytes do. For a signed address, what the answer with it would be; none is made.
 #[utoipa::path(
     head, path = "/api/v1/images/car", tag = "Images", operation_id = "headCarImage",
     security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),

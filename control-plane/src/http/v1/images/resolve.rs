@@ -19,12 +19,14 @@ pub const BODY_BYTES_MAX: usize = 4 * 1024;
 
 /// Resolve a description
 ///
-/// Free text to the exact parameters of one picture: year, body, color, view, size and format are read out of it, the rest is
-/// looked up in the catalog. The same words always come to the same. `confidence` is `high` when every word is accounted
-/// for, the names are written out and one vehicle fits; `medium` when there is a typing mistake, a beginning of a name, a
-/// trim, a year the model was not built in, a word for a kind of thing without a make (`tractor`), or another vehicle that fits as well; `low` when words are left over or only a piece of a
-/// name was there. `vin` in the place of `query` is a vehicle identification number or its beginning, with its `year` where that is known:
-/// the parameters are those of the vehicle that it says, and the number is neither logged nor kept. Free.
+/// Free text to the exact parameters of one picture: year, body, color, view, size and format are read out of it, the
+/// rest is looked up in the catalog. The same words always come to the same. `confidence` is `high` when every word
+/// is accounted for, the names are written out and one vehicle fits; `medium` when there is a typing mistake, a
+/// beginning of a name, a trim, a year the model was not built in, a word for a kind of thing without a make
+/// (`tractor`), or another vehicle that fits as well; `low` when words are left over or only a piece of a name was
+/// there. `vin` in the place of `query` is a vehicle identification number or its beginning, with its `year` where
+/// that is known: the parameters are those of the vehicle that it says, and the number is neither logged nor kept.
+/// Free.
 #[utoipa::path(
     post, path = "/api/v1/images/resolve", tag = "Catalog", operation_id = "resolveImage",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),

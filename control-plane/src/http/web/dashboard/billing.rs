@@ -201,8 +201,8 @@ pub async fn portal(
     Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
-/// `GET /dashboard/statement.csv`: the newest entries, as the API gives all of them page by page. It takes no parameters, and says so rather than
-/// sending entries that nobody asked for.
+/// `GET /dashboard/statement.csv`: the newest entries, as the API gives all of them page by page. It takes no
+/// parameters, and says so rather than sending entries that nobody asked for.
 pub async fn statement(
     State(app): State<App>,
     SignedInVisit { user, .. }: SignedInVisit,
