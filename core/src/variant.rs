@@ -18,6 +18,12 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// The picture of a vehicle from one side in one paint.
+    pub fn new(key: VehicleKey, view: View, paint: Paint) -> Self {
+        let VehicleKey { make, model, body, year } = key;
+        Variant { make, model, year, body, view, paint }
+    }
+
     /// As people are told what it was, on a statement.
     pub fn words(&self) -> String {
         format!("{}, {}, {}", self.vehicle_key(), self.view, self.paint)
@@ -34,7 +40,6 @@ impl Variant {
 
     /// The same picture of another vehicle.
     pub fn of_vehicle(&self, key: VehicleKey) -> Self {
-        let VehicleKey { make, model, body, year } = key;
-        Variant { make, model, year, body, view: self.view, paint: self.paint }
+        Variant::new(key, self.view, self.paint)
     }
 }

@@ -77,7 +77,7 @@ impl Order {
 
     pub fn new(found: Found, request: &ImageRequest) -> Self {
         let Found { make, model, year, chosen_body: body, vehicle, matched, .. } = found;
-        let variant = Variant { make, model, year, body, view: request.view, paint: request.paint };
+        let variant = Variant::new(VehicleKey { make, model, body, year }, request.view, request.paint);
         let asked_format = request.format;
         Order { vehicle, variant, matched, format: asked_format.usual(), asked_format, frame: request.frame }
     }

@@ -17,7 +17,7 @@ use crate::renders::{
 use cyclorama_core::wire::{
     AsSent, Device, FailureKind, HeartbeatRequest, JoinRequest, MachineLoad, NodeState, Pipeline,
 };
-use cyclorama_core::{BodyClass, Colour, Dimensions, Variant, Vehicle, VehicleType, View};
+use cyclorama_core::{BodyClass, Colour, Dimensions, Variant, Vehicle, VehicleKey, VehicleType, View};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::cmp::Reverse;
@@ -334,14 +334,8 @@ impl Simulation {
                 front_track_mm: 1550,
             },
         };
-        let variant = Variant {
-            make: vehicle.make.clone(),
-            model: vehicle.model.clone(),
-            year: vehicle.year,
-            body: None,
-            view: View::Side,
-            paint: Colour::Red.into(),
-        };
+        let key = VehicleKey { make: vehicle.make.clone(), model: vehicle.model.clone(), body: None, year: vehicle.year };
+        let variant = Variant::new(key, View::Side, Colour::Red.into());
         let deadline_ms = self.now_ms.load(Ordering::Relaxed) + seconds * 1000;
         let began = Instant::now();
         let wanted = self.renders.want(&vehicle, &variant, asker, deadline_ms).await;

@@ -89,11 +89,8 @@ impl Renders {
         budget_percent: i64,
         deadline_ms: i64,
     ) -> Result<bool, RenderError> {
-        let variant = |paint: &Paint| {
-            let VehicleKey { make, model, body, year } = kept_as.clone();
-            Variant { make, model, year, body, view, paint: *paint }
-        };
-        let variants: Vec<Variant> = colours.iter().map(variant).collect();
+        let variants: Vec<Variant> =
+            colours.iter().map(|paint| Variant::new(kept_as.clone(), view, *paint)).collect();
         let asker = Asker::nobody(Lane::Prewarm);
         let terms = Terms { asker: &asker, deadline_ms, budget_percent };
         let wanted = self.want_all(vehicle, &variants, terms).await?;

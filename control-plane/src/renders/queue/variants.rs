@@ -5,8 +5,8 @@ use crate::db::Tx;
 use crate::renders::state::{RenderState, column};
 use crate::renders::{Picture, Renders};
 use cyclorama_core::Variant;
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{Any, Executor, Row};
 
 /// What wanting a variant came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,19 @@ pub struct VariantRow {
 const RENDER_COLUMNS: &str = "id, state, round, revision, master_sha256, failure_kind, failure_detail";
 
 impl VariantRow {
+    /// The row of a variant, if it was ever wanted.
+    async fn find(executor: impl Executor<'_, Database = Any>, variant: &Variant) -> Result<Option<Self>, sqlx::Error> {
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "select {RENDER_COLUMNS} from renders where vehicle_key = $1 and view = $2 and color = $3"
+        )))
+        .bind(variant.vehicle_key())
+        .bind(variant.view.as_str())
+        .bind(variant.paint.to_string())
+        .fetch_optional(executor)
+        .await?;
+        row.map(|row| VariantRow::read(&row)).transpose()
+    }
+
     fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
         let render_id: String = row.try_get("id")?;
         let state = column(row.try_get("state")?, "renders.state", &render_id)?;
@@ -53,15 +66,7 @@ impl VariantRow {
 impl Renders {
     /// The variant's picture, if there is one.
     pub async fn find(&self, variant: &Variant) -> Result<Option<Picture>, sqlx::Error> {
-        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "select {RENDER_COLUMNS} from renders where vehicle_key = $1 and view = $2 and color = $3"
-        )))
-        .bind(variant.vehicle_key())
-        .bind(variant.view.as_str())
-        .bind(variant.paint.to_string())
-        .fetch_optional(&self.0.database.readers)
-        .await?;
-        Ok(row.map(|row| VariantRow::read(&row)).transpose()?.and_then(|row| row.picture))
+        Ok(VariantRow::find(&self.0.database.readers, variant).await?.and_then(|row| row.picture))
     }
 
     /// Whether the variant is in the making already.
@@ -123,15 +128,7 @@ async fn want_row(tx: &mut Tx<'_>, now: UnixMs, variant: &Variant) -> Result<Opt
 
 /// Of a variant that has a row: its picture, or a wait for it. `None`: another process was quicker.
 async fn want_again(tx: &mut Tx<'_>, variant: &Variant, now: UnixMs) -> Result<Option<Wanted>, sqlx::Error> {
-    let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-        "select {RENDER_COLUMNS} from renders where vehicle_key = $1 and view = $2 and color = $3"
-    )))
-    .bind(variant.vehicle_key())
-    .bind(variant.view.as_str())
-    .bind(variant.paint.to_string())
-    .fetch_one(&mut **tx)
-    .await?;
-    let row = VariantRow::read(&row)?;
+    let row = VariantRow::find(&mut **tx, variant).await?.ok_or(sqlx::Error::RowNotFound)?;
     let round = match row.state {
         RenderState::Done => return Ok(row.picture.map(Wanted::Done)),
         RenderState::Wanted => row.round,
