@@ -54,6 +54,7 @@ const BLOCKS: &[(&str, &[How])] = &[
             How::Run,
         ],
     ),
+    ("docs/node-protocol.md", &[How::Elsewhere("core/src/wire/tests.rs"); 8]),
     ("docs/surfaces.md", &[How::Run]),
     ("docs/vehicles.md", &[How::Run, How::Run, How::Run]),
     ("sdk/python/README.md", &[How::Elsewhere("sdk/python/tests/test_readme.py")]),
