@@ -1,7 +1,8 @@
 //! Which body a model has in a year, and of which vehicle type it mostly is.
 
-use super::evidence::{Evidence, Publisher, Sightings};
+use super::evidence::{Evidence, Publisher};
 use super::rules::Rules;
+use super::size::Nameplate;
 use super::{ModelDraft, size};
 use crate::names;
 use crate::release::YearSet;
@@ -35,9 +36,7 @@ pub struct Facts {
 /// One model, with everything known of it.
 pub struct Subject<'a> {
     rules: &'a Rules,
-    make: &'a str,
-    key: &'a str,
-    sightings: &'a [&'a Sightings],
+    name: Nameplate<'a>,
     /// Kinds of vehicle the registers know it as, body words of its car rows.
     kinds: Vec<&'a str>,
     car_bodies: Vec<&'a str>,
@@ -54,18 +53,15 @@ impl<'a> Subject<'a> {
         rules: &'a Rules,
         evidence: &'a Evidence,
         draft: &ModelDraft,
-        make: &'a str,
-        key: &'a str,
+        name: Nameplate<'a>,
         spelling: &str,
-        sightings: &'a [&'a Sightings],
     ) -> Self {
+        let Nameplate { make, key, .. } = name;
         let words = names::words(spelling);
         let register = evidence.get(make, key).map(|own| &own.register);
         let mut subject = Self {
             rules,
-            make,
-            key,
-            sightings,
+            name,
             kinds: register.map_or(Vec::new(), |register| register.kinds.iter().map(String::as_str).collect()),
             car_bodies: register
                 .map_or(Vec::new(), |register| register.car_bodies.iter().map(String::as_str).collect()),
@@ -117,13 +113,13 @@ impl<'a> Subject<'a> {
             *word != BodyClass::Wagon
                 || !matches!(seen, Some(BodyClass::Van | BodyClass::Minivan | BodyClass::Suv | BodyClass::Pickup))
         });
-        self.rules.body(self.make, self.key, year, word.or(seen)).or(word).or(seen)
+        self.rules.body(self.name.make, self.name.key, year, word.or(seen)).or(word).or(seen)
     }
 
     /// What the sources saw, nearest name first; there, the named bodies of the year, then of the nearest year, then size
     /// classes.
     fn seen_body(&self, year: u16, with_share_alike: bool) -> Option<BodyClass> {
-        self.sightings.iter().find_map(|sightings| {
+        self.name.sightings.iter().find_map(|sightings| {
             let usable = || sightings.bodies.iter().filter(|one| with_share_alike || one.publisher != Publisher::Cvs);
             let nearest = |is_class: bool| {
                 let best = usable()
@@ -143,9 +139,8 @@ impl<'a> Subject<'a> {
     pub fn facts(&self, year: u16, with_share_alike: bool) -> Facts {
         let known = self.known_body(year, with_share_alike);
         let mut body = known.unwrap_or_else(|| self.assumed_body(year));
-        let named = self.word_decides || self.rules.body(self.make, self.key, year, known).is_some();
-        let (mut dimensions, mut dimensions_from) =
-            size::of(self.rules, self.make, self.key, self.sightings, year, body, with_share_alike);
+        let named = self.word_decides || self.rules.body(self.name.make, self.name.key, year, known).is_some();
+        let (mut dimensions, mut dimensions_from) = size::of(self.rules, self.name, year, body, with_share_alike);
         if !named {
             let measured = dimensions_from != size::TEMPLATE;
             let split = match body {
@@ -155,8 +150,7 @@ impl<'a> Subject<'a> {
             };
             if split != body {
                 body = split;
-                (dimensions, dimensions_from) =
-                    size::of(self.rules, self.make, self.key, self.sightings, year, body, with_share_alike);
+                (dimensions, dimensions_from) = size::of(self.rules, self.name, year, body, with_share_alike);
             }
         }
         Facts { body, dimensions, dimensions_from }
@@ -167,7 +161,7 @@ impl<'a> Subject<'a> {
         let usual = self.usual_body();
         let is_two_wheeler = |body| matches!(body, BodyClass::Motorcycle | BodyClass::Scooter | BodyClass::Rickshaw);
         // One name can be a car and a motorcycle of the same make; a rule about the one says nothing of the other.
-        let ruled = self.rules.body(self.make, self.key, year, Some(usual));
+        let ruled = self.rules.body(self.name.make, self.name.key, year, Some(usual));
         ruled.filter(|body| is_two_wheeler(*body) == is_two_wheeler(usual)).unwrap_or(usual)
     }
 

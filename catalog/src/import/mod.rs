@@ -23,6 +23,7 @@ use cyclorama_core::{BodyClass, Dimensions, VehicleType};
 use evidence::{Evidence, Known, MEMBERS, Sightings};
 use package::Package;
 use rules::Rules;
+use size::Nameplate;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -325,7 +326,13 @@ impl Builder<'_> {
     ) -> (Model, Vec<PatchSpan>) {
         let spelling = draft.spelling();
         let sightings = chain(self.rules, self.evidence, make, key, spelling);
-        let subject = body::Subject::new(self.rules, self.evidence, &draft, make, key, spelling, &sightings);
+        let subject = body::Subject::new(
+            self.rules,
+            self.evidence,
+            &draft,
+            Nameplate { make, key, sightings: &sightings },
+            spelling,
+        );
         let types = subject.types();
         let mut usual = BTreeMap::new();
         let mut spans = Vec::new();

@@ -16,15 +16,21 @@ const NEAR_YEARS: u16 = 4;
 /// Lower than any truck or bus: what a source says of one below this is a car's of the same name.
 const HEAVY_HEIGHT_MM_MIN: u32 = 1900;
 
+/// A model as the sources write it: the slug of its make, the key of its name, and what was measured of names like it, the nearest first.
+#[derive(Debug, Clone, Copy)]
+pub struct Nameplate<'a> {
+    pub make: &'a str,
+    pub key: &'a str,
+    pub sightings: &'a [&'a Sightings],
+}
+
 /// Dimensions, and where they come from. Order: a correction; then by nearness of the name: CVS of the year, open-ev,
 /// OMEGA of the year, OMEGA's generation, the nearest measured year within four; published figures of the rules; any
 /// year of the model; the class template. A nameplate may be sold as a low car and as a tall one (the EQS and its SUV):
 /// what was measured on the other of the two counts only where nothing near was on this one.
 pub fn of(
     rules: &Rules,
-    make: &str,
-    key: &str,
-    sightings: &[&Sightings],
+    Nameplate { make, key, sightings }: Nameplate<'_>,
     year: u16,
     body: BodyClass,
     with_share_alike: bool,

@@ -47,7 +47,7 @@ impl Catalog {
             let behind = behind(make, &words, beginning.to)?;
             let matched = if is_whole && !beginning.is_version { Matched::Alias } else { Matched::Trim };
             let said = behind.body(model.body_in(year));
-            return self.in_body(make, model, year, body, said, matched);
+            return self.in_body((make, model), year, body, said, matched);
         }
         if row.is_some() {
             return None;
@@ -61,15 +61,14 @@ impl Catalog {
         }
         let is_name = key == resolved.model.slug.replace('-', "");
         let matched = if is_name { Matched::Alias } else { Matched::Trim };
-        self.in_body(resolved.make, resolved.model, year, body, resolved.extracted.body, matched)
+        self.in_body((resolved.make, resolved.model), year, body, resolved.extracted.body, matched)
     }
 
     /// With the body that was asked for beside the name, or that the name says; none if those contradict each other
     /// or there is no such body.
     fn in_body(
         &self,
-        make: &Make,
-        model: &Model,
+        (make, model): (&Make, &Model),
         year: u16,
         asked: Option<BodyClass>,
         said: Option<BodyClass>,

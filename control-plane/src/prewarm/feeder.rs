@@ -7,6 +7,7 @@ use super::batches::{self, Batch, OpenRow};
 use crate::app::App;
 use crate::renders::{Progress, RenderError};
 use crate::tasks::every;
+use cyclorama_core::Variant;
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_secs(1);
@@ -72,8 +73,9 @@ async fn queue(app: &App, row: &OpenRow, budget_percent: i64) -> Result<Fed, sql
     let wish = &row.wish;
     let home = app.pictures.looks.home_ahead(&wish.vehicle, wish.view).await?;
     let vehicle = app.pictures.looks.drawn(&home, &wish.vehicle);
-    let wanted =
-        app.renders.want_ahead(&vehicle, &home, wish.view, &wish.colours, budget_percent, now.0 + QUEUED_MS_MAX);
+    let variants: Vec<Variant> =
+        wish.colours.iter().map(|paint| Variant::new(home.clone(), wish.view, *paint)).collect();
+    let wanted = app.renders.want_ahead(&vehicle, &variants, budget_percent, now.0 + QUEUED_MS_MAX);
     let (to, fed) = match wanted.await {
         Ok(true) => ("done", Fed::AlreadyThere),
         Ok(false) => ("queued", Fed::Queued),

@@ -334,7 +334,8 @@ impl Simulation {
                 front_track_mm: 1550,
             },
         };
-        let key = VehicleKey { make: vehicle.make.clone(), model: vehicle.model.clone(), body: None, year: vehicle.year };
+        let key =
+            VehicleKey { make: vehicle.make.clone(), model: vehicle.model.clone(), body: None, year: vehicle.year };
         let variant = Variant::new(key, View::Side, Colour::Red.into());
         let deadline_ms = self.now_ms.load(Ordering::Relaxed) + seconds * 1000;
         let began = Instant::now();

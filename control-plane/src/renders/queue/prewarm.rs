@@ -6,7 +6,7 @@ use crate::renders::budget::BUDGET_SPENT;
 use crate::renders::lane::{Asker, Lane};
 use crate::renders::state::{RenderState, column};
 use crate::renders::{RenderError, Renders};
-use cyclorama_core::{Colour, Paint, PaintColour, Variant, Vehicle, VehicleKey, View};
+use cyclorama_core::{Colour, Paint, PaintColour, Variant, Vehicle, View};
 use sqlx::Row;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -77,23 +77,18 @@ impl Existings {
 }
 
 impl Renders {
-    /// Makes sure that these colours, kept under a name, are being made, behind everybody who waits, by one job that
-    /// lives until `deadline_ms`. `true`: they all
-    /// exist.
+    /// Makes sure that these variants of one vehicle and view are being made, behind everybody who waits, by one job that
+    /// lives until `deadline_ms`. `true`: they all exist.
     pub async fn want_ahead(
         &self,
         vehicle: &Vehicle,
-        kept_as: &VehicleKey,
-        view: View,
-        colours: &[Paint],
+        variants: &[Variant],
         budget_percent: i64,
         deadline_ms: i64,
     ) -> Result<bool, RenderError> {
-        let variants: Vec<Variant> =
-            colours.iter().map(|paint| Variant::new(kept_as.clone(), view, *paint)).collect();
         let asker = Asker::nobody(Lane::Prewarm);
         let terms = Terms { asker: &asker, deadline_ms, budget_percent };
-        let wanted = self.want_all(vehicle, &variants, terms).await?;
+        let wanted = self.want_all(vehicle, variants, terms).await?;
         Ok(wanted.iter().all(|wanted| matches!(wanted, Wanted::Done(_))))
     }
 
