@@ -198,7 +198,8 @@ on_both_databases! {
         }
         // What is begun late is begun by then.
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // One that lapsed before any node had it has cost nothing, and gave its place to another: on a slow machine the first lapse meanwhile.
+        // One that lapsed before any node had it has cost nothing, and gave its place to another: on a slow machine the first
+        // lapse meanwhile.
         let begun = counted(&service, "state <> 'lapsed'").await;
         assert!(begun <= FREE as i64, "{begun} renders were begun for a client that left them all");
     }
