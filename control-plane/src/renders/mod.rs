@@ -5,7 +5,7 @@
 //! processes on one database.
 //!
 //! The rooms import each other one way only: `operator` may use `review`, `review` `results`, `results` `queue`, `queue` `staging` and
-//! `budget`. What several of them share stands beside this file and uses none of them.
+//! `budget`. What several of them share stands beside this file and uses none of them; `upkeep` stands above them.
 
 mod budget;
 mod lane;

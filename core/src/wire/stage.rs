@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 crate::named_enum! {
-    /// In the order of the work.
+    /// In the order of the work; `fetch` and `layers` are of paint jobs alone.
     pub enum Stage {
         /// The node has the job, and has not begun.
         Leased = "leased",
