@@ -1,6 +1,6 @@
 //! The names of the objects that a node uploads.
 
-use crate::{Format, Paint, SizePreset};
+use crate::{Format, Paint};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -19,8 +19,8 @@ pub enum ObjectName {
     Layers,
     /// A picture in full size, as PNG.
     Master(Paint),
-    /// A picture in the side of a preset, square.
-    Preset { size: SizePreset, paint: Paint, format: Format },
+    /// A picture in the size of a preset: square, of so many pixels a side. Another version may have other presets.
+    Preset { side_px: u32, paint: Paint, format: Format },
     /// A name of another version of the protocol.
     Other(String),
 }
@@ -45,10 +45,7 @@ impl ObjectName {
         let name = match (kind, format.parse::<Format>().ok()?) {
             (MASTER, Format::Png) => ObjectName::Master(paint),
             (MASTER, _) => return None,
-            (side, format) => {
-                let size = SizePreset::ALL.iter().copied().find(|size| size.side_px().to_string() == side)?;
-                ObjectName::Preset { size, paint, format }
-            }
+            (side, format) => ObjectName::Preset { side_px: side.parse().ok()?, paint, format },
         };
         // There is one spelling of each name.
         (name.to_string() == text).then_some(name)
@@ -66,9 +63,7 @@ impl fmt::Display for ObjectName {
         match self {
             ObjectName::Layers => f.write_str(LAYERS),
             ObjectName::Master(paint) => write!(f, "{MASTER}.{}.{}", paint.file_name(), Format::Png),
-            ObjectName::Preset { size, paint, format } => {
-                write!(f, "{}.{}.{format}", size.side_px(), paint.file_name())
-            }
+            ObjectName::Preset { side_px, paint, format } => write!(f, "{side_px}.{}.{format}", paint.file_name()),
             ObjectName::Other(text) => f.write_str(text),
         }
     }
@@ -98,9 +93,9 @@ mod tests {
         let mut names = vec![ObjectName::Layers];
         for paint in paints.map(|paint| paint.parse::<Paint>().expect(paint)) {
             names.push(ObjectName::Master(paint));
-            for size in SizePreset::ALL {
+            for side_px in [32, 256, 512, 768, 1024] {
                 for format in Format::ALL {
-                    names.push(ObjectName::Preset { size: *size, paint, format: *format });
+                    names.push(ObjectName::Preset { side_px, paint, format: *format });
                 }
             }
         }
@@ -111,10 +106,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_protocol() {
-        let preset = |side_px, format| {
-            let size = SizePreset::ALL.iter().copied().find(|size| size.side_px() == side_px).expect("a preset");
-            ObjectName::Preset { size, paint: Colour::Red.into(), format }
-        };
+        let preset = |side_px, format| ObjectName::Preset { side_px, paint: Colour::Red.into(), format };
         for (name, text) in [
             (ObjectName::Layers, "layers"),
             (ObjectName::Master(Colour::Red.into()), "master.red.png"),
@@ -136,7 +128,8 @@ mod tests {
             "master.red.webp",
             "master.red",
             "master..png",
-            "700.red.png",
+            "large.red.png",
+            "-1.red.png",
             "0768.red.png",
             "768.RED.png",
             "768.#1f4e8c.png",

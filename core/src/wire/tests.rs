@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test is told by the environment to write what it compares")]
 
 use super::*;
-use crate::{BodyClass, Colour, Dimensions, Format, SizePreset, Vehicle, VehicleType, View};
+use crate::{BodyClass, Colour, Dimensions, Format, Vehicle, VehicleType, View};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -49,9 +49,8 @@ fn vehicle() -> Vehicle {
 }
 
 fn uploads() -> Vec<Upload> {
-    let small = SizePreset::ALL.iter().copied().find(|size| size.side_px() == 256).expect("a preset of 256 px");
     let headers = |media_type: &str| vec![("content-type".to_owned(), media_type.to_owned())];
-    let preset = ObjectName::Preset { size: small, paint: Colour::Silver.into(), format: Format::Webp };
+    let preset = ObjectName::Preset { side_px: 256, paint: Colour::Silver.into(), format: Format::Webp };
     [
         (ObjectName::Layers, "application/octet-stream", 0),
         (ObjectName::Master(Colour::Silver.into()), "image/png", 1024),

@@ -101,7 +101,7 @@ impl Renders {
                 for format in &Format::UPLOADED {
                     let side_px = size.side_px();
                     let derived = keys::derived(&master.sha256, side_px, side_px, *format)?;
-                    names.push((ObjectName::Preset { size: *size, paint: *colour, format: *format }, derived));
+                    names.push((ObjectName::Preset { side_px, paint: *colour, format: *format }, derived));
                 }
             }
             let name = if colour.is_preset() { keys::master } else { keys::custom_master };

@@ -38,7 +38,7 @@ pub fn owed(kind: JobKind, colours: &[Paint]) -> Vec<Owed> {
         }
         for size in SizePreset::ALL {
             for format in &Format::UPLOADED {
-                let name = ObjectName::Preset { size: *size, paint: *colour, format: *format };
+                let name = ObjectName::Preset { side_px: size.side_px(), paint: *colour, format: *format };
                 owed.push(Owed { name, media_type: format.media_type(), side_px: size.side_px() });
             }
         }
