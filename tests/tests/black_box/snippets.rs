@@ -142,7 +142,7 @@ fn every_block_is_in_the_list() {
                 How::Run | How::Login | How::Make | How::Cargo => &["sh"],
                 How::Tree | How::Drawing => &[""],
                 How::Sheet | How::Facts => &["toml"],
-                How::Elsewhere(_) => &["sh", "html", "python", "js", "rust,no_run", "toml"],
+                How::Elsewhere(_) => &["sh", "html", "python", "js", "json", "rust,no_run", "toml"],
             };
             assert!(
                 languages.contains(&&*block.language),
