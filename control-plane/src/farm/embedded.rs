@@ -10,24 +10,25 @@ use crate::clock::Clock;
 use crate::config::farm::Farm;
 use crate::db::Database;
 use crate::renders::Renders;
+use cyclorama_supervisor::{Child, Event, Settings, StopBy, Supervisor};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
-use tokio::process::Child;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// First pause before a new start; doubled with each start that did not last.
-const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// A broken driver is tried once a minute: often enough to heal by itself, too rare to disturb.
-const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// A node that ran for so long had a good start.
-const GOOD_START: Duration = Duration::from_secs(60);
-/// Time to say good-bye: nobody waits for what it still renders.
-const LEAVE: Duration = Duration::from_secs(3);
+const SETTINGS: Settings = Settings {
+    pause_min: Duration::from_secs(1),
+    // A broken driver is tried once a minute: often enough to heal by itself, too rare to disturb.
+    pause_max: Duration::from_secs(60),
+    // It is alone: there is no other whose starts would fall together with its own.
+    random: || 1.0,
+    good_start: Duration::from_secs(60),
+    // Time to say good-bye: nobody waits for what it still renders.
+    stop_by: StopBy::Signal { kill_after: Duration::from_secs(3) },
+};
 /// Longest forwarded log line in bytes; the rest becomes the next line.
 const LINE_BYTES_MAX: u64 = 8 * 1024;
 
@@ -87,42 +88,50 @@ impl EmbeddedNode {
     }
 
     async fn supervise(self, token_id: String, token: PlainKey, stop: CancellationToken) {
-        let mut pause = PAUSE_MIN;
-        while !stop.is_cancelled() {
-            let started = Instant::now();
-            match self.spawn(&token) {
-                Ok(child) => {
-                    let (ended, last_lines) = watch(child, &stop).await;
-                    if let Err(error) = self.renders.gone(&token_id).await {
+        let mut supervisor = Supervisor::new(SETTINGS, stop.clone(), || self.spawn(&token));
+        let mut last_lines = LastLines::default();
+        while let Some(event) = supervisor.next().await {
+            match event {
+                Event::Started { log, .. } => {
+                    last_lines = LastLines::default();
+                    if let Err(error) = log.pass_on(LINE_BYTES_MAX, passed_on(last_lines.clone())) {
                         tracing::warn!(
                             error = &error as &dyn std::error::Error,
-                            "jobs of the ended node wait for their lease to end"
+                            "the embedded node's log cannot be read"
                         );
                     }
-                    if stop.is_cancelled() {
-                        return;
-                    }
-                    metrics::counter!("cyclorama_embedded_node_ends_total").increment(1);
-                    let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
-                    tracing::warn!(
-                        status,
-                        said = last_lines.join(" | "),
-                        "the embedded render node ended; cached pictures are still served"
-                    );
                 }
-                Err(error) => tracing::error!(
+                Event::NotStarted(error) => tracing::error!(
                     program = %program::path(&self.farm).display(),
                     error = &error as &dyn std::error::Error,
                     "the embedded render node cannot be started; build it, or set CYCLORAMA_NODE_BINARY, or CYCLORAMA_NODE=none"
                 ),
+                Event::StartedWell => {}
+                Event::NotAsked(error) => tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the embedded node could not be asked to leave"
+                ),
+                Event::Ended { status, .. } => self.ended(&token_id, &status, &last_lines, &stop).await,
             }
-            pause = if started.elapsed() >= GOOD_START { PAUSE_MIN } else { pause };
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = stop.cancelled() => return,
-            }
-            pause = (pause * 2).min(PAUSE_MAX);
         }
+    }
+
+    async fn ended(&self, token_id: &str, status: &str, last_lines: &LastLines, stop: &CancellationToken) {
+        if let Err(error) = self.renders.gone(token_id).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "jobs of the ended node wait for their lease to end"
+            );
+        }
+        if stop.is_cancelled() {
+            return;
+        }
+        metrics::counter!("cyclorama_embedded_node_ends_total").increment(1);
+        tracing::warn!(
+            status,
+            said = last_lines.take().join(" | "),
+            "the embedded render node ended; cached pictures are still served"
+        );
     }
 
     fn spawn(&self, token: &PlainKey) -> std::io::Result<Child> {
@@ -138,73 +147,38 @@ impl EmbeddedNode {
             .env("CYCLORAMA_NODE_NAME", "embedded")
             // Its lines end in our log, which has its own form.
             .env("NO_COLOR", "1")
-            .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
             // Ctrl-C in a terminal goes to a whole group: requests in flight would lose the node that works for them.
-            .process_group(0)
-            .spawn()
+            .process_group(0);
+        Child::spawn(&mut command)
     }
 }
 
-/// Forwards the node's log until it ends. Told to stop, it gets a moment to leave. How it ended, and what it said last.
-async fn watch(mut child: Child, stop: &CancellationToken) -> (std::io::Result<ExitStatus>, Vec<String>) {
-    // Kept until the end: the node ends when it closes.
-    let stdin = child.stdin.take();
-    let last_lines = Arc::new(Mutex::new(VecDeque::new()));
-    let log = child.stderr.take().map(|stderr| tokio::spawn(forward(stderr, last_lines.clone())));
-    let ended = tokio::select! {
-        ended = child.wait() => ended,
-        () = stop.cancelled() => {
-            ask_to_leave(&child);
-            match tokio::time::timeout(LEAVE, child.wait()).await {
-                Ok(ended) => ended,
-                Err(_) => match child.start_kill() {
-                    Ok(()) => child.wait().await,
-                    Err(error) => Err(error),
-                },
-            }
+/// What one node said last.
+#[derive(Clone, Default)]
+struct LastLines(Arc<Mutex<VecDeque<String>>>);
+
+impl LastLines {
+    fn push(&self, line: &str) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == LAST_LINES {
+            kept.pop_front();
         }
-    };
-    drop(stdin);
-    if let Some(log) = log {
-        // A grandchild could hold the pipe open; what it says is not waited for.
-        let _ = tokio::time::timeout(Duration::from_millis(200), log).await;
+        kept.push_back(line.chars().take(LAST_LINE_CHARS_MAX).collect());
     }
-    let last_lines = std::mem::take(&mut *last_lines.lock().unwrap_or_else(PoisonError::into_inner));
-    (ended, last_lines.into())
-}
 
-fn ask_to_leave(child: &Child) {
-    let Some(id) = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) else {
-        return;
-    };
-    // The child has not been waited for, so the id is still its own.
-    if let Err(error) = rustix::process::kill_process(id, rustix::process::Signal::TERM) {
-        tracing::warn!(error = &error as &dyn std::error::Error, "the embedded node could not be asked to leave");
+    /// All of them, in order; none are left.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into()
     }
 }
 
 /// Puts each line of the node into our log, and keeps the last ones.
-async fn forward(stderr: impl AsyncRead + Unpin, last_lines: Arc<Mutex<VecDeque<String>>>) {
-    let mut reader = BufReader::new(stderr);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match (&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {
-                let text = String::from_utf8_lossy(&line);
-                let text = text.trim_end();
-                if !text.is_empty() {
-                    tracing::info!(target: "cyclorama_node", "{text}");
-                    let mut kept = last_lines.lock().unwrap_or_else(PoisonError::into_inner);
-                    if kept.len() == LAST_LINES {
-                        kept.pop_front();
-                    }
-                    kept.push_back(text.chars().take(LAST_LINE_CHARS_MAX).collect());
-                }
-            }
+fn passed_on(last_lines: LastLines) -> impl FnMut(&str) {
+    move |line| {
+        if !line.is_empty() {
+            tracing::info!(target: "cyclorama_node", "{line}");
+            last_lines.push(line);
         }
     }
 }

@@ -8,16 +8,14 @@
 use crate::config::{Adapters, Config, LocalConfig};
 use crate::diffusion::{OnnxRuntime, Provider, ProviderChoice};
 use crate::gpu::{Adapter, AdapterChoice, GpuError};
-use crate::service::backoff::Backoff;
-use std::io::{BufRead, BufReader, Read, Write};
+use cyclorama_supervisor::{Child, Event, Settings, StopBy, Supervisor};
+use std::io::Write;
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, ChildStderr};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 const NVIDIA: u32 = 0x10de;
 /// As `CUDA_VISIBLE_DEVICES`: no card has this number, and CUDA sees none from the first that there is not. An empty
@@ -25,28 +23,29 @@ const NVIDIA: u32 = 0x10de;
 const NO_CUDA_DEVICE: &str = "-1";
 /// Longest line of a log that is passed on as one, in bytes; the rest becomes the next.
 const LINE_MAX: u64 = 64 * 1024;
-/// What is still on its way into the log when a process has ended.
+/// What is still on its way into our own log when every process has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// When to start again, and when to give up.
 #[derive(Debug, Clone, Copy)]
 struct Patience {
-    /// First pause before a new start.
-    pause_min: Duration,
-    pause_max: Duration,
-    /// A process that ran for so long had a good start.
-    good_start: Duration,
+    starts: Settings,
     /// Bad starts in a row, of every process.
     bad_starts_max: u32,
 }
 
 const PATIENCE: Patience = Patience {
-    pause_min: Duration::from_secs(1),
-    // A broken driver is tried once a minute, often enough to heal by itself.
-    pause_max: Duration::from_secs(60),
-    // Longer than models take to load and to pass the self-test, TensorRT's minutes of preparing them included: what fails after that would
-    // else begin again with the shortest pause, for ever.
-    good_start: Duration::from_secs(600),
+    starts: Settings {
+        pause_min: Duration::from_secs(1),
+        // A broken driver is tried once a minute, often enough to heal by itself.
+        pause_max: Duration::from_secs(60),
+        // Cards that failed together do not all load their models at one moment.
+        random: rand::random,
+        // Longer than models take to load and to pass the self-test, TensorRT's minutes of preparing them included: what fails after that
+        // would else begin again with the shortest pause, for ever.
+        good_start: Duration::from_secs(600),
+        stop_by: StopBy::Byte,
+    },
     // Some five minutes of pauses. Where every card fails for longer, the cure is outside: a new container, another machine.
     bad_starts_max: 10,
 };
@@ -246,19 +245,18 @@ async fn watch_over_commands(
     patience: Patience,
     stop: impl Future<Output = ()>,
 ) -> Result<(), WatchError> {
-    let (stopping, _) = watch::channel(false);
+    let stop_all = CancellationToken::new();
     let (bad_starts, mut seen) = watch::channel(vec![0; processes.len()]);
     let bad_starts = Arc::new(bad_starts);
     let (log, logged) = start_log()?;
     let mut watches = JoinSet::new();
-    for (place, (process, mut command)) in processes.into_iter().enumerate() {
-        command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    for (place, (process, command)) in processes.into_iter().enumerate() {
         let watched = Watched {
             process: Arc::new(process),
             place,
             patience,
             bad_starts: bad_starts.clone(),
-            stopping: stopping.subscribe(),
+            stop: stop_all.clone(),
             log: log.clone(),
         };
         watches.spawn(watched.keep_running(command.into()));
@@ -269,7 +267,7 @@ async fn watch_over_commands(
         () = stop => false,
         given_up = every_start_is_bad => given_up,
     };
-    stopping.send_replace(true);
+    stop_all.cancel();
     while watches.join_next().await.is_some() {}
     drop(log);
     let _ = tokio::time::timeout(LAST_WORDS, logged).await;
@@ -277,37 +275,37 @@ async fn watch_over_commands(
 }
 
 /// What there is to log about a process.
-enum Event {
+enum Entry {
     Started { process_id: Option<u32> },
     NotStarted(std::io::Error),
     Ended { status: String, was_told: bool },
-    NotTold(std::io::Error),
+    NotAsked(std::io::Error),
 }
 
-/// Events that may wait while whoever reads the log stalls; those beyond it are not logged. Sixteen cards of which none
+/// Entries that may wait while whoever reads the log stalls; those beyond it are not logged. Sixteen cards of which none
 /// comes to work make some two hundred in the first minute, and fewer later.
-const EVENTS_MAX: usize = 1_024;
+const ENTRIES_MAX: usize = 1_024;
 
-type Log = mpsc::SyncSender<(Arc<Process>, Event)>;
+type Log = mpsc::SyncSender<(Arc<Process>, Entry)>;
 
 /// A thread that logs, and what resolves when it is done: whoever reads the log may stall, and signals are to be heard all the same.
 fn start_log() -> std::io::Result<(Log, oneshot::Receiver<()>)> {
-    let (log, events) = mpsc::sync_channel::<(Arc<Process>, Event)>(EVENTS_MAX);
+    let (log, entries) = mpsc::sync_channel::<(Arc<Process>, Entry)>(ENTRIES_MAX);
     let (done, logged) = oneshot::channel();
     let write = move || {
-        for (process, event) in events {
+        for (process, entry) in entries {
             let Process { name, device, .. } = &*process;
-            match event {
-                Event::Started { process_id } => tracing::info!(name, device, process_id, "a process for this card"),
-                Event::NotStarted(error) => {
+            match entry {
+                Entry::Started { process_id } => tracing::info!(name, device, process_id, "a process for this card"),
+                Entry::NotStarted(error) => {
                     let error = &error as &dyn std::error::Error;
                     tracing::error!(name, device, error, "no process can be started");
                 }
-                Event::Ended { status, was_told: true } => tracing::info!(name, status, "ended"),
-                Event::Ended { status, was_told: false } => {
+                Entry::Ended { status, was_told: true } => tracing::info!(name, status, "ended"),
+                Entry::Ended { status, was_told: false } => {
                     tracing::warn!(name, device, status, "the process for this card ended; it is started anew");
                 }
-                Event::NotTold(error) => {
+                Entry::NotAsked(error) => {
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(name, error, "the process could not be asked to end");
                 }
@@ -327,103 +325,52 @@ struct Watched {
     patience: Patience,
     /// In a row, of every process.
     bad_starts: Arc<watch::Sender<Vec<u32>>>,
-    stopping: watch::Receiver<bool>,
+    stop: CancellationToken,
     log: Log,
 }
 
 impl Watched {
-    async fn keep_running(mut self, mut command: tokio::process::Command) {
-        let mut backoff = Backoff::new(self.patience.pause_min, self.patience.pause_max);
-        while !*self.stopping.borrow() {
-            let started_well = match command.spawn() {
-                Ok(child) => {
-                    self.say(Event::Started { process_id: child.id() });
-                    let (ended, started_well) = self.until_it_ends(child).await;
-                    let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
-                    let was_told = *self.stopping.borrow();
-                    self.say(Event::Ended { status, was_told });
-                    started_well
+    async fn keep_running(self, mut command: tokio::process::Command) {
+        let start = || Child::spawn(&mut command);
+        let mut supervisor = Supervisor::new(self.patience.starts, self.stop.clone(), start);
+        while let Some(event) = supervisor.next().await {
+            match event {
+                Event::Started { process_id, log } => {
+                    self.say(Entry::Started { process_id });
+                    // Where no thread can be had, its work goes on without its log.
+                    let _ = log.pass_on(LINE_MAX, passed_on(self.process.name.clone(), std::io::stderr()));
                 }
-                Err(error) => {
-                    self.say(Event::NotStarted(error));
-                    false
+                Event::NotStarted(error) => {
+                    self.say(Entry::NotStarted(error));
+                    self.count_start(false);
                 }
-            };
-            if started_well {
-                backoff.reset();
-            }
-            self.bad_starts.send_modify(|all| all[self.place] = if started_well { 0 } else { all[self.place] + 1 });
-            tokio::select! {
-                () = tokio::time::sleep(backoff.next(rand::random())) => {}
-                _ = self.stopping.wait_for(|stopping| *stopping) => {}
+                // While it runs well, the others' trouble is no reason to give up.
+                Event::StartedWell => self.count_start(true),
+                Event::NotAsked(error) => self.say(Entry::NotAsked(error)),
+                Event::Ended { status, started_well } => {
+                    self.say(Entry::Ended { status, was_told: self.stop.is_cancelled() });
+                    self.count_start(started_well);
+                }
             }
         }
     }
 
-    fn say(&self, event: Event) {
+    fn count_start(&self, is_good: bool) {
+        self.bad_starts.send_modify(|all| all[self.place] = if is_good { 0 } else { all[self.place] + 1 });
+    }
+
+    fn say(&self, entry: Entry) {
         // Without the thread there is no log, and for a thread that stalls nobody waits.
-        let _ = self.log.try_send((self.process.clone(), event));
-    }
-
-    /// How it ended, and whether it ran long enough for a good start. Passes its log on meanwhile, and a stop.
-    async fn until_it_ends(&self, mut child: Child) -> (std::io::Result<ExitStatus>, bool) {
-        // Kept until the end: it ends when this closes.
-        let mut stdin = child.stdin.take();
-        let passed_on = child.stderr.take().map(|stderr| start_passing_on(self.process.name.clone(), stderr));
-        let good_start = tokio::time::sleep(self.patience.good_start);
-        tokio::pin!(good_start);
-        let mut stopping = self.stopping.clone();
-        let told = async { stopping.wait_for(|stopping| *stopping).await.is_ok() };
-        tokio::pin!(told);
-        let (mut started_well, mut was_told) = (false, false);
-        let ended = loop {
-            tokio::select! {
-                ended = child.wait() => break ended,
-                () = &mut good_start, if !started_well => {
-                    started_well = true;
-                    // While it runs well, the others' trouble is no reason to give up.
-                    self.bad_starts.send_modify(|all| all[self.place] = 0);
-                }
-                _ = &mut told, if !was_told => {
-                    was_told = true;
-                    // One byte, into a pipe that is empty: this does not wait.
-                    if let Some(stdin) = &mut stdin
-                        && let Err(error) = stdin.write_all(b"\n").await
-                    {
-                        self.say(Event::NotTold(error));
-                    }
-                }
-            }
-        };
-        if let Some(Ok(passed_on)) = passed_on {
-            // A grandchild could hold the pipe open; what it says is not waited for.
-            let _ = tokio::time::timeout(LAST_WORDS, passed_on).await;
-        }
-        (ended, started_well)
+        let _ = self.log.try_send((self.process.clone(), entry));
     }
 }
 
-/// A thread, as writing our log may block; what is returned resolves when it is done.
-fn start_passing_on(name: String, stderr: ChildStderr) -> std::io::Result<oneshot::Receiver<()>> {
-    let stderr = std::fs::File::from(stderr.into_owned_fd()?);
-    let (done, passed_on) = oneshot::channel();
-    let pass = move || {
-        pass_on(&name, stderr, std::io::stderr());
-        drop(done);
-    };
-    std::thread::Builder::new().name("pass-on".to_owned()).spawn(pass)?;
-    Ok(passed_on)
-}
-
-/// Each line of its log, with its name in front.
-fn pass_on(name: &str, from: impl Read, mut to: impl Write) {
-    let mut reader = BufReader::new(from);
-    let mut line = Vec::new();
-    while reader.by_ref().take(LINE_MAX).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-        let text = format!("{name}: {}\n", String::from_utf8_lossy(&line).trim_end());
+/// Writes each line of a process's log with its name in front.
+fn passed_on(name: String, mut to: impl Write) -> impl FnMut(&str) {
+    move |line| {
+        let text = format!("{name}: {line}\n");
         // Nobody may be left to read ours; the child is to go on writing.
         let _ = to.write_all(text.as_bytes());
-        line.clear();
     }
 }
 
@@ -554,7 +501,8 @@ mod tests {
 
     fn impatient(good_start: Duration) -> Patience {
         let pause = Duration::from_millis(1);
-        Patience { pause_min: pause, pause_max: pause, good_start, bad_starts_max: 3 }
+        let starts = Settings { pause_min: pause, pause_max: pause, good_start, ..PATIENCE.starts };
+        Patience { starts, bad_starts_max: 3 }
     }
 
     #[tokio::test]
@@ -595,7 +543,8 @@ mod tests {
     fn lines_are_passed_on_in_pieces_that_memory_has_room_for() {
         let long = "x".repeat(LINE_MAX as usize + 10);
         let mut written = Vec::new();
-        pass_on("rack-1", format!("one\n{long}\nlast").as_bytes(), &mut written);
+        let log = format!("one\n{long}\nlast");
+        cyclorama_supervisor::each_line(log.as_bytes(), LINE_MAX, passed_on("rack-1".to_owned(), &mut written));
         let expected = format!("rack-1: one\nrack-1: {}\nrack-1: xxxxxxxxxx\nrack-1: last\n", &long[10..]);
         assert!(written == expected.as_bytes());
     }

@@ -3,7 +3,6 @@
 
 use crate::engine::stages::Stages;
 use crate::finish;
-use crate::service::backoff::Backoff;
 use crate::service::control_plane::{CallError, ControlPlane};
 use crate::service::held_jobs::HeldJob;
 use crate::studio::Layers;
@@ -11,6 +10,7 @@ use bytes::Bytes;
 use cyclorama_core::encoding::{self, AlphaPlanes, EncodingError, Picture};
 use cyclorama_core::wire::{AsSent, Job, ObjectName, Receipt, ResultRequest, Stage, Upload, UploadedObject};
 use cyclorama_core::{Format, Paint};
+use cyclorama_supervisor::Backoff;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::cmp::Reverse;

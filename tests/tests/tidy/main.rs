@@ -16,7 +16,7 @@ const LINE_CHARS_MAX: usize = 140;
 /// A function is to be seen as a whole.
 const FUNCTION_LINES_MAX: usize = 80;
 
-const FOLDERS: [&str; 13] = [
+const FOLDERS: [&str; 14] = [
     "catalog",
     "control-plane",
     "core",
@@ -28,6 +28,7 @@ const FOLDERS: [&str; 13] = [
     "scripts",
     "sdk",
     "shaders",
+    "supervisor",
     "tests",
     "vin",
 ];
