@@ -34,6 +34,7 @@ pub struct Generation {
 
 /// Sources differ by so much about one vehicle from year to year: length, width, height, wheelbase and front track, in millimetres. In a
 /// picture of 1024 px 45 mm of a car's length are 10 px.
+/// Why: `docs/decisions/bodies-looks-and-vins.md` (How much sizes may differ within a look).
 const SAME_SIZE_MM: [u32; 5] = [45, 30, 35, 20, 45];
 
 fn sizes_mm(dimensions: &Dimensions) -> [u32; 5] {

@@ -1,5 +1,7 @@
 //! One car that the registers file under several names, each with years of its own: `glc` and `glc-class`. Which rows are
 //! one is data, in `twins.toml`.
+//!
+//! Why: `docs/decisions/catalog-and-search.md` (One car in two catalog rows (`glc`, `glc-class`)).
 
 use super::{Catalog, Make, Model, import, names};
 use serde::Deserialize;

@@ -82,6 +82,7 @@ pub fn ticks(every: Duration) -> Interval {
 static DATABASE_AHEAD_MS: AtomicI64 = AtomicI64::new(0);
 
 /// A smaller difference is that of a measurement, or of machines that keep their time.
+/// Why: `docs/decisions/operations.md` (Which clock counts).
 const TOLERATED_MS: i64 = 250;
 
 /// From now on [`Clock::SYSTEM`] shows what the database's clock shows. Several processes judge each other's leases by moments that the

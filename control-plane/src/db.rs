@@ -9,6 +9,8 @@
 //! happens to ask at the right moment be it, so writers of this process queue for one connection, first come, first served. Without
 //! that, a busy meter left others waiting for seconds (measured: 15 to 30 writes in 20 s, some lost to "database is locked"); and a
 //! connection forgets the pages that it remembers as soon as another one has written.
+//!
+//! Why: `docs/decisions/operations.md` (SQLite: writers take turns at one connection).
 
 mod health;
 mod kind;

@@ -1,4 +1,7 @@
 //! How like the real vehicle a picture is.
+//!
+//! Why: `docs/decisions/bodies-looks-and-vins.md` (Likeness of a picture: `generation`, `model`,
+//! `make`, `body`).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

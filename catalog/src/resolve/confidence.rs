@@ -4,6 +4,8 @@
 //! `medium`: a typing mistake, a beginning of a name, a word for a trim, a year the model was not built in, a
 //! body that it did not have, a row that names no vehicle, a word for a kind of vehicle without a make, or another
 //! vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
+//!
+//! Why: `docs/decisions/catalog-and-search.md` (Resolve: levels of confidence).
 
 use crate::search::{Aside, Fit, Match, MatchKind, Words, YEAR_SLOT};
 use cyclorama_core::named_enum;

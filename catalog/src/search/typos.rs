@@ -2,6 +2,8 @@
 //! common is left of both when as many letters are deleted. Every term is filed under what deletions leave of it; a
 //! look-up tries what they leave of the word, and measures only what it meets there. Its cost depends on the
 //! word, hardly on how many terms there are.
+//!
+//! Why: `docs/decisions/catalog-and-search.md` (Search: symmetric deletion for mistyped words).
 
 /// Beginnings that are filed: two deletions of so many letters are 37 strings, and the rest is compared anyway.
 const PREFIX_BYTES: usize = 8;

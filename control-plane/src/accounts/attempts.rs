@@ -1,5 +1,8 @@
 //! How often one may try: to sign in to an address, or to have mail sent to it. Counted for addresses without an account as well, so that
 //! the answer tells nothing. Limits per client address are counted elsewhere, by the meter.
+//!
+//! Why: `docs/decisions/accounts-and-sign-in.md` (Password guessing: limits on attempts to sign
+//! in).
 
 use crate::clock::UnixMs;
 use crate::db::Database;

@@ -1,5 +1,7 @@
 //! Forms that were sent, so that one which is sent twice is done once: who sent it first, and the sealed answer. What is sealed, and with
 //! what, is the pages' affair.
+//!
+//! Why: `docs/decisions/pages.md` (A form that is sent twice is done once).
 
 use crate::clock::UnixMs;
 use crate::db::Database;

@@ -2,6 +2,8 @@
 //!
 //! An identity is the provider's own name for somebody, issuer and subject, never an e-mail address: addresses change hands. An address
 //! that a provider vouches for makes a new account and never opens one that is there.
+//!
+//! Why: `docs/decisions/accounts-and-sign-in.md` (OpenID Connect: which account an identity opens).
 
 use super::account::AccountError;
 use super::openid::Identity;

@@ -1,6 +1,8 @@
 //! Partner secrets: what partners sign addresses of `/images/car.png` with.
 //!
 //! A signed address does not say whose it is, so a signature is tried with every secret in use: a microsecond each.
+//!
+//! Why: `docs/decisions/signed-urls.md` (Partner secrets are stored in plain text).
 
 use super::token::PlainKey;
 use crate::clock::{Clock, UnixMs};

@@ -1,5 +1,7 @@
 //! Counts the accounts that people make by themselves, for each network and UTC day, because every account has free credits. The counts are in the
 //! database, and all processes share them.
+//!
+//! Why: `docs/decisions/accounts-and-sign-in.md` (Sign-ups per network).
 
 use super::account::AccountError;
 use crate::clock::UnixMs;

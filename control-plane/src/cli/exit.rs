@@ -1,4 +1,6 @@
 //! How a command ends: statuses that scripts decide on, and what to do about a failure.
+//!
+//! Why: `docs/decisions/clients-and-cli.md` (Exit statuses of the customer commands).
 
 use cyclorama_client::{Error, ErrorKind};
 use serde_json::{Value, json};

@@ -1,6 +1,9 @@
 //! Content Credentials: a C2PA manifest in each picture that goes out, signed with the operator's certificate, that says a model made it
 //! and which program (C2PA specification 2.x). Only what is delivered is signed; masters and layers stay as nodes made them, and the
 //! key stays on the control plane.
+//!
+//! Why: `docs/decisions/pictures-and-caching.md` (Content Credentials (C2PA): who signs, when and
+//! where).
 
 use c2pa::validation_results::ValidationState;
 use c2pa::{Builder, BuilderIntent, ClaimGeneratorInfo, Context, DigitalSourceType, Reader, SigningAlg, create_signer};

@@ -1,5 +1,7 @@
 //! Validators: an ETag names the stored master and the recipe that made the delivered bytes of it; where the recipe makes other bytes each
 //! time and they are not kept for good, it names the bytes.
+//!
+//! Why: `docs/decisions/pictures-and-caching.md` (`ETag` of a picture).
 
 use cyclorama_core::encoding::ENCODE_RECIPE;
 use cyclorama_core::{Format, Frame};

@@ -2,6 +2,8 @@
 //!
 //! AVIF and WebP are given only to clients that name them: a client that takes `image/*` or anything says nothing of what it can show. AVIF
 //! takes long to make, so that it is given when it is there; a picture that is asked for again by such clients has it made meanwhile.
+//!
+//! Why: `docs/decisions/frames-and-formats.md` (Wildcards in `Accept` never mean AVIF or WebP).
 
 use super::{AskedFormat, DeliveryError, Order, Pictures};
 use cyclorama_core::Format;

@@ -22,6 +22,8 @@ use tokio::task::JoinHandle;
 const BLOCK_BYTES: u64 = 4096;
 
 /// Of the bound, what one process may store between two sweeps, and what a sweep leaves.
+/// Why: `docs/decisions/pictures-and-caching.md` (The bound of stored sizes with several
+/// processes).
 const ALLOWANCE: (u64, u64) = (1, 16);
 const LEFT: (u64, u64) = (3, 4);
 

@@ -2,6 +2,8 @@
 //! them, so that the page it leads to can tell where a visitor came from. To a picture they say nothing, so they are ignored instead of
 //! refused, and answers name them. Every other unknown parameter is still refused, also `v`, `_` and other ways past caches, which are no
 //! tags of anybody's: who writes them means something by them, and a picture that changes has another address anyway.
+//!
+//! Why: `docs/decisions/api.md` (Tracking parameters (`utm_*`, `fbclid`, `gclid`) are ignored).
 
 use url::form_urlencoded;
 

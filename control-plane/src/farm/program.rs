@@ -1,4 +1,6 @@
 //! The node program: where it is, and with which environment it is started.
+//!
+//! Why: `docs/decisions/nodes-and-protocol.md` (Environment variables of the embedded node).
 
 use crate::config::farm::Farm;
 use std::path::PathBuf;

@@ -8,6 +8,8 @@
 //! pictures. `Authorization` is not among the headers that a page may send: a key in a page is everybody's key, and
 //! pages get signed addresses from their own server. For the same reason `/api/v1/images/car`, which answers keys
 //! alone, is not among these routes.
+//!
+//! Why: `docs/decisions/api.md` (CORS: which origins may call which routes).
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,

@@ -4,6 +4,8 @@
 //! disagree on which of the two holds, and the client would pay for the wrong one. JSON knows one kind of number, so `4.0` and `4e0` are
 //! the whole number 4. A member that is null is refused too, except where null is a value: what is not known is left out. Every refusal
 //! names the member by its path, such as `images[2].year`.
+//!
+//! Why: `docs/decisions/api.md` (Duplicate members in a JSON object).
 
 use super::error::Problem;
 use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};

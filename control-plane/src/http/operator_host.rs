@@ -1,6 +1,8 @@
 //! Which names the operator address answers to. `/metrics` needs no token, and a browser on the operator's machine reaches what listens there:
 //! a page whose own name is made to point at this address (DNS rebinding) would read it. Browsers send the name in `Host`, so a request that
 //! names a stranger is refused. An address of numbers cannot be made to point anywhere else.
+//!
+//! Why: `docs/decisions/operations.md` (Host names of the operator address).
 
 use super::error::Problem;
 use crate::app::App;

@@ -1,4 +1,6 @@
 //! What a route has of its own beside its handlers. The router's lines say it, the layers around them keep to it.
+//!
+//! Why: `docs/decisions/development.md` (Rules of routes are on the router's lines).
 
 use super::cross_origin::preflight;
 use crate::app::App;

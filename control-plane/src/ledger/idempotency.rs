@@ -3,6 +3,8 @@
 //!
 //! An attempt is claimed before anything is charged. The answer is kept in the transaction that charges (the meter's), so a crash
 //! leaves either both or none, and a repetition is never charged again. Which requests may be named is the handler's affair.
+//!
+//! Why: `docs/decisions/api.md` (`Idempotency-Key`: when it is claimed and how long it is kept).
 
 use super::Credits;
 use super::process::{ProcessId, SILENCE_MS};

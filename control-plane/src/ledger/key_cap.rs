@@ -3,6 +3,8 @@
 //! Inside the meter's transaction the rows of the keys with a cap that a batch charges are locked, in the order of their ids and before any
 //! balance, so what is read of them stays true until the commit: nothing passes a cap, from however many processes. What was taken counts
 //! in the month in which it was taken, and is given back there.
+//!
+//! Why: `docs/decisions/credits-and-ledger.md` (Monthly cap of an API key).
 
 use super::balance::CREDITS_MAX;
 use super::ended::{CountedIn, Ended};

@@ -47,6 +47,7 @@ pub struct Credits(pub i64);
 impl Credits {
     /// What one picture costs, however it was found, and what one signed address costs. Whatever charges or shows a price
     /// takes it from here; pages and descriptions say it in words, as "one credit".
+    /// Why: `docs/decisions/credits-and-ledger.md` (The price of a picture is one credit).
     pub const PER_PICTURE: Credits = Credits(1);
 
     /// What so many pictures or signed addresses cost.

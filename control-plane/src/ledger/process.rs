@@ -2,6 +2,7 @@
 
 /// A process silent for this long is taken for dead. If it was only slow, its settle finds the hold closed and the picture is not
 /// delivered: late is safe.
+/// Why: `docs/decisions/credits-and-ledger.md` (Holds of a process that died).
 pub const SILENCE_MS: i64 = 15_000;
 
 /// Identity of this run of the service; a restarted service is another process.

@@ -4,6 +4,8 @@
 //! what is `open` and belongs to a process that is gone was answered to nobody, and any other process gives it back. That update needs no
 //! place on disk of its own: it is lost only with the database itself, and then the process that is still there knows better. On SQLite
 //! the row begins as `answered`: the database lives and dies with its one process, which after a failed commit can read what became of it.
+//!
+//! Why: `docs/decisions/credits-and-ledger.md` (A commit whose outcome is unknown).
 
 use super::{LedgerError, ProcessId, undo};
 use crate::clock::UnixMs;

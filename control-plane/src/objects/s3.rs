@@ -2,6 +2,8 @@
 //! prefix. Requests are signed with what the SDK finds where AWS programs look; nothing of that is kept, shown or logged here.
 //!
 //! Waiting is bounded: each attempt, each request with its attempts, and each body that is read.
+//!
+//! Why: `docs/decisions/object-store.md` (Conditional PUT (`If-None-Match: *`)).
 
 use super::error::{Cause, ObjectError, check_size};
 use super::keys::ObjectKey;

@@ -1,6 +1,8 @@
 //! Lanes of the render queue: who goes before whom, how many may wait, and what keeps one from starving another.
 //!
 //! The order itself is the claim's (`queue`); whose turn it is inside a lane is written down when a job is queued (`order`).
+//!
+//! Why: `docs/decisions/render-queue.md` (Fairness between accounts inside a lane).
 
 /// Who asks. A higher lane goes first; see [`PREWARM_EVERY`] for the exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
@@ -20,6 +22,7 @@ pub enum Lane {
 
 /// Of so many jobs that are handed out, one is prewarming's if any waits there: without it a busy service would never get ahead of its
 /// users.
+/// Why: `docs/decisions/render-queue.md` (Lanes: which kind of render goes first).
 pub const PREWARM_EVERY: u64 = 20;
 
 impl Lane {

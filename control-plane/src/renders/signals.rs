@@ -1,6 +1,8 @@
 //! Waking who waits: nodes' requests for work, and requests that wait for a picture. In this process at once; in the others through
 //! PostgreSQL's LISTEN and NOTIFY. Nothing depends on a signal: whoever waits also looks by himself now and then, so one that gets lost
 //! costs a second.
+//!
+//! Why: `docs/decisions/render-queue.md` (Waking other processes: PostgreSQL `NOTIFY`).
 
 use crate::db::{Database, DatabaseKind};
 use std::collections::{HashMap, HashSet};

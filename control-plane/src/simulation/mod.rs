@@ -3,6 +3,8 @@
 //!
 //! What a call of the queue takes on this machine passes on the simulated clock, too, one call after the other: as if all processes of the
 //! service shared one writer, which SQLite is and PostgreSQL is not. No picture is made or stored.
+//!
+//! Why: `docs/decisions/render-queue.md` (What the simulation compares a lane's wait with).
 
 mod ideal;
 

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Connections beyond those whose requests are answered: for probes, and for requests that wait until another one is done.
+/// Why: `docs/decisions/limits-and-connections.md` (Connections over `CYCLORAMA_CONNECTIONS_MAX`).
 const RESERVE: usize = 64;
 
 /// Connections that were told to close, and have not closed yet. Those that have bytes left to send are given a moment,

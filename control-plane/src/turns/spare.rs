@@ -1,6 +1,9 @@
 //! Connections that can be closed when a new connection needs a place. The site with the most such connections gives
 //! one up, and within that site the network with the most. A client therefore never loses a place to a client that has
 //! more of them. Within a network, the connection that has waited longest for its client goes first.
+//!
+//! Why: `docs/decisions/limits-and-connections.md` (Which connection is closed when places are
+//! needed).
 
 use super::unsent::Unsent;
 use crate::networks::site_of;

@@ -40,6 +40,7 @@ use sha2::{Digest, Sha256};
 // 174 and 69 ms, 34.0 kB, SSIM 0.9863 and 0.9730 at speed 7; 400 and 98 ms, 32.0 kB, 0.9883 and 0.9758 at speed 6. These settings with
 // quantizer 115: 791 and 344 ms, 41.0 kB, 0.9855 and 0.9736. It was left: building it takes CMake, Perl and nasm on every machine, and its
 // Rust crates are bindings that leave the unsafe code to us, which this project has none of.
+// Why: `docs/decisions/frames-and-formats.md` (The AVIF encoder and its settings).
 const SPEED: u8 = 8;
 const COLOUR_QUANTIZER: usize = 112;
 const ALPHA_QUANTIZER: usize = 12;

@@ -3,6 +3,8 @@
 //! Unknown fields are ignored and absent optional ones allowed on both sides, so either side may be newer. Names that a newer side may add
 //! (objects, stages) and documents that every node fills as it likes (receipts, loads) are read as far as they are understood, and kept as
 //! they were sent.
+//!
+//! Why: `docs/decisions/nodes-and-protocol.md` (Wire types shared by node and control plane).
 
 mod as_sent;
 mod jobs;

@@ -3,6 +3,8 @@
 //!
 //! Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) and the messages of `onnx.proto`, which `prost` decodes where
 //! a value is needed.
+//!
+//! Why: `docs/decisions/diffusion-and-models.md` (Weights on the CPU are memory-mapped).
 
 use prost::Message;
 use std::collections::{HashMap, HashSet};

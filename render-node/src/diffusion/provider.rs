@@ -1,4 +1,6 @@
 //! What runs a model's graph inside ONNX Runtime: the execution provider that the operator chose, and never another one in its place.
+//!
+//! Why: `docs/decisions/diffusion-and-models.md` (Which ONNX Runtime provider runs models).
 
 use crate::diffusion::run_memory::RunMemory;
 use ort::ep::{self, ArbitrarilyConfigurableExecutionProvider, ExecutionProvider, ExecutionProviderDispatch};

@@ -3,6 +3,8 @@
 //! Layers are premultiplied, so along an outline the residual shrinks with the root of the coverage (light is encoded
 //! by a root). Bilinear weights are therefore taken over what is covered: inside a surface this is plain bilinear;
 //! across its edge nothing leaks, and where nothing is covered nothing is added.
+//!
+//! Why: `docs/decisions/diffusion-and-models.md` (What a text-to-image model may change).
 
 use super::light_space;
 use crate::studio::Layers;

@@ -1,5 +1,7 @@
 //! Which of the jobs that wait for the engine it takes together: those for one pipeline, and of them those of the same view first, as their
 //! pictures are most alike. The oldest job is always among them, so none waits for ever.
+//!
+//! Why: `docs/decisions/nodes-and-protocol.md` (Which jobs a node renders in one batch).
 
 use cyclorama_core::View;
 use std::collections::VecDeque;

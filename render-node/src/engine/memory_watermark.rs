@@ -3,6 +3,8 @@
 //!
 //! It is the fullest of the graphics card's memory, where its driver tells, the machine's, and that of the control
 //! group this process may use: what draws and what runs models may differ.
+//!
+//! Why: `docs/decisions/nodes-and-protocol.md` (Memory that is nearly full: the watermark).
 
 use crate::gpu::Meter;
 use std::path::{Path, PathBuf};

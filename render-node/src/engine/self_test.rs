@@ -1,5 +1,7 @@
 //! The render that a node makes of a vehicle of its own before it says that it is ready: with every model, through the gate. What cannot
 //! pass it would fail each client's render.
+//!
+//! Why: `docs/decisions/nodes-and-protocol.md` (A node's self-test).
 
 use crate::config::LocalConfig;
 use crate::engine::order::Order;

@@ -26,6 +26,7 @@ const FLAT_MARGIN_PX: usize = 6;
 /// How much the normal turns from a pixel to the next, at most, where paint counts as flat.
 const FLAT_TURN_MAX: f32 = 0.02;
 /// Side of the mean that mottling is what remains beside, and of the square whose directions are told apart, in conditioning pixels.
+/// Why: `docs/decisions/quality-gate.md` (What counts as mottling).
 const MOTTLING_WINDOW_PX: usize = 31;
 /// A step of the normal or of a part's mask that counts as an edge.
 const EDGE_STEP_MIN: f32 = 0.5;

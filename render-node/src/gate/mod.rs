@@ -1,6 +1,8 @@
 //! The quality gate: what has to hold of a render before it is stored. Geometry knows where the vehicle is, what is flat and where
 //! edges are, and the base shading is right about most of the light: `light` holds a model's layers against them, `picture`
 //! holds each finished picture against its layers and its paint. What happens to a render that fails is the renderer's affair.
+//!
+//! Why: `docs/decisions/quality-gate.md` (Bounds of the quality gate).
 
 mod grey_light;
 mod light;

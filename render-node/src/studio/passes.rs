@@ -1,4 +1,6 @@
 //! The studio's pipelines: built once, immutable. In which order they run is `steps`, which buffers they run on `recorder`.
+//!
+//! Why: `docs/decisions/studio-and-light.md` (Visibility buffer: how surfaces are shaded).
 
 use super::gpu_data::Vertex;
 use crate::gpu::{Gpu, GpuError};

@@ -1,4 +1,6 @@
 //! The light rig: `rig.toml` read into numbers. The ground-truth renderer of `models/` reads the same file.
+//!
+//! Why: `docs/decisions/studio-and-light.md` (Light of the studio: a dark field).
 
 use glam::Vec3;
 use serde::Deserialize;

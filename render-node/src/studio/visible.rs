@@ -5,6 +5,8 @@
 //! of what is seen there is. A triangle that lies well behind that in every block it reaches is left out (after N.
 //! Greene, M. Kass, G. Miller: Hierarchical Z-buffer visibility, SIGGRAPH 1993). What is left out is never seen, so
 //! the picture stays the same; what is hidden and stays in costs time only.
+//!
+//! Why: `docs/decisions/studio-and-light.md` (Triangles that a picture hides).
 
 use super::camera::Camera;
 use super::targets::SUPERSAMPLES;

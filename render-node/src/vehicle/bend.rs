@@ -2,6 +2,8 @@
 //!
 //! A lattice of offsets over (x, z), blended with cubic B-spline weights (C2, so that the skin's curvature stays steady), is fitted to
 //! the offsets wanted at places by least squares, with its second differences kept small. It does not depend on y.
+//!
+//! Why: `docs/decisions/vehicle-drawings.md` (Measured facts of a vehicle).
 
 use glam::Vec2;
 

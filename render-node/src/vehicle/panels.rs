@@ -22,6 +22,7 @@ use super::sheet::{Drawing, DrawnIn, Region, RegionKind, Sheet};
 use super::skin::{PartId, border};
 
 /// Makes that have the fuel flap on the left, as most of America, Japan and Korea do; the others, most of Europe, have it on the right.
+/// Why: `docs/decisions/vehicle-drawings.md` (Side of the fuel flap).
 const FLAP_LEFT_MAKES: [&str; 34] = [
     "acura",
     "buick",

@@ -1,4 +1,6 @@
 //! One request and its repetitions: what is sent, when it is sent again, and how an answer is read. Knows no operation.
+//!
+//! Why: `docs/decisions/clients-and-cli.md` (Which requests the clients repeat).
 
 use crate::error::Error;
 use bytes::{Bytes, BytesMut};

@@ -2,6 +2,8 @@
 //!
 //! The bytes are found first and the load is counted last, right before they are sent: whatever fails on the way uses nothing up.
 //! Only when the first load of all fails in the render is the address closed, and its credit given back.
+//!
+//! Why: `docs/decisions/signed-urls.md` (What consumes a signed URL).
 
 use super::super::charge::delivered;
 use super::super::find::{Described, Ready};

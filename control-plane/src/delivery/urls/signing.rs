@@ -11,6 +11,7 @@ use std::sync::{Arc, RwLock};
 use uuid::Uuid;
 
 /// No address lives longer (`ttl_seconds` at its most), with a day to spare.
+/// Why: `docs/decisions/signed-urls.md` (Rotating the signing key).
 const OVERLAP_MS: i64 = 8 * 24 * 3600 * 1000;
 
 /// How old a ring may get.

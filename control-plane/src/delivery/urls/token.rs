@@ -10,6 +10,8 @@
 //! | 16 | HMAC-SHA256 (RFC 2104) of all before it, its first 128 bits |
 //!
 //! It names neither key nor account, and nothing is looked up for a token whose tag is wrong.
+//!
+//! Why: `docs/decisions/signed-urls.md` (Delivery token: what it contains).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

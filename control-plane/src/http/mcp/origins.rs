@@ -4,6 +4,8 @@
 //! protocol that a developer runs; they hold the developer's own key. Everybody else's page is refused, as the protocol wants it: a page
 //! must not drive a service that only its visitor can reach. `Host` is no matter of this: a name that somebody makes point here reaches a
 //! service without a key at most, and every call has one.
+//!
+//! Why: `docs/decisions/agents.md` (MCP: `Host` and `Origin`).
 
 use crate::http::error::Problem;
 use axum::http::header::{

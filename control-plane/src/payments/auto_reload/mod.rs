@@ -1,6 +1,8 @@
 //! Auto-reload: a pack bought with the kept card when the balance falls below a threshold.
 //!
 //! Here are an account's settings and the rows of its reloads; [`sweep`] looks at balances and asks Stripe, far from the debits.
+//!
+//! Why: `docs/decisions/payments.md` (Auto-reload: limits and failures).
 
 mod letters;
 mod sweep;

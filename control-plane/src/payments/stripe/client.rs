@@ -1,6 +1,8 @@
 //! Asking Stripe: the few calls we need of its HTTP API, form-encoded, each with a name of its own so that a repetition does nothing.
 //!
 //! Nothing is logged here but Stripe's own codes and request ids: neither keys nor what people are called.
+//!
+//! Why: `docs/decisions/payments.md` (The client of Stripe's API is our own).
 
 use super::event::{CURRENCY, PAYMENT, PaymentIntent};
 use crate::config::prices::Pack;

@@ -2,6 +2,8 @@
 //!
 //! Events come in any order and repeatedly, and may come before the payment itself is known. A row only ever moves on (announced, gone,
 //! back), and sums are made of all rows of a payment, so that the end is the same in every order.
+//!
+//! Why: `docs/decisions/payments.md` (Refunds and disputes: how credits are taken back).
 
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};

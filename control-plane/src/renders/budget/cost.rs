@@ -5,6 +5,8 @@
 //! and the day's budget is not passed. There is one exception: a result that came in time, but took so long to be
 //! accepted that its lease was renewed. What that cost is booked even where the budget does not cover it, and a
 //! warning is logged.
+//!
+//! Why: `docs/decisions/budget.md` (When the budget reserves money for a render).
 
 use super::day::{self, BUDGET_SPENT};
 use crate::clock::UnixMs;

@@ -1,4 +1,6 @@
 //! Renders whose client left before it paid. Each costs the client nothing, and goes on for a while for a client that comes back.
+//!
+//! Why: `docs/decisions/render-queue.md` (Abandoned renders: limit per account and day).
 
 use crate::clock::UnixMs;
 use crate::renders::Renders;

@@ -1,4 +1,7 @@
 //! Admission to the queue: whether one more job finds room, and would be done while somebody still waits for it.
+//!
+//! Why: `docs/decisions/render-queue.md` (Admission: a request that would wait too long is refused
+//! at once).
 
 use super::new_job::next_turn;
 use crate::db::Tx;
@@ -19,6 +22,7 @@ const MEASURED_WITHIN_MS: i64 = 60 * 60_000;
 
 /// The queue holds what the farm does in so many seconds, or its usual number where that is more. Beyond it a busy database would count
 /// more than it serves.
+/// Why: `docs/decisions/render-queue.md` (Length of the queue).
 const QUEUE_SECONDS: f64 = 12.0;
 
 /// Prewarming has as much of it as the farm does between two looks, and a little more.

@@ -4,6 +4,8 @@
 //! failure, it was not heard of until the lease was over, or it took so long that everybody had left. And it is
 //! unhealthy while it does not let go of a job that it was told to stop: then its engine hangs, whatever its heart
 //! says.
+//!
+//! Why: `docs/decisions/nodes-and-protocol.md` (What counts against a node).
 
 use crate::clock::UnixMs;
 use crate::db::Tx;

@@ -32,6 +32,7 @@ const ATTEMPTS_MAX: i64 = 3;
 
 /// Leases of a job in all, with those that ended because the service itself was restarted and so count as no attempt: a job that takes
 /// the service down with it ends as well.
+/// Why: `docs/decisions/render-queue.md` (What counts as an attempt of a job).
 pub const LEASES_MAX: i64 = 12;
 
 /// Longest detail of a failure that is kept, in characters.

@@ -1,4 +1,6 @@
 //! Pictures in paints that no preset names: how many an account has made in a day, and how many are kept.
+//!
+//! Why: `docs/decisions/frames-and-formats.md` (Where pictures in custom paints are stored).
 
 use crate::clock::UnixMs;
 use crate::db::Tx;

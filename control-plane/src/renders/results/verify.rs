@@ -3,6 +3,8 @@
 //! A node keeps the addresses of its uploads for a while, so what an upload's name holds may change at any moment. Each upload is therefore
 //! given a second name first that no address leads to; what has that name is verified, and what was verified is what is published. (A
 //! bucket's ETag would not do: it is an MD5 digest, and two objects with the same one can be made.)
+//!
+//! Why: `docs/decisions/object-store.md` (Publishing a result: verified under a second name).
 
 use super::accepting::Accepting;
 use super::error::{Rejected, ResultError};

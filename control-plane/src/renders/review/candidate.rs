@@ -2,6 +2,9 @@
 //!
 //! A candidate's objects are named by their digests as all others and its rows apart, so that until it is taken nothing that is served
 //! knows of it; taking it is the same change of rows as any newer revision.
+//!
+//! Why: `docs/decisions/render-queue.md` (A flagged render that is rerendered from the console is a
+//! candidate).
 
 use super::decisions::keep_decision;
 use super::error::ReviewError;

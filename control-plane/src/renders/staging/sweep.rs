@@ -1,5 +1,7 @@
 //! What nodes have uploaded and nobody needs any more: removed when an attempt ends, and by a sweep where that failed or an upload came
 //! too late.
+//!
+//! Why: `docs/decisions/object-store.md` (Uploads after the lease has ended).
 
 use super::owed::owed;
 use crate::clock::UnixMs;
