@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on stops where it stands")]
 
+mod documents;
 mod imports;
 
 use cyclorama_tests::package_file;
