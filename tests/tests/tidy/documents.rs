@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Documents of this project, below the checkout's top.
 fn documents() -> Vec<PathBuf> {
-    let top = PathBuf::from(package_file(".."));
+    let top = package_file("..");
     let mut found = vec![top.join("README.md"), top.join("CONTRIBUTING.md"), top.join("CHANGELOG.md")];
     gather(&top.join("docs"), &mut found);
     assert!(found.len() > 30, "only {} documents were found", found.len());
@@ -94,7 +94,7 @@ fn decisions_that_comments_name_are_there() {
         for captures in named.captures_iter(&text) {
             count += 1;
             let wanted = captures[2].split_whitespace().collect::<Vec<_>>().join(" ");
-            let page = PathBuf::from(package_file("..")).join(&captures[1]);
+            let page = package_file("..").join(&captures[1]);
             let is_there = page.exists()
                 && headings(&read(&page)).iter().any(|heading| heading.replace('`', "") == wanted.replace('`', ""));
             if !is_there {
