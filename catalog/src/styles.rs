@@ -44,7 +44,7 @@ struct Entry {
     words: Vec<String>,
 }
 
-/// What a word for a body means.
+/// One meaning of a word for a body.
 #[derive(Debug)]
 pub struct Style {
     pub body: BodyClass,
@@ -72,7 +72,7 @@ fn read(text: &str) -> Result<HashMap<String, Vec<Style>>, toml::de::Error> {
     Ok(styles)
 }
 
-/// What atoms `from..to`, joined, may mean as a word for a body.
+/// The meanings that the atoms `from..to`, joined, have as a word for a body; empty if they are no such word.
 pub fn at(words: &Words, from: usize, to: usize) -> &'static [Style] {
     of_key(words.join(from, to))
 }

@@ -83,7 +83,7 @@ impl Catalog {
     }
 }
 
-/// What the atoms from one on say, if all of them are words for a version, a body or its doors.
+/// Reads the atoms from `from` to the end. `None` unless each belongs to a word for a version, a body or its doors.
 fn behind(make: &Make, words: &Words, from: usize) -> Option<Behind> {
     let mut behind = Behind { body: None, doors: None };
     let mut at = from;

@@ -9,7 +9,7 @@ use crate::{Catalog, Make, Model};
 use cyclorama_core::{BodyClass, Vehicle};
 use std::cmp::Reverse;
 
-/// What words say of a body.
+/// The body and the number of doors that a description names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Said {
     pub body: Option<BodyClass>,

@@ -71,7 +71,7 @@ pub struct Resolved<'a> {
     pub model: &'a Model,
     /// One of the model's: the one asked for, else the nearest; the newest if none was.
     pub year: u16,
-    /// What is drawn for it, with the body that is meant.
+    /// The vehicle that is drawn. Its body is the one that the description means.
     pub vehicle: Vehicle,
     /// A body that the words choose; `None` for the one that the model usually has in that year.
     pub chosen_body: Option<BodyClass>,

@@ -147,7 +147,7 @@ pub fn align(
     };
     let mut states: Vec<Vec<State>> = vec![Vec::new(); words.len() + 1];
     states[0].push(State { reading: none, values: [None; SLOTS], next: 0 });
-    // What begins at an atom is looked for once for all readings that come to it.
+    // The edges and asides that begin at an atom are found once, and serve every reading that reaches the atom.
     let (mut edges_here, mut asides_here) = (Vec::new(), Vec::new());
     for at in 0..words.len() {
         let here = std::mem::take(&mut states[at]);

@@ -68,7 +68,8 @@ pub fn bodies_at(words: &Words, from: usize) -> Vec<Aside> {
     for to in from + 1..=(from + STYLE_ATOMS_MAX).min(words.len()) {
         let several = (from + 1..to).any(|atom| !words.is_glued(atom));
         for style in styles::at(words, from, to) {
-            // What one maker calls a body is hardly anything else behind its model's name; a phrase is meant as one.
+            // A maker's own word for a body (`Avant`) seldom means anything else after the model's name, and neither does
+            // a phrase of several words.
             let points = match (style.makes.is_empty(), several) {
                 (true, false) => 5 * letters(to) + 1,
                 (true, true) => 8 * letters(to) + 1,
@@ -126,7 +127,7 @@ fn is_fuel(words: &Words, from: usize, to: usize) -> bool {
     to - from == 1 && from > 0 && is_letter && words.is_number(from - 1) && !words.is_glued(to)
 }
 
-/// What an engine gives: `105 PS`, `120cv`, `81 kW`.
+/// Whether the atoms are the power of an engine: `105 PS`, `120cv`, `81 kW`.
 fn is_power(words: &Words, from: usize, to: usize) -> bool {
     let is_unit = |unit: &str| ["ps", "cv", "ch", "hp", "bhp", "kw", "pk"].contains(&unit);
     to - from == 2

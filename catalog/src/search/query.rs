@@ -9,7 +9,7 @@ use super::words::Words;
 /// Words of what somebody types that may still be mistyped, or stand inside of names. A whole sentence is no name, and a
 /// list of names has to account for every word.
 const OPEN_WORDS_MAX: usize = 3;
-/// Of more words every one has to be read as it is written.
+/// A query of at least so many words is a sentence: it gets suggestions only if each of its words is read as it is written.
 const SENTENCE_WORDS_MIN: usize = 8;
 
 /// How far to look.

@@ -1,4 +1,4 @@
-//! Who calls with an API key: its account, its scopes and its limits.
+//! The caller of a request with an API key: the key's account, scopes and limits.
 
 use super::api_key::ActiveKey;
 use super::scope::Scope;

@@ -1,7 +1,7 @@
 //! What a node tells of a result: what made the pictures, what the quality gate measured, how long each stage took.
 
-use super::Stage;
 use super::as_sent::understood;
+use super::{Stage, StageName};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -103,8 +103,11 @@ pub struct QualityReceipt {
 /// Stages that this version knows, with a time that is one.
 fn known_stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Stage, f64>, D::Error> {
     let sent: Option<BTreeMap<String, Value>> = understood(deserializer)?;
-    let known = sent.into_iter().flatten().filter_map(|(stage, time)| Some((stage.parse().ok()?, time.as_f64()?)));
-    Ok(known.filter(|(_, milliseconds)| *milliseconds >= 0.0).collect())
+    let timings = sent.into_iter().flatten().filter_map(|(stage, time)| match StageName::from(&*stage) {
+        StageName::Known(stage) => Some((stage, time.as_f64()?)),
+        StageName::Other(_) => None,
+    });
+    Ok(timings.filter(|(_, milliseconds)| *milliseconds >= 0.0).collect())
 }
 
 /// Whole numbers as such.

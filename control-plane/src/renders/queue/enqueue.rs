@@ -6,6 +6,7 @@
 
 use super::new_job::{NewJob, insert_job, next_turn};
 use super::variants::{Wanted, want_rows};
+use crate::clock::UnixMs;
 use crate::db::{Tx, is_lost_race};
 use crate::renders::budget::{Reserved, may_take_over, reserve};
 use crate::renders::lane::{Asker, Lane};
@@ -119,7 +120,7 @@ impl Renders {
         let (is_done, is_queued) = match live {
             _ if colours.is_empty() => (true, false),
             Some(live) => (join_job(tx, self.settings(), &live, &colours, terms.asker).await?, false),
-            None => (self.queue_job(tx, Subject { vehicle, vehicle_key, view }, &colours, terms).await?, true),
+            None => (self.queue_job(tx, now, Subject { vehicle, vehicle_key, view }, &colours, terms).await?, true),
         };
         Ok(is_done.then_some((all, is_queued)))
     }
@@ -128,11 +129,11 @@ impl Renders {
     async fn queue_job(
         &self,
         tx: &mut Tx<'_>,
+        now: UnixMs,
         Subject { vehicle, vehicle_key, view }: Subject<'_>,
         colours: &[Paint],
         terms: Terms<'_>,
     ) -> Result<bool, RenderError> {
-        let now = self.0.clock.now();
         let Terms { asker, deadline_ms, budget_percent } = terms;
         let turn = self.admit(tx, asker).await?;
         let layers = sqlx::query("select revision from layers where vehicle_key = $1 and view = $2")
