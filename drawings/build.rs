@@ -1,6 +1,9 @@
-//! Puts what every vehicle sheet and face says about itself into the program: `$OUT_DIR/headers.json` with the lists `sheets` and `faces`,
-//! sorted by name, and `two_wheeler_makes`, the makes whose two-wheelers are drawn in their own manner. The drawings themselves are the
-//! render node's.
+//! Collects the header of every vehicle sheet and face into `$OUT_DIR/headers.json`, which is
+//! compiled into the program.
+//!
+//! The file holds the lists `sheets` and `faces`, sorted by name, and `two_wheeler_makes`,
+//! the makes whose two-wheelers are drawn in their own manner. The drawings themselves
+//! stay in the render node.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -23,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The makes that have a row of their own.
+/// Returns the makes that have a row of their own in the table of two-wheelers.
 fn two_wheeler_makes(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", path.display());
     let fail = |problem: &str| format!("{}: {problem}", path.display());
@@ -38,7 +41,7 @@ fn two_wheeler_makes(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(makes)
 }
 
-/// The header of every file of a folder, by the file's name.
+/// Returns the header of every file in a folder, by the file's name without `.toml`.
 fn headers(folder: &Path) -> Result<BTreeMap<String, Value>, Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut headers = BTreeMap::new();

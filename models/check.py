@@ -1,6 +1,6 @@
-"""Checks a model folder the quick way, without PyTorch: digests, sizes, names, shapes and one small run.
+"""Checks a model folder quickly, without PyTorch: digests, sizes, names, shapes and one small run.
 
-Exit status 0 and one line when all is well. Needs only numpy and onnxruntime.
+Prints one line and exits with 0 if everything is right. Needs only numpy and onnxruntime.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def check_network(folder: Path) -> str:
         feed = {"sample": np.zeros((batch, len(LAYERS), height, width), np.float32),
                 "timestep": np.ones(batch, np.float32),
                 "conditioning": random.random((batch, len(CONDITIONING), height, width), np.float32)}
-        # Nothing is covered in the left half: no colour may appear there.
+        # Nothing is covered in the left half, so no colour may appear there.
         for name in ("coverage", "mask_paint"):
             feed["conditioning"][:, CONDITIONING.index(name), :, : width // 2] = 0
         begin = time.perf_counter()

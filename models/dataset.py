@@ -1,8 +1,10 @@
-"""What the render node exported and Blender answered, paired into what the network is trained on.
+"""Pairs the render node's export and Blender's ground truth into the network's training data.
 
-`<set>/<vehicle>/<view>.bin` holds the conditioning as half-float planes [C, side, side] in the order of
-light_space.CONDITIONING; `<view>.truth.npz` beside it is ground_truth.py's. What is trained on and what is judged by are two sets with
-vehicles of their own (models/vehicles). `<view>.residual.npy` is what training wants of both, kept because it takes a second to work out.
+`<set>/<vehicle>/<view>.bin` holds the conditioning as half-float planes [C, side, side] in the
+order of light_space.CONDITIONING; `<view>.truth.npz` beside it is written by ground_truth.py.
+Training and evaluation use two sets with different vehicles (models/vehicles).
+`<view>.residual.npy` is what training needs of both; it is stored because it takes a second to
+compute.
 """
 
 from pathlib import Path
@@ -13,10 +15,12 @@ from scipy.ndimage import gaussian_filter
 from light_space import CONDITIONING, COLOUR_LAYERS, LAYERS, apply_residual, decode, residual
 
 SIDE_PX = 512
-# Below this share of a pixel the path tracer's light cannot be scaled to the raster pass's share.
+# A pixel in which the path tracer has less than this ratio is not used: its light cannot be scaled
+# to the raster pass's ratio.
 SHARE_MIN = 0.05
-# Path tracing through clear parts leaves noise that no denoiser guide tells from detail. There only the tone is learnt: the
-# residual is smoothed within the part, and what is seen through it stays the raster pass's.
+# Path tracing through clear parts leaves noise that no denoiser guide tells from detail. Only the
+# tone is learnt there: the residual is smoothed within the part, and the things seen through it
+# stay those of the raster pass.
 SMOOTHED_PX = {"mask_glass": 8.0, "mask_lamp_clear": 3.0}
 
 
@@ -25,17 +29,19 @@ def index(name: str) -> int:
 
 
 def base_layers(conditioning: np.ndarray) -> np.ndarray:
-    """The base shading [10, H, W], linear, out of the conditioning planes."""
+    """Returns the base shading [10, H, W], linear, from the conditioning planes."""
     first = index("diffuse_r")
     layers = decode(conditioning[first : first + COLOUR_LAYERS])
     return np.concatenate([layers, conditioning[index("shadow")][None]])
 
 
 def target_layers(conditioning: np.ndarray, truth: np.ndarray, paint_share: np.ndarray, rest_share: np.ndarray):
-    """The path-traced layers as the raster pass divides pixels, and where they can be trusted ([H, W], 0 or 1).
+    """Returns the path-traced layers with pixels divided as in the raster pass, and where they can
+    be trusted ([H, W], 0 or 1).
 
-    The raster pass draws paint seen through glass in the paint's layers, the path tracer in `rest`. What the base shading
-    has there is taken out of the target, so that it is not counted twice.
+    The raster pass draws paint seen through glass in the paint's layers, the path tracer in `rest`.
+    The light that the base shading has there is subtracted from the target, so that it is not
+    counted twice.
     """
     base = base_layers(conditioning)
     paint = conditioning[index("mask_paint")]
@@ -62,17 +68,18 @@ def target_layers(conditioning: np.ndarray, truth: np.ndarray, paint_share: np.n
 
 
 def views(data: Path) -> list[Path]:
-    """Conditioning files of a set that have a ground truth."""
+    """Returns the conditioning files of a set that have a ground truth."""
     return sorted(p for p in data.glob("*/*.bin") if p.with_name(f"{p.stem}.truth.npz").exists())
 
 
 def conditioning_of(path: Path) -> np.ndarray:
-    """Half floats, left on the disk until they are looked at."""
+    """Returns half floats, which stay on the disk until they are read."""
     return np.memmap(path, "<f2", "r", shape=(len(CONDITIONING), SIDE_PX, SIDE_PX))
 
 
 def load(path: Path) -> dict[str, np.ndarray]:
-    """conditioning [C,H,W], base and target [10,H,W] linear, trusted [H,W]; all float32."""
+    """Loads conditioning [C,H,W], base and target [10,H,W] linear, and trusted [H,W], all as
+    float32."""
     conditioning = conditioning_of(path).astype(np.float32)
     with np.load(path.with_name(f"{path.stem}.truth.npz")) as stored:
         truth, paint, rest = (stored[key].astype(np.float32) for key in ("layers", "paint", "rest"))
@@ -81,7 +88,8 @@ def load(path: Path) -> dict[str, np.ndarray]:
 
 
 def residual_of(path: Path) -> np.ndarray:
-    """Unscaled residual and where it can be trusted, [11, H, W] half floats, left on the disk."""
+    """Returns the unscaled residual and where it can be trusted, [11, H, W] half floats, left on
+    the disk."""
     kept = path.with_suffix(".residual.npy")
     if not kept.exists():
         view = load(path)
@@ -93,12 +101,14 @@ def residual_of(path: Path) -> np.ndarray:
 
 
 def planes_of(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Conditioning and what `residual_of` keeps. Opened for each look: thousands of open files are more than a process may have."""
+    """Returns the conditioning and the result of `residual_of`. The files are opened at each call,
+    because thousands of open files are more than a process may have."""
     return conditioning_of(path), residual_of(path)
 
 
 class Examples:
-    """Views cut to what crops of `side` pixels can show of them, in memory: some 10 MB each. Random reads of a disk are slower than training."""
+    """Views, cut to the part that crops of `side` pixels can show, in memory: about 10 MB each.
+    Random reads from a disk are slower than training."""
 
     def __init__(self, paths: list[Path], side: int):
         self.paths, self.side = paths, side
@@ -114,12 +124,14 @@ class Examples:
             self.cut.append((np.array(conditioning[window]), np.array(planes[window])))
 
     def corners(self, seen: np.ndarray) -> tuple[int, int]:
-        """The first and the last place, along one axis, for a crop's corner: it reaches beyond what is seen by a third of its side."""
+        """Returns the first and the last place, along one axis, for a crop's corner. The crop
+        reaches beyond the visible part by a third of its side."""
         first, last = seen[0] - self.side // 3, max(seen[-1] - self.side * 2 // 3, seen[0] - self.side // 3)
         return tuple(int(np.clip(place, 0, SIDE_PX - self.side)) for place in (first, last))
 
     def residual_scale(self) -> list[float]:
-        """Root mean square of each layer's residual where that layer can be seen, over every tenth view."""
+        """Returns the root mean square of each layer's residual where that layer is visible, over
+        every tenth view."""
         squares, counts = np.zeros(len(LAYERS)), np.zeros(len(LAYERS))
         for conditioning, planes in self.cut[::10]:
             paint = conditioning[index("mask_paint")].astype(np.float32)
@@ -132,8 +144,8 @@ class Examples:
         return [float(scale) or 1.0 for scale in np.sqrt(squares / np.maximum(counts, 1))]
 
     def crops(self, random: np.random.Generator, batch: int):
-        """conditioning, residual and trusted of `batch` random crops; corners on multiples of 4 are not forced, so the
-        blocks of the network fall on every phase of the picture."""
+        """Returns conditioning, residual and trusted of `batch` random crops. Corners need not be
+        multiples of 4, so that the blocks of the network fall on every phase of the image."""
         parts = ([], [], [])
         for i in random.integers(len(self.cut), size=batch):
             y, x = (int(random.integers(last - first + 1)) for first, last in self.windows[i])

@@ -1,8 +1,10 @@
-"""How good a model's layers are: PSNR and SSIM of composed pictures within the vehicle, per layer, and mottling.
+"""Measures the quality of a model's layers: PSNR and SSIM of composed images within the vehicle,
+per layer, and mottling.
 
-Pictures are composed as they are served, each view in three of the fifteen paints, chosen by its name. Mottling is the energy of
-fine detail (what a 7 px mean takes away) on flat paint: PSNR passes pictures whose paint looks worse than the base
-shading's. It is given as a ratio to the path tracer's; below 1.25 an eye sees no difference.
+Images are composed as they are served, each view in three of the fifteen paints, chosen by its
+name. Mottling is the energy of fine detail (the part that a 7 px mean removes) on flat paint: PSNR
+accepts images whose paint looks worse than the base shading's. It is given as a ratio to the path
+tracer's; below 1.25 an eye sees no difference.
 """
 
 import argparse
@@ -23,7 +25,8 @@ PAINTS_A_VIEW = 3
 
 
 def paints_of(path: Path) -> dict[str, dict]:
-    """The paints that a view is judged in: always the same for a view, all of them over many."""
+    """Returns the paints in which a view is evaluated: always the same for a view, and all of them
+    over many views."""
     paints = json.loads((path.parent.parent / "paints.json").read_text())
     random = np.random.default_rng(zlib.crc32(f"{path.parent.name}/{path.stem}".encode()))
     return {name: paints[name] for name in sorted(random.permutation(sorted(paints))[:PAINTS_A_VIEW])}
@@ -34,7 +37,8 @@ def psnr(a: np.ndarray, b: np.ndarray, mask: np.ndarray) -> float:
 
 
 def ssim(a: np.ndarray, b: np.ndarray, mask: np.ndarray) -> float:
-    """Wang et al. 2004 on luminance with a 7 px window, averaged over the mask."""
+    """Returns the SSIM of Wang et al. 2004 on luminance with a 7 px window, averaged over the
+    mask."""
     weights = np.array([0.299, 0.587, 0.114])
     a, b = a @ weights, b @ weights
     mean = lambda x: uniform_filter(x, 7)
@@ -45,7 +49,7 @@ def ssim(a: np.ndarray, b: np.ndarray, mask: np.ndarray) -> float:
 
 
 def flat_paint(conditioning: np.ndarray) -> np.ndarray:
-    """Paint away from every edge, where the surface hardly turns."""
+    """Returns the paint away from every edge, where the surface hardly turns."""
     paint = binary_erosion(conditioning[index("mask_paint")] > 0.99, iterations=6)
     turn = sum(np.abs(np.gradient(conditioning[index(f"normal_{axis}")])).sum(0) for axis in "xyz")
     return paint & (uniform_filter(turn, 9) < 0.02)
@@ -57,7 +61,7 @@ def fine_detail(picture: np.ndarray, mask: np.ndarray) -> float:
 
 
 def compare(view: dict, layers: np.ndarray, paints: dict[str, dict]) -> dict[str, float]:
-    """Figures of one view: `layers` against the path tracer's."""
+    """Returns the measurements of one view: `layers` compared with the path tracer's."""
     coverage, share = view["conditioning"][index("coverage")], view["conditioning"][index("mask_paint")]
     mask = (coverage > 0.5) & (view["trusted"] > 0.5)
     flat = flat_paint(view["conditioning"])
@@ -84,7 +88,8 @@ def mean_of(rows: list[dict]) -> dict[str, float]:
 
 
 def onnx_model(folder: Path):
-    """view -> layers by the exported model, sampled as the render node does."""
+    """Returns a function from a view to layers: the exported model, sampled as the render node
+    does."""
     config = json.loads((folder / "unet/config.json").read_text())
     scheduler = json.loads((folder / "scheduler/scheduler_config.json").read_text())
     scale = np.array(config["residual_scale"], np.float32)[:, None, None]
@@ -104,7 +109,8 @@ def onnx_model(folder: Path):
 
 
 def strip(view: dict, several: list[np.ndarray], paints: dict[str, dict]) -> np.ndarray:
-    """base | each of several | path tracer, one row per paint, cropped to the vehicle and its shadow."""
+    """Returns an image of base | each of several | path tracer, one row per paint, cropped to the
+    vehicle and its shadow."""
     coverage, share = view["conditioning"][index("coverage")], view["conditioning"][index("mask_paint")]
     seen = (coverage > 0) | (view["target"][9] > 0.05)
     rows, columns = np.flatnonzero(seen.any(1)), np.flatnonzero(seen.any(0))

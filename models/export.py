@@ -1,6 +1,8 @@
-"""Writes a model folder in the diffusers ONNX layout: the network, its settings, the scheduler and the lock file.
+"""Writes a model folder in the diffusers ONNX layout: the network, its settings, the scheduler and
+the lock file.
 
-Without --checkpoint it exports the network as it is initialised, which returns zeros: the base shading unchanged.
+Without --checkpoint it exports the network as it is initialised, which returns zeros: the base
+shading unchanged.
 """
 
 import argparse
@@ -20,14 +22,16 @@ from light_space import CONDITIONING, LAYERS
 from network import SIDE_MULTIPLE, LightNetwork
 
 OPSET = 18
-SIDE_PX = 512  # the side the render node runs it at
-# Two steps by default would be x0 at t = 1 and again at 0.25; one step from zeros measured best, so one is served.
+SIDE_PX = 512  # the side at which the render node runs it
+# Two steps would by default be x0 at t = 1 and again at 0.25. One step from zeros measured best, so
+# one is served.
 TIMESTEPS = [1.0]
 RELATIVE_ERROR_MAX = 1e-3
 
 
 def load(checkpoint: Path | None) -> tuple[LightNetwork, list[float], dict]:
-    """The network (averaged weights of the checkpoint), its residual scale and the facts of its training."""
+    """Returns the network (averaged weights of the checkpoint), its residual scale and the facts of
+    its training."""
     network = LightNetwork().eval()
     if checkpoint is None:
         torch.manual_seed(0)
@@ -54,8 +58,8 @@ def write_onnx(network: LightNetwork, path: Path) -> None:
 
 
 def halve_weights(model: onnx.ModelProto) -> None:
-    """Stores the larger weights as fp16 and casts them back on load: half the bytes, and fp32 arithmetic, which is
-    the faster one on CPUs."""
+    """Stores the larger weights as fp16 and casts them back on load: half the bytes, with fp32
+    arithmetic, which is the faster one on CPUs."""
     casts = []
     for weight in list(model.graph.initializer):
         if weight.data_type != TensorProto.FLOAT or np.prod(weight.dims) < 256:
@@ -70,8 +74,9 @@ def halve_weights(model: onnx.ModelProto) -> None:
 
 
 def relative_error(network: LightNetwork, path: Path) -> float:
-    """Largest relative L2 difference between PyTorch (fp32 weights) and ONNX Runtime over a few shapes. The outputs
-    of an untrained network are all zero, so its output layers are not measured by this."""
+    """Returns the largest relative L2 difference between PyTorch (fp32 weights) and ONNX Runtime
+    over a few shapes. The outputs of an untrained network are all zero, so its output layers are
+    not measured by this."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     generator, worst = torch.Generator().manual_seed(1), 0.0
     for batch, height, width, time in ((1, 64, 64, 1.0), (2, 96, 160, 0.25), (1, 512, 512, 1.0)):
@@ -93,7 +98,8 @@ def write_json(path: Path, value) -> None:
 
 
 def write_lock(folder: Path, facts: dict) -> None:
-    """Digests of every file but the lock itself and the Markdown; the node refuses a folder that differs."""
+    """Writes the digests of every file except the lock itself and the Markdown. The node refuses a
+    folder that differs."""
     files = sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".md" and p.name != "cyclorama.lock.json")
     write_json(folder / "cyclorama.lock.json", {
         "version": 1,

@@ -1,11 +1,12 @@
-"""Exports a Stable Diffusion checkpoint with a ControlNet to ONNX, as `cyclorama-node model add` takes it.
+"""Exports a Stable Diffusion checkpoint with a ControlNet to ONNX, for `cyclorama-node model add`.
 
     python3.11 -m venv venv && venv/bin/pip install -r models/requirements-export.txt
     venv/bin/python models/export_control_net.py CHECKPOINT CONTROLNET FOLDER [SIDE]
 
-CHECKPOINT and CONTROLNET are folders in the layout of Hugging Face diffusers, of Stable Diffusion 1, 2 or XL. Everything is exported by
-Optimum but what Optimum cannot: the ControlNet, and the UNet that takes its answers. Pictures are SIDE pixels square, the checkpoint's own
-side if absent.
+CHECKPOINT and CONTROLNET are folders in the layout of Hugging Face diffusers, of Stable Diffusion 1,
+2 or XL. Optimum exports everything that it can. It cannot export the ControlNet and the UNet that
+takes the ControlNet's outputs, which this program exports. Images are SIDE pixels square, by default
+the checkpoint's own side.
 """
 
 import pathlib
@@ -33,7 +34,7 @@ class ControlNetGraph(torch.nn.Module):
 
 
 class UnetGraph(torch.nn.Module):
-    """Takes what a ControlNet says."""
+    """A UNet that takes the outputs of a ControlNet."""
 
     def __init__(self, unet, count, names):
         super().__init__()
@@ -70,7 +71,7 @@ def export(module, path, inputs, outputs):
             opset_version=17,
             dynamo=False,
         )
-    # Above 2 GB every tensor gets a file; they go into one.
+    # Above 2 GB every tensor gets a file of its own; they are joined into one.
     pieces = [piece for piece in path.parent.iterdir() if piece.suffix not in (".onnx", ".json", ".onnx_data")]
     if pieces:
         model = onnx.load(path)
@@ -81,7 +82,8 @@ def export(module, path, inputs, outputs):
 
 
 def inputs_of(unet, side):
-    """Samples of what the UNet and its ControlNet both take, and of what SDXL takes besides."""
+    """Returns sample inputs that the UNet and its ControlNet both take, and those that SDXL takes
+    in addition."""
     config = unet.config
     inputs = {
         "sample": torch.randn(2, config.in_channels, side // 8, side // 8),
@@ -117,7 +119,7 @@ def main(checkpoint, control_net, folder, side=None):
     net = ControlNetModel.from_pretrained(control_net).eval()
     main_export(checkpoint, output=folder, task="text-to-image", do_validation=False)
     folder = pathlib.Path(folder)
-    # With the data of its weights, which large models have in files of their own.
+    # With the data of its weights, which large models have in separate files.
     config = (folder / "unet/config.json").read_bytes()
     shutil.rmtree(folder / "unet")
     (folder / "unet").mkdir()

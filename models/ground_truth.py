@@ -1,18 +1,22 @@
-"""Path-traced ground truth (Blender Cycles) for what the render node exported: same meshes, rig, camera and optics.
+"""Path-traced ground truth (Blender Cycles) for the render node's export: same meshes, rig, camera
+and optics.
 
-Reads `<data>/<vehicle>/` (mesh, one JSON per view; see dataset.py) and writes `<data>/<vehicle>/<view>.truth.npz`:
+Reads `<data>/<vehicle>/` (mesh, one JSON per view; see dataset.py) and writes
+`<data>/<vehicle>/<view>.truth.npz`:
 
     layers    float16 [10, side, side]: diffuse rgb, gloss rgb, rest rgb (linear, premultiplied), shadow
-    paint     float16 [side, side]: share of the pixel that shows paint
-    rest      float16 [side, side]: share of the pixel that shows anything else
+    paint     float16 [side, side]: ratio of the pixel that shows paint
+    rest      float16 [side, side]: ratio of the pixel that shows anything else
 
-How the layers are separated: paint and everything else are rendered in two view layers, each a hold-out of the other, so
-both are exactly premultiplied and no pixel mixes them; light still bounces between them. The shadow is a third render, of
-the floor seen from above with the vehicle hidden from the camera, divided by the empty floor, and looked up where each
-pixel's ray meets the floor. Light passes are denoised one by one.
+Paint and everything else are rendered in two view layers, each a hold-out of the other. So both are
+exactly premultiplied and no pixel mixes them, while light still bounces between them. The shadow is
+a third render: the floor seen from above with the vehicle hidden from the camera, divided by the
+empty floor, and looked up where each pixel's ray meets the floor. Light passes are denoised one by
+one.
 
-A view that is already there is skipped, so the program can be stopped and started; `--shard 0/2` splits the work. The seed
-follows from the names, so a view comes out the same whoever renders it.
+A view that exists already is skipped, so the program can be stopped and started; `--shard 0/2`
+splits the work. The seed is derived from the names, so a view comes out the same whichever process
+renders it.
 """
 
 import argparse
@@ -33,28 +37,44 @@ FLOOR_HALF_M = 40.0
 GROUND_HALF_M = 5.0
 GROUND_SIDE = 128
 GROUND_SAMPLES = 20
-SHADOW_FADE_M = (0.45, 0.5)  # reach of the shadow beyond the vehicle's ends and sides
-SHADOW_BORDER = (0.76, 0.86)  # where it begins to go towards the picture's border, across and along
-SHADOW_DARKEST = 0.9  # where the floor has lost all its light
-WALL_TURN = 0.7  # how far to the front and back of a direction the front wall becomes the back wall
-FLOOR_CURVES = -0.10  # heights of a direction between which the floor curves up into the wall
+# Reach of the shadow beyond the vehicle's ends and sides.
+SHADOW_FADE_M = (0.45, 0.5)
+# Positions at which the shadow begins to fade towards the image's border, across and along.
+SHADOW_BORDER = (0.76, 0.86)
+# Darkness of the shadow where the floor has lost all its light.
+SHADOW_DARKEST = 0.9
+# Range of a direction to the front and back in which the front wall becomes the back wall.
+WALL_TURN = 0.7
+# Heights of a direction between which the floor curves up into the wall.
+FLOOR_CURVES = -0.10
 WALL_STANDS = 0.02
-INSIDE_ALBEDO = 0.012  # of the inside of a shell, which is unpainted
-BACKDROP = (0.033, 0.036, 0.036)  # of what shows through two panes where nothing is behind them
-FAR_PANE = 0.45  # about how much of it the farther pane lets pass: panes are clear or tinted
-PANE_INDEX = 1.5  # of refraction; of window panes
-POLARISED = 0.92  # share of the light in the plane of incidence that the camera's filter leaves of a pane's mirror image
-FLAGGED = 0.05  # share of what a pane mirrors of the cards beside the vehicle, which are flagged off from the windows
-FLAG_FOOT = (0.0, 0.12)  # heights of a direction between which it comes from below to within the flag's cloth
-FLAG_HEAD = (0.72, 1.04)  # and past it to the lights overhead
-ROUGH_FRESNEL = 1.5  # times the roughness: how much of the edge of the Fresnel curve the lobe averages away
+# Albedo of the inside of a shell, which is unpainted.
+INSIDE_ALBEDO = 0.012
+# Radiance that is seen through two panes where nothing is behind them.
+BACKDROP = (0.033, 0.036, 0.036)
+# About how much of the light the farther pane lets pass: panes are clear or tinted.
+FAR_PANE = 0.45
+# Index of refraction of window panes.
+PANE_INDEX = 1.5
+# Ratio of the light in the plane of incidence that the camera's filter leaves in a pane's mirror
+# image.
+POLARISED = 0.92
+# Ratio that a pane mirrors of the cards beside the vehicle, which are flagged off from the windows.
+FLAGGED = 0.05
+# Heights of a mirrored direction between which it passes from below the flag's cloth into it.
+FLAG_FOOT = (0.0, 0.12)
+# Heights of a mirrored direction between which it passes from the cloth to the lights overhead.
+FLAG_HEAD = (0.72, 1.04)
+# Times the roughness: how much of the edge of the Fresnel curve the lobe averages away.
+ROUGH_FRESNEL = 1.5
 MARGIN_PX = 4
 
 
 # ---------------------------------------------------------------- shaders
 
 class Nodes:
-    """A node tree under construction: `node(type, inputs, **settings)` returns the node's first output."""
+    """A node tree under construction: `node(type, inputs, **settings)` returns the node's first
+    output."""
 
     def __init__(self, tree):
         self.tree = tree
@@ -82,7 +102,7 @@ class Nodes:
                          interpolation_type="SMOOTHSTEP")
 
     def blend(self, factor, a, b):
-        """a where factor is 0, b where it is 1 (colours)."""
+        """Returns a where factor is 0, and b where it is 1 (colours)."""
         node = self.tree.nodes.new("ShaderNodeMix")
         node.data_type = "RGBA"
         for socket, value in ((node.inputs[0], factor), (node.inputs[6], a), (node.inputs[7], b)):
@@ -110,7 +130,8 @@ def index_of_refraction(f0):
 
 
 def cycles_roughness(tangent):
-    """The optics table gives the tangent of the mirror lobe's half angle, about twice GGX's alpha; Cycles wants sqrt(alpha)."""
+    """Converts the optics table's roughness for Cycles. The table has the tangent of the mirror
+    lobe's half angle, about twice GGX's alpha; Cycles wants sqrt(alpha)."""
     return math.sqrt(tangent / 2)
 
 
@@ -133,7 +154,8 @@ def pane_reflectance(n):
 
 
 def unflagged(n):
-    """Share of the mirrored light that no flag takes away, by the height of the mirrored direction, as in the base shading."""
+    """Returns the ratio of the mirrored light that no flag takes away, by the height of the
+    mirrored direction, as in the base shading."""
     place = n.tree.nodes.new("ShaderNodeNewGeometry")
     normal, incoming = place.outputs["Normal"], place.outputs["Incoming"]
     facing = n.node("ShaderNodeVectorMath", {0: normal, 1: incoming}, output=1, operation="DOT_PRODUCT")
@@ -149,14 +171,16 @@ def unflagged(n):
 
 
 def vehicle_material(optics):
-    """A material from one row of the studio's optics table: Lambert under a Fresnel mirror, a metal, or a clear sheet."""
+    """Makes a material from one row of the studio's optics table: Lambert under a Fresnel mirror, a
+    metal, or a clear sheet."""
     material, n = new_material(optics["name"])
     roughness = cycles_roughness(optics["roughness"])
     mirror = n.node("ShaderNodeBsdfAnisotropic", {"Color": (1, 1, 1), "Roughness": roughness}, distribution="GGX")
     matt = n.node("ShaderNodeBsdfDiffuse", {"Color": tuple(optics["albedo"])})
     matt.node["is_base_coat"] = True  # found again where another paint is wanted
     if optics["metal"]:
-        # Schlick: (1 - cosine)^5 towards white, from the layer weight node's facing output (1 - cosine at blend 0.5).
+        # Schlick: (1 - cosine)^5 towards white, from the layer weight node's facing output (1 -
+        # cosine at blend 0.5).
         facing = n.node("ShaderNodeLayerWeight", {"Blend": 0.5}, output=1)
         edge = n.math("POWER", facing, 5.0)
         surface = n.node("ShaderNodeBsdfAnisotropic",
@@ -173,8 +197,9 @@ def vehicle_material(optics):
     else:
         surface = matt
     if optics["transmission"] > 0:
-        # To the camera and to mirrors a pane is a refraction of index 1, which hold-outs and passes treat as a real surface.
-        # To light it is a transparent filter, or nothing behind it would be lit without caustics.
+        # For the camera and for mirrors, a pane is a refraction of index 1, which hold-outs and
+        # passes treat as a real surface. For light it is a transparent filter; otherwise nothing
+        # behind it would be lit without caustics.
         tint = tuple(optics["transmission"] * share for share in optics["tint"])
         if optics["name"] in ("glass", "clear-glass"):
             fresnel = pane_reflectance(n)
@@ -212,7 +237,8 @@ def add_object(name, vertices, faces, material, collection, uvs=None):
 
 
 def add_light(light, collection):
-    """A one-sided rectangle that adds its radiance to what lies behind it, with the soft border and the falloff of the rig."""
+    """Adds a one-sided rectangle that adds its radiance to whatever lies behind it, with the soft
+    border and the falloff of the rig."""
     centre, u, v = (Vector(light[key]) for key in ("centre", "half_u", "half_v"))
     half_u, half_v, edge = u.length, v.length, light["edge_m"]
     grow_u, grow_v = 1 + edge / 2 / half_u, 1 + edge / 2 / half_v
@@ -241,7 +267,8 @@ def add_light(light, collection):
 
 
 def add_world(surroundings):
-    """Walls and ceiling: the wall is brightest at the horizon, differs in front and behind, and fades to the ceiling."""
+    """Adds walls and ceiling: the wall is brightest at the horizon, differs in front and behind,
+    and fades to the ceiling."""
     world = bpy.data.worlds.new("walls")
     world.use_nodes = True
     n = Nodes(world.node_tree)
@@ -251,7 +278,8 @@ def add_world(surroundings):
     wall = n.blend(turn, tuple(surroundings["horizon_front"]), tuple(surroundings["horizon_back"]))
     rise = n.smoothstep(split.outputs[2], 0.0, surroundings["horizon_height"])
     colour = n.blend(rise, wall, tuple(surroundings["zenith"]))
-    # Through the windows a brighter wall is seen, as in the base shading: the cabin stands out against it.
+    # Through the windows a brighter wall is visible, as in the base shading, so that the cabin
+    # stands out against it.
     path = n.tree.nodes.new("ShaderNodeLightPath")
     colour = n.blend(path.outputs["Is Transmission Ray"], colour, tuple(c / FAR_PANE for c in BACKDROP))
     n.node("ShaderNodeOutputWorld", {"Surface": n.node("ShaderNodeBackground", {"Color": colour, "Strength": 1.0})})
@@ -259,7 +287,8 @@ def add_world(surroundings):
 
 
 def rectangle_irradiance(point, light):
-    """Irradiance / pi that a rectangle sends to a floor point with its normal up (Lambert's edge formula; all above the floor)."""
+    """Returns irradiance / pi that a rectangle sends to a floor point with its normal up (Lambert's
+    edge formula; all above the floor)."""
     centre, u, v = (np.array(light[key], float) for key in ("centre", "half_u", "half_v"))
     corners = np.stack([centre - u - v, centre + u - v, centre + u + v, centre - u + v])[:, None] - point[None]
     corners /= np.linalg.norm(corners, axis=-1, keepdims=True)
@@ -273,11 +302,13 @@ def rectangle_irradiance(point, light):
 
 
 def add_floor(rig, collection):
-    """A matt floor whose radiance, with nothing on it, is the one the base shading assumes: its albedo is that radiance over
-    the light it gets, and where the lights are too far for that, it glows by the rest. Seen at a grazing angle it dissolves
-    into the wall, as the curve of a real cyclorama does."""
+    """Adds a diffuse floor whose radiance, with nothing on it, is the one that the base shading
+    assumes: its albedo is that radiance over the light it gets, and where the lights are too far
+    away for that, it emits the rest. Seen at a grazing angle it dissolves into the wall, as the
+    curve of a real cyclorama does."""
     surroundings = rig["surroundings"]
-    # Light by distance from the centre: the rig is nearly even around it, and the texture lookup stays one-dimensional.
+    # Light by distance from the centre: the rig is nearly even around it, and the texture lookup
+    # stays one-dimensional.
     radii = np.linspace(0.0, 16.0, 33)
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     points = np.stack([np.outer(radii, np.cos(angles)), np.outer(radii, np.sin(angles)), np.zeros((33, 24))], -1)
@@ -328,12 +359,13 @@ def add_floor(rig, collection):
 
 # ---------------------------------------------------------------- scene
 
-# View layers that a render makes, by its compositor.
+# The view layers that each kind of render makes, by its compositor.
 SEEN_IN = {"vehicle": ("paint", "rest"), "picture": ("paint", "rest"), "paint": ("paint",), "floor": ("shadow",)}
 
 
 class Studio:
-    """The scene that stays: rig, floor, world, view layers, compositor. Vehicles and cameras come and go."""
+    """The part of the scene that stays: rig, floor, world, view layers, compositor. Vehicles and
+    cameras change."""
 
     def __init__(self, rig, optics, scratch: Path, threads: int):
         bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -358,7 +390,7 @@ class Studio:
         scene.view_settings.view_transform = "Standard"
         cycles = scene.cycles
         cycles.device = "CPU"
-        # The pixel of the raster pass is a plain mean over its square.
+        # A pixel of the raster pass is a plain mean over its square.
         cycles.pixel_filter_type, cycles.filter_width = "BOX", 1.0
         cycles.use_denoising = False
         cycles.use_adaptive_sampling = True
@@ -397,7 +429,7 @@ class Studio:
                             "floor": self.floor_compositor()}
         scene.render.use_compositing = True
 
-    # Each compositor denoises what its render makes and writes plain EXR files.
+    # Each compositor denoises the passes of its render and writes plain EXR files.
 
     def writer(self, n, items):
         output = n.tree.nodes.new("CompositorNodeOutputFile")
@@ -410,7 +442,8 @@ class Studio:
             n.tree.links.new(socket, output.inputs[name])
 
     def denoise(self, n, layer, image):
-        # "Fast" filters image and guides together: a third of the time, and the guides have little noise here.
+        # "Fast" filters image and guides together: a third of the time, and the guides have little
+        # noise here.
         return n.node("CompositorNodeDenoise", {"Image": image, "Albedo": layer.outputs["Denoising Albedo"],
                                                 "Normal": layer.outputs["Denoising Normal"], "Prefilter": "Fast"})
 
@@ -444,14 +477,14 @@ class Studio:
         return n.tree
 
     def picture_compositor(self):
-        """All light of the vehicle, whatever its way: for pictures in a paint, not for layers."""
+        """Collects all light of the vehicle, in one: for images in a paint, not for layers."""
         n = Nodes(bpy.data.node_groups.new("picture", "CompositorNodeTree"))
         paint, rest = self.layer_node(n, "paint"), self.layer_node(n, "rest")
         self.writer(n, {each.layer: self.denoise(n, each, each.outputs["Image"]) for each in (paint, rest)})
         return n.tree
 
     def paint_compositor(self):
-        """The light of the paint alone, in one and by its way."""
+        """Collects the light of the paint alone: all of it in one, and by its kind."""
         n = Nodes(bpy.data.node_groups.new("paint", "CompositorNodeTree"))
         paint = self.layer_node(n, "paint")
         image = paint.outputs["Image"]
@@ -465,7 +498,8 @@ class Studio:
         return n.tree
 
     def render(self, which, side, samples, seed, window=None):
-        """`window`: (left, top, right, bottom) in pixels; only this part is rendered and read back."""
+        """Renders with a compositor. `window` is (left, top, right, bottom) in pixels; only this
+        part is rendered and read back."""
         scene = self.scene
         scene.compositing_node_group = self.compositors[which]
         scene.camera = self.above if which == "floor" else self.camera
@@ -474,7 +508,8 @@ class Studio:
         scene.render.resolution_x = scene.render.resolution_y = side
         scene.render.use_border = scene.render.use_crop_to_border = window is not None
         if window is not None:
-            # Half a pixel inwards: the border is cut to whole pixels, and rounding must not lose one.
+            # The border is shifted by a hundredth of a pixel, because it is cut to whole pixels and
+            # rounding must not lose one.
             left, top, right, bottom = window
             scene.render.border_min_x, scene.render.border_max_x = (left + 0.01) / side, (right + 0.01) / side
             scene.render.border_min_y, scene.render.border_max_y = (side - bottom + 0.01) / side, (side - top + 0.01) / side
@@ -489,7 +524,8 @@ class Studio:
         values = np.empty(height * width * 4, np.float32)
         image.pixels.foreach_get(values)
         bpy.data.images.remove(image)
-        return np.nan_to_num(values.reshape(height, width, 4)[::-1])  # Blender counts rows from the bottom
+        # Blender counts rows from the bottom.
+        return np.nan_to_num(values.reshape(height, width, 4)[::-1])
 
     def ground_light(self, samples, seed):
         self.render("floor", GROUND_SIDE, samples, seed)
@@ -544,7 +580,7 @@ def seed_of(*names):
 
 
 def window_of(studio, camera, matrix, side):
-    """The part of the picture that the vehicle covers, in pixels, with a margin."""
+    """Returns the part of the image that the vehicle covers, in pixels, with a margin."""
     forward, up, eye = (np.array(camera[key]) for key in ("forward", "up", "eye"))
     right = np.cross(forward, up)
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
@@ -561,7 +597,7 @@ def window_of(studio, camera, matrix, side):
 
 
 def in_whole(part, window, side):
-    """What was rendered of a window, in a picture of the whole side."""
+    """Places a rendered window in an image of the whole side."""
     left, top, right, bottom = window
     assert part.shape[:2] == (bottom - top, right - left), (part.shape, window)
     whole = np.zeros((side, side, part.shape[2]), np.float32)
@@ -570,9 +606,9 @@ def in_whole(part, window, side):
 
 
 def shaped_shadow(lost, camera, low, high, side):
-    """The share of light the floor loses, as the picture shows it: the curve, the fading away from the footprint (`low` to
-    `high`, vehicle axes) and the border of the base shading (shaders/studio/background.wgsl), so that only the light
-    differs between the two."""
+    """Returns the ratio of light that the floor loses, as the image shows it: with the curve, the
+    fade away from the footprint (`low` to `high`, vehicle axes) and the border of the base shading
+    (shaders/studio/background.wgsl), so that only the light differs between the two."""
     ndc = (np.arange(side) + 0.5) / side * 2 - 1
     x, y = np.meshgrid(ndc, -ndc)
     forward, up, eye = (np.array(camera[key]) for key in ("forward", "up", "eye"))
@@ -609,7 +645,7 @@ def truth_of_view(studio, camera, side, samples, seed, empty):
         return in_whole(studio.read(name), window, side)
 
     colour = read("diffuse_colour")[..., :3]
-    # Colour carries the share of the pixel that is paint; the light beside it is not premultiplied.
+    # Colour carries the ratio of the pixel that is paint; the light beside it is not premultiplied.
     diffuse = read("diffuse_light")[..., :3] * colour / 0.5
     gloss, paint = read("gloss")[..., :3], read("paint")[..., 3]
     rest, rest_share = read("rest")[..., :3], read("rest_raw")[..., 3]
@@ -621,7 +657,8 @@ def truth_of_view(studio, camera, side, samples, seed, empty):
 
 
 def next_view(data: Path, shard: int, shards: int):
-    """A view without ground truth, in a random but fixed order: stopping early leaves a fair mix."""
+    """Returns a view without ground truth, in a random but fixed order, so that stopping early
+    leaves a fair mix."""
     waiting = [p for p in data.glob("*/*.bin") if p.stem != "mesh" and not p.with_name(f"{p.stem}.truth.npz").exists()
                and seed_of(p.parent.name, p.stem) % shards == shard]
     return min(waiting, key=lambda p: seed_of(p.parent.name, p.stem), default=None)
@@ -644,7 +681,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         studio = Studio(rig, optics, Path(scratch), options.threads)
         empty = studio.ground_light(64, 1)
-        # Looked up anew after each view, so that an export may still be going on.
+        # The list is read again after each view, so that an export may still be running.
         while (job := next_view(options.data, shard, shards)) and time.time() - begin < options.minutes * 60:
             done = job.with_name(f"{job.stem}.truth.npz")
             start = time.time()

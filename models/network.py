@@ -1,9 +1,10 @@
-"""The denoiser: a small convolutional UNet from (noisy residual, time, conditioning) to the clean residual.
+"""The denoiser: a small convolutional UNet from (noisy residual, time, conditioning) to the clean
+residual.
 
-Why it looks like this: the base shading already holds every sharp edge, so the network works on 4x4 pixel blocks and
-only the head sees single pixels again. There is no attention and no statistic over the picture (per-pixel RMS norm
-only), so it runs at any size and a change in one corner never changes the paint in another. Both outputs start at
-zero: an untrained network returns the base shading unchanged.
+The base shading already has every sharp edge, so the network works on 4x4 pixel blocks, and only
+the head sees single pixels again. There is no attention and no statistic over the image (per-pixel
+RMS norm only), so it runs at any size, and a change in one corner never changes the paint in
+another. Both outputs start at zero: an untrained network returns the base shading unchanged.
 """
 
 import math
@@ -14,7 +15,7 @@ from torch.nn import functional as F
 
 from light_space import CONDITIONING, LAYERS
 
-BLOCK_PX = 4  # pixels per side that one cell of the UNet stands for
+BLOCK_PX = 4  # side of one cell of the UNet, in pixels
 WIDTHS = (64, 128, 192, 256)  # channels per level; each level halves the resolution
 SIDE_MULTIPLE = BLOCK_PX * 2 ** (len(WIDTHS) - 1)
 TIME_WIDTH = 64
@@ -51,7 +52,10 @@ class ResidualBlock(nn.Module):
 
 
 class LightNetwork(nn.Module):
-    """sample [N,10,H,W], timestep [N] in (0, 1], conditioning [N,C,H,W] -> x0 [N,10,H,W]; sides multiples of SIDE_MULTIPLE."""
+    """sample [N,10,H,W], timestep [N] in (0, 1], conditioning [N,C,H,W] -> x0 [N,10,H,W].
+
+    The sides are multiples of SIDE_MULTIPLE.
+    """
 
     def __init__(self):
         super().__init__()
@@ -63,11 +67,13 @@ class LightNetwork(nn.Module):
         self.middle = ResidualBlock(WIDTHS[-1], WIDTHS[-1])
         self.up = nn.ModuleList(nn.Conv2d(b, a, 1) for a, b in zip(WIDTHS, WIDTHS[1:]))
         self.up_blocks = nn.ModuleList(ResidualBlock(2 * width, width) for width in WIDTHS[:-1])
-        # The head meets the conditioning again at full resolution, which is what keeps the 4x4 blocks from showing.
+        # The head gets the conditioning again at full resolution, which keeps the 4x4 blocks from
+        # showing.
         self.to_pixels = nn.Conv2d(first, 16 * BLOCK_PX**2, 1)
         self.head_mix = nn.Conv2d(16 + len(CONDITIONING), HEAD_WIDTH, 1)
         self.head = nn.Conv2d(HEAD_WIDTH, len(LAYERS) - 1, 3, padding=1)
-        # The ground shadow is soft: half the resolution of a block's pixels, smoothed, or the blocks would show in it.
+        # The ground shadow is soft: it has half the resolution of a block's pixels and is smoothed,
+        # because otherwise the blocks would show in it.
         self.to_shadow = nn.Conv2d(first, 4, 3, padding=1)
         for layer in (self.head, self.to_shadow):
             nn.init.zeros_(layer.weight)
@@ -93,8 +99,9 @@ class LightNetwork(nn.Module):
 
         pixels = F.pixel_shuffle(self.to_pixels(F.silu(x)), BLOCK_PX)
         colours = self.head(F.silu(self.head_mix(torch.cat([pixels, conditioning], dim=1))))
-        # Layers are premultiplied and encoded with a square root, so at a partly covered pixel the residual shrinks
-        # with the root of the share: the network need not learn edges, and nothing leaks off the vehicle.
+        # Layers are premultiplied and encoded with a square root, so at a partly covered pixel the
+        # residual shrinks with the root of the coverage. The network need not learn edges, and
+        # nothing leaks off the vehicle.
         coverage = conditioning[:, CONDITIONING.index("coverage")][:, None]
         paint = conditioning[:, CONDITIONING.index("mask_paint")][:, None]
         on_paint = paint.clamp(0, 1).sqrt()

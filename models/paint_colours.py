@@ -1,9 +1,11 @@
-"""How close lit paint is to the path tracer's, in every paint: one view, once lit by the model and painted fifteen times, beside fifteen
-renders of Blender Cycles with that paint on the vehicle.
+"""Measures how close lit paint is to the path tracer's, in every paint: one view, lit once by the
+model and painted fifteen times, is compared with fifteen renders of Blender Cycles with that paint
+on the vehicle.
 
-Cycles has the paint's base coat under the clear coat, without flakes: how those throw light back is the finish pass's own (`finish.py`), and
-in the light that is judged here they add next to nothing. Figures are medians of CIEDE2000 over lit paint that mirrors little, the pixels
-that the render node's gate judges (`render-node/src/gate/picture.rs`).
+Cycles has the paint's base coat under the clear coat, without flakes: how flakes reflect light is
+defined by the finish pass (`finish.py`), and in the light that is measured here they add next to
+nothing. The results are medians of CIEDE2000 over lit paint that mirrors little, which are the
+pixels that the render node's gate checks (`render-node/src/gate/picture.rs`).
 """
 
 import argparse
@@ -26,7 +28,7 @@ BACKDROP = 0.9
 
 
 def path_traced(studio: Studio, window: tuple, paint: dict, samples: int, seed: int) -> np.ndarray:
-    """Linear light [3, H, W] of the vehicle in a paint, premultiplied."""
+    """Returns the linear light [3, H, W] of the vehicle in a paint, premultiplied."""
     for node in studio.materials["paint"].node_tree.nodes:
         if node.get("is_base_coat"):
             node.inputs["Color"].default_value = (*paint["albedo"], 1.0)

@@ -1,18 +1,22 @@
-"""How close a picture in any colour is to the path tracer's with that paint on the vehicle: thirty hexes in four finishes.
+"""Measures how close an image in any colour is to the path tracer's with that paint on the vehicle:
+thirty hexes in four finishes.
 
-`trace` renders each paint itself, bounces between painted parts included, and keeps the light of the pure paint:
-`<data>/<vehicle>/<view>.<what>.paint.npz` with the paint's combined light, its diffuse light and its mirrored light (linear), and the
-share of each pixel that is paint. `<what>` is `neutral` (the layers: a base coat of 0.5) or a kind and a hex:
+`trace` renders each paint itself, with bounces between painted parts, and stores the light of the
+pure paint: `<data>/<vehicle>/<view>.<what>.paint.npz` with the paint's combined light, its diffuse
+light and its mirrored light (linear), and the ratio of each pixel that is paint. `<what>` is
+`neutral` (the layers: a base coat of 0.5) or a kind and a hex:
 
     lacquer   a pigment under smooth lacquer (solid)
     flakes    a broad metal lobe of the paint's colour under smooth lacquer; metallic and pearl are mixtures of it and a pigment
     matt      a rough dielectric (Principled BSDF: microfacet Fresnel, light that is lost in the coat included)
 
-A file that is there is not made again, so it can be stopped and started. `judge` compares pictures: CIEDE2000 in pixels that are paint
-alone, the median over a picture's pixels, then the median and the worst over the thirty hexes. Ours are composed as the finish pass does
-it (`finish.py`, `soft` here) from three kinds of light: the path tracer's own neutral layers, so that the paint's model alone is judged;
-the base shading; the shipped model's layers. For metallic and pearl there are two truths: `law` has the finish pass's own flakes over the
-path tracer's light in that paint, `flakes` the metal lobe, which is a paint of its own and no law of ours.
+A file that exists is not made again, so the program can be stopped and started. `judge` compares
+images: CIEDE2000 in pixels that are paint alone, the median over an image's pixels, then the median
+and the worst over the thirty hexes. Our images are composed as the finish pass does (`finish.py`,
+`soft` here) from three kinds of light: the path tracer's own neutral layers, which tests the
+paint's model alone; the base shading; and the shipped model's layers. Metallic and pearl have two
+truths: `law` has the finish pass's own flakes over the path tracer's light in that paint, and
+`flakes` the metal lobe, which is a separate paint and not a law of ours.
 """
 
 import argparse
@@ -35,17 +39,17 @@ NEUTRAL = 0.5
 # GGX alphas. A flake lobe is broad; matt clear coats have a gloss of 10 to 25 units at 60 degrees.
 FLAKE_ALPHA = 0.30
 MATT_ALPHA = 0.30
-# Share of flakes in the base coat, for the truth that is called `flakes`.
+# Ratio of flakes in the base coat, for the truth named `flakes`.
 FLAKES = {"metallic": 0.6, "pearl": 0.25}
 PAINT_MIN = 0.99
-# As `render-node/src/finish/soft.rs`.
+# As in `render-node/src/finish/soft.rs`.
 REACH, BLURS = 0.016, 3
 
 
 # ---------------------------------------------------------------- path tracing
 
 def materials_of(studio, optics):
-    """A material for each kind; the colour is set at the nodes that are returned."""
+    """Returns a material for each kind; the colour is set at the nodes that are returned."""
     from ground_truth import INSIDE_ALBEDO, cycles_roughness, index_of_refraction, new_material
 
     made = {}
@@ -72,11 +76,12 @@ def materials_of(studio, optics):
 
 
 def jobs_of(data: Path, views: list[str]):
-    """(view, what, kind, albedo) in an order that leaves a fair mix when it is stopped."""
+    """Returns (view, what, kind, albedo) in an order that leaves a fair mix when the work is
+    stopped."""
     paints = json.loads((data / "custom-paints.json").read_text())
     hexes = [name[1:7] for name in paints if name.endswith("-solid")]
     neutral = [(view, f"neutral-{kind}", kind, [NEUTRAL] * 3) for view in views for kind in KINDS]
-    # The albedo of a smooth pigment; what a finish makes of it is the material's affair.
+    # The albedo of a smooth pigment; the material adds the effect of the finish.
     return neutral + [(view, f"{kind}-{colour}", kind, paints[f"#{colour}-solid"]["albedo"])
                       for view in views for kind in KINDS for colour in hexes]
 
@@ -123,12 +128,13 @@ def trace(options) -> None:
 # ---------------------------------------------------------------- pictures
 
 def halved(planes: np.ndarray) -> np.ndarray:
-    """[..., 512, 512] to [..., 256, 256], means."""
+    """Reduces [..., 512, 512] to [..., 256, 256] by means."""
     return planes.reshape(*planes.shape[:-2], SIDE_PX, 2, SIDE_PX, 2).mean((-3, -1))
 
 
 def soft(gloss: np.ndarray, share: np.ndarray, reach=REACH) -> np.ndarray:
-    """What a rough lacquer mirrors, as `render-node/src/finish/soft.rs` has it. [3, H, W]."""
+    """Returns the mirrored light of a rough lacquer, as `render-node/src/finish/soft.rs` computes
+    it. [3, H, W]."""
     size = 2 * max(int(SIDE_PX * reach), 1) + 1
     planes = np.concatenate([gloss, share[None]])
     for axis in (1, 2):
@@ -138,7 +144,8 @@ def soft(gloss: np.ndarray, share: np.ndarray, reach=REACH) -> np.ndarray:
 
 
 def light_in(paint: dict, finish: str, diffuse, gloss, share) -> np.ndarray:
-    """Linear light of a paint from layers: diffuse light of a white card and mirrored light, [3, H, W]."""
+    """Returns the linear light of a paint from layers: diffuse light of a white card and mirrored
+    light, [3, H, W]."""
     column = lambda name: np.array(paint[name])[:, None, None]
     if finish == "matt":
         gloss = soft(gloss, share)
@@ -148,7 +155,7 @@ def light_in(paint: dict, finish: str, diffuse, gloss, share) -> np.ndarray:
 
 
 def lab_of(light: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """CIELAB of the pixels where they are paint alone, as a picture shows their light."""
+    """Returns CIELAB of the pixels that are paint alone, as an image shows their light."""
     from skimage.color import rgb2lab
 
     picture = srgb(toned(light[:, where] * EXPOSURE)).T
@@ -156,7 +163,7 @@ def lab_of(light: np.ndarray, where: np.ndarray) -> np.ndarray:
 
 
 class View:
-    """What was traced of a view, and the layers that pictures are composed of."""
+    """The traced files of a view, and the layers of which images are composed."""
 
     def __init__(self, data: Path, view: str, model=None):
         self.data, self.view = data, view
@@ -174,7 +181,7 @@ class View:
             self.sources[name] = (layers[:3], layers[3:6], masks)
 
     def traced(self, what: str):
-        """Light [3, H, W] and share [H, W], float32. `None`: it was not traced."""
+        """Returns light [3, H, W] and ratio [H, W], float32; `None` if it was not traced."""
         path = self.data / f"{self.view}.{what}.paint.npz"
         if not path.exists():
             return None
@@ -192,7 +199,8 @@ class View:
         albedo = np.array(paint["albedo"])[:, None, None]
         if finish == "solid":
             return {"solid": lacquer["combined"]}
-        # The light of a white card in this paint's company; black pigment reflects too little to divide by.
+        # The light of a white card beside this paint. Black pigment reflects too little to divide
+        # by.
         card = lacquer["diffuse"] / np.maximum(albedo, 1e-3)
         truths = {"law": light_in(paint, finish, card, lacquer["gloss"], lacquer["share"])}
         flakes = self.traced(f"flakes-{colour}")

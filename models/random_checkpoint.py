@@ -1,9 +1,11 @@
-"""A Stable Diffusion 1 checkpoint with random weights, large enough to measure with: the same graph with a third of the channels.
+"""A Stable Diffusion 1 checkpoint with random weights, large enough for measurements: the same
+graph with a third of the channels.
 
     models/random_checkpoint.py make FOLDER       makes it, and exports it as Optimum does
-    models/random_checkpoint.py time FOLDER JSON  runs Optimum's pipeline of it (diffusers on onnxruntime): settings in, figures out
+    models/random_checkpoint.py time FOLDER JSON  runs Optimum's pipeline of it (diffusers on
+                                                  onnxruntime): settings in, measurements out
 
-What `render-node/benches/text_to_image.rs` is held beside. Needs models/requirements-export.txt.
+`render-node/benches/text_to_image.rs` is compared with it. Needs models/requirements-export.txt.
 """
 
 import json

@@ -1,18 +1,20 @@
 """Writes the reference runs that the render node's samplers are tested against.
 
-Every number comes from the schedulers of Hugging Face `diffusers` (Apache-2.0), which are run here on a CPU with a fake
-model. Nothing of them is part of the node. To write the file anew:
+Every number comes from the schedulers of Hugging Face `diffusers` (Apache-2.0), which run here on a
+CPU with a fake model. Nothing of them is part of the node. To write the file again:
 
     python3.11 -m venv venv
     venv/bin/pip install diffusers==0.42.1 torch==2.15.0 numpy==2.4.6
     venv/bin/python models/reference_samplers.py render-node/tests/fixtures/samplers.json
 
-The file has what all runs share, and the runs. `start` is the noise that text-to-image starts from, before
-`init_noise_sigma`; `original` the clean latents of image-to-image and `first_noise` the noise on them; `noise` what a
-stochastic scheduler adds, row i at step i. In a run, `steps` is what is asked for and `timesteps` what comes of it;
-`at` names the steps, counted from the first of the run, of which `inputs` has what the model was given (of the first
-alone, where that is the sample itself) and `samples` what the step led to. `noised` is where image-to-image starts.
-`options` are what diffusers decides in its pipelines: `image_seq_len`, `even_flow_sigmas`, `lcm_keeps_steps`.
+The file has the values that all runs share, and the runs. `start` is the noise from which
+text-to-image starts, before `init_noise_sigma`; `original` are the clean latents of image-to-image,
+and `first_noise` is the noise on them; `noise` is the noise that a stochastic scheduler adds, row i
+at step i. In a run, `steps` is the requested number of steps, and `timesteps` the result. `at`
+names the steps, counted from the first of the run, for which `inputs` has the model's input (only
+for the first, where that is the sample itself) and `samples` the result of the step. `noised` is
+the start of image-to-image. `options` are the decisions of diffusers' pipelines: `image_seq_len`,
+`even_flow_sigmas`, `lcm_keeps_steps`.
 """
 
 # Written with Python 3.11.7, diffusers 0.42.1, torch 2.15.0 and numpy 2.4.6.
@@ -55,7 +57,7 @@ STABLE_DIFFUSION = {"beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "
 
 
 def rounded(values):
-    """Nine significant digits, which are enough to tell any two f32 apart."""
+    """Rounds to nine significant digits, which are enough to tell any two f32 apart."""
     return [float(f"{float(value):.9g}") for value in np.asarray(values).reshape(-1)]
 
 
@@ -72,7 +74,8 @@ NOISE = normal(GENERATOR, NOISE_ROWS)
 
 
 def fake_model(sample, timestep):
-    """Smooth in both, so that a small error stays one; the node's tests have the same lines in Rust."""
+    """A fake model that is smooth in both arguments, so that a small error stays small. The node's
+    tests have the same lines in Rust."""
     values = sample.reshape(-1).to(torch.float64).numpy()
     waves = np.sin(0.7 * np.arange(LENGTH) + 0.01 * float(timestep))
     return torch.from_numpy((0.3 * values + waves).astype(np.float32)).reshape(1, LENGTH)
@@ -83,7 +86,7 @@ def recorded_steps(count):
 
 
 def first_step(class_name, steps, strength):
-    """`get_timesteps` of the image-to-image pipelines."""
+    """Returns the result of `get_timesteps` of the image-to-image pipelines."""
     if class_name == "FlowMatchEulerDiscreteScheduler":  # StableDiffusion3Img2ImgPipeline, FluxImg2ImgPipeline
         return int(max(steps - min(steps * strength, steps), 0))
     return max(steps - min(int(steps * strength), steps), 0)  # StableDiffusionImg2ImgPipeline
@@ -111,7 +114,8 @@ def run(name, config, steps, strength=None, **options):
     if strength is not None and not options.get("lcm_keeps_steps"):
         begin = first_step(class_name, steps, strength)
     if hasattr(scheduler, "set_begin_index"):
-        # Otherwise the second is searched for where two timesteps are the same, and a run ends beyond its sigmas.
+        # Otherwise the second of two equal timesteps is searched for, and a run ends beyond its
+        # sigmas.
         scheduler.set_begin_index(begin)
     timesteps = scheduler.timesteps[begin:]
     initial_scale = getattr(scheduler, "init_noise_sigma", 1.0)
@@ -352,7 +356,7 @@ def main():
         "first_noise": rounded(FIRST_NOISE),
         "noise": [rounded(row) for row in NOISE],
     }
-    # A line a run, to be read in a difference between two versions.
+    # One line for each run, so that a diff of two versions can be read.
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         compact = {"separators": (",", ":")}
         for key, value in shared.items():

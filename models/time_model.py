@@ -1,4 +1,5 @@
-"""How long the built-in model's network takes by itself in Python's onnxruntime, on all processors: what a render is held beside."""
+"""Measures how long the built-in model's network takes by itself in Python's onnxruntime, on all
+processors. A render is compared with it."""
 
 import statistics
 import time
@@ -15,7 +16,7 @@ def main() -> None:
     path = Path(__file__).parent / "builtin/unet/model.onnx"
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     numbers = np.random.default_rng(0)
-    # The first dimension is one picture; the others that are not fixed are its sides.
+    # The first dimension is one image; the other dimensions that are not fixed are its sides.
     shapes = {i.name: [d if isinstance(d, int) else (1 if at == 0 else SIDE_PX) for at, d in enumerate(i.shape)] for i in session.get_inputs()}
     given = {name: numbers.random(shape, np.float32) for name, shape in shapes.items()}
     times = []

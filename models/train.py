@@ -1,12 +1,13 @@
 """Trains the denoiser: plain regression first, then flow matching that starts from it.
 
-Both predict the clean residual (x0). Regression always sees the state that serving starts from (zeros at t = 1). Flow
-matching mixes in states on the way, x_t = (1 - t) x0 + t * noise, and keeps half of its samples at the serving start, so
-one step stays as good as regression's. The loss is taken on the unscaled residual, that is in steps an eye sees alike, and on
-its first differences, which keep edges sharp and flat paint flat.
+Both predict the clean residual (x0). Regression always sees the state from which serving starts
+(zeros at t = 1). Flow matching mixes in states on the way, x_t = (1 - t) x0 + t * noise, and keeps
+half of its samples at the serving start, so one step stays as good as regression's. The loss is
+computed on the unscaled residual, that is, in steps that an eye sees as equal, and on its first
+differences, which keep edges sharp and flat paint flat.
 
-Every minute or so `<work>/checkpoint.pt` is written; a run that finds one goes on from it. `<work>/curves.png` and
-`history.json` show loss and held-out quality by step.
+`<work>/checkpoint.pt` is written about once a minute; a run that finds one continues from it.
+`<work>/curves.png` and `history.json` show loss and held-out quality by step.
 """
 
 import argparse
@@ -27,15 +28,15 @@ from network import LightNetwork
 
 CROP_PX, BATCH = 192, 8
 LEARNING_RATE, WARM_UP_STEPS = 1.5e-3, 100
-# The highest learning rate of a run that goes on from a trained model.
+# The highest learning rate of a run that continues from a trained model.
 LEARNING_RATE_FROM_START = 6e-4
-# Views of the evaluation set that a run is watched with; all of them are evaluate.py's affair.
+# Number of views of the evaluation set with which a run is monitored; evaluate.py uses all of them.
 WATCHED_VIEWS = 36
 AVERAGE_DECAY = 0.99
-# Steps that a point of the curve of losses is the mean of.
+# Number of steps over which a point of the loss curve is the mean.
 AT_ONCE = 50
 AT_START_SHARE = 0.5  # of flow-matching samples
-# Diffuse light is multiplied by the paint's albedo before anyone sees it.
+# Diffuse light is multiplied by the paint's albedo before anybody sees it.
 LAYER_WEIGHTS = torch.tensor([0.7] * 3 + [1.0] * 6 + [0.5])[None, :, None, None]
 
 
@@ -49,7 +50,7 @@ def loss_of(predicted, wanted, trusted, scale):
 
 
 def states(residual, flow: bool, random: np.random.Generator):
-    """Sample and time to feed for a batch of clean residuals."""
+    """Returns sample and time to feed for a batch of clean residuals."""
     count = residual.shape[0]
     time_, sample = torch.ones(count), torch.zeros_like(residual)
     for i in range(count if flow else 0):
@@ -63,25 +64,27 @@ def states(residual, flow: bool, random: np.random.Generator):
 
 
 def learning_rate(most, step, progress):
-    """Warm-up to `most`, then a cosine down to a fiftieth; `progress` is the share of the run that is over."""
+    """Warms up to `most`, then follows a cosine down to a fiftieth. `progress` is the ratio of the
+    run that is over."""
     return most * min(1.0, (step + 1) / WARM_UP_STEPS) * (0.02 + 0.49 * (1 + math.cos(math.pi * min(progress, 1))))
 
 
 def about_cpu() -> str:
-    """What the kernel tells of it; nothing where that is no file."""
+    """Returns the kernel's description of the CPU; empty where there is no such file."""
     path = Path("/proc/cpuinfo")
     return path.read_text() if path.exists() else ""
 
 
 def computes_in_bf16(device: torch.device) -> bool:
-    """Whether the device multiplies bf16 by itself (of CPUs, those with AMX or AVX-512 bf16); elsewhere it would be slower than fp32."""
+    """True if the device multiplies bf16 in hardware (among CPUs, those with AMX or AVX-512 bf16);
+    elsewhere it would be slower than fp32."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return "amx_bf16" in about_cpu() or "avx512_bf16" in about_cpu()
 
 
 def hardware(device: torch.device) -> str:
-    """What the run is on, for the model card."""
+    """Describes the hardware of the run, for the model card."""
     precision = "bf16" if computes_in_bf16(device) else "fp32"
     if device.type == "cuda":
         return f"{torch.cuda.get_device_name(device)}, {precision}"
@@ -90,7 +93,7 @@ def hardware(device: torch.device) -> str:
 
 
 def exported_weights(folder: Path) -> tuple[dict[str, torch.Tensor], list[float]]:
-    """The weights of a model folder that export.py wrote, and the scale of its residual."""
+    """Returns the weights of a model folder that export.py wrote, and the scale of its residual."""
     model = onnx.load(str(folder / "unet/model.onnx"))
     arrays = {weight.name.removesuffix("_fp16"): onnx.numpy_helper.to_array(weight) for weight in model.graph.initializer}
     weights = {name: torch.from_numpy(arrays[name].astype(np.float32)) for name in LightNetwork().state_dict()}
@@ -98,7 +101,7 @@ def exported_weights(folder: Path) -> tuple[dict[str, torch.Tensor], list[float]
 
 
 def predict(network, view, scale):
-    """Layers of one view by one step from zeros, as served."""
+    """Returns the layers of one view by one step from zeros, as served."""
     conditioning = torch.from_numpy(view["conditioning"])[None]
     with torch.no_grad():
         x0 = network(torch.zeros(1, len(LAYERS), *conditioning.shape[2:]), torch.ones(1), conditioning)
@@ -106,12 +109,12 @@ def predict(network, view, scale):
 
 
 def watched(paths: list[Path]) -> list[Path]:
-    """Some of the paths, spread over all vehicles and views."""
+    """Returns some of the paths, spread over all vehicles and views."""
     return [paths[i * len(paths) // WATCHED_VIEWS] for i in range(WATCHED_VIEWS)] if len(paths) > WATCHED_VIEWS else paths
 
 
 def draw_curves(history, path):
-    """Loss (left axis, grey) and held-out PSNR (blue, the base as a line) by step."""
+    """Draws loss (left axis, grey) and held-out PSNR (blue, the base as a line) by step."""
     picture = Image.new("RGB", (900, 420), "white")
     draw = ImageDraw.Draw(picture)
     area = (60, 20, 880, 380)
@@ -125,7 +128,7 @@ def draw_curves(history, path):
 
     if history["loss"]:
         last = max(history["loss"][-1][0], 1)
-        # A batch of crops says little by itself.
+        # A single batch of crops says little.
         means = [(history["loss"][i + AT_ONCE - 1][0], np.mean([v for _, v in history["loss"][i : i + AT_ONCE]]))
                  for i in range(0, len(history["loss"]) - AT_ONCE + 1, AT_ONCE)]
         line(means, 0, max(v for _, v in means) if means else 1, "grey", last)
@@ -203,7 +206,7 @@ def main() -> None:
         draw_curves(history, options.work / "curves.png")
 
     def judge():
-        """Held-out figures of the averaged weights."""
+        """Measures the averaged weights on held-out views."""
         judged = LightNetwork().eval()
         judged.load_state_dict(average)
         rows = [evaluate.compare(view, predict(judged, view, scale), paints) for view, paints in held_out]
@@ -216,7 +219,7 @@ def main() -> None:
         elapsed = (time.time() - begin) / 60
         if elapsed > options.minutes:
             break
-        # Whichever runs out first, steps or minutes, ends the cosine.
+        # The cosine ends when either steps or minutes run out.
         progress = max(step / steps, elapsed / options.minutes)
         flow = step >= options.regression or elapsed / options.minutes > options.regression / steps
         random = np.random.default_rng([7, step])
@@ -245,7 +248,8 @@ def main() -> None:
         if step % options.evaluate_every == 0:
             paths = views(options.data / "training")
             if len(paths) > len(examples.paths):
-                examples = Examples(paths, CROP_PX)  # ground truth is still being made beside this run
+                # Ground truth is still being made beside this run.
+                examples = Examples(paths, CROP_PX)
             judge()
         if time.time() - saved > 60:
             save()

@@ -1,5 +1,6 @@
-//! Puts the text of every vehicle sheet into the program, so that a new one needs no list to be kept: `$OUT_DIR/sheet_texts.rs` with
-//! `SHEETS`, `FACES` and `TWO_WHEELER_FAMILIES`, each `&[(name, text)]` sorted by name. A sheet's name is its file's.
+//! Puts the text of every vehicle sheet into the program, so that no list has to be maintained:
+//! writes `$OUT_DIR/sheet_texts.rs` with `SHEETS`, `FACES` and `TWO_WHEELER_FAMILIES`, each
+//! `&[(name, text)]` sorted by name. A sheet's name is that of its file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# `make abuse`: how a service stands up to everybody who wants to make it slow or full. On this machine alone, for some minutes; leaves nothing.
+# `make abuse`: tests a service against floods that try to make it slow or full. It runs on this
+# machine alone, for some minutes, and leaves nothing behind.
 # usage: abuse.sh [--minutes N] [--postgres]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# `make bench`: cold render by stage, paint job, cached delivery, and imaging beside sharp from npm in
-# the same run; the model by provider and batch, and the network alone in Python; a
-# text-to-image pipeline beside Optimum's; then cached delivery beside nginx, catalog search beside a linear scan, and pages of a
-# statement with a million entries.
-# Prints a table; nothing is asserted.
+# `make bench`: measures cold render by stage, paint job, cached delivery, and imaging beside sharp
+# from npm in the same run; the model by provider and batch, and the network alone in Python; a
+# text-to-image pipeline beside Optimum's; then cached delivery beside nginx, catalog search beside
+# a linear scan, and pages of a statement with a million entries. It prints a table and asserts
+# nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install.sh run
@@ -11,7 +11,7 @@ scripts/install.sh bench
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
 
-# Pinned by the folder's name; kept outside the checkout.
+# Pinned by the folder's name, and stored outside the checkout.
 sharp=$CYCLORAMA_CACHE/sharp-0.35.5
 if [ ! -d "$sharp/node_modules/sharp" ]; then
     mkdir -p "$sharp"
@@ -21,14 +21,15 @@ fi
 cargo build --release --locked --quiet -p cyclorama -p cyclorama-node -p cyclorama-tests
 # From the package's folder, as tests run.
 (cd tests && "$CARGO_TARGET_DIR/release/cyclorama-bench" --sharp "$sharp")
-# The built-in model on each execution provider that there is a pinned build with.
+# The built-in model on each execution provider for which there is a pinned build.
 for library in "$ORT_DYLIB_PATH" "$([ "$(uname -m)" != x86_64 ] || scripts/onnxruntime.sh openvino)"; do
     [ -z "$library" ] || ORT_DYLIB_PATH=$library CYCLORAMA_NODE_MODELS=models/builtin \
         "$CARGO_TARGET_DIR/release/cyclorama-node" bench --turns 9 2>/dev/null
 done
 onnxruntime=$(scripts/python_package.sh onnxruntime 1.31.1)
 PYTHONPATH=$onnxruntime python3 models/time_model.py
-# A text-to-image pipeline with random weights, here and in Python. Torch makes it three gigabytes of packages, fetched once.
+# A text-to-image pipeline with random weights, here and in Python. Torch makes it three gigabytes
+# of packages, which are fetched once.
 requirements=models/requirements-export.txt
 tools=$CYCLORAMA_CACHE/export-tools-$(sha256sum "$requirements" | cut -c1-12)
 if [ ! -d "$tools" ]; then

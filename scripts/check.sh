@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `make check`: what to run while working: formatting, lints, unit tests on SQLite and on a PostgreSQL that stays up, and
-# the black-box tests that draw nothing, on SQLite. `make test` runs everything.
+# `make check`: the checks to run while working: formatting, lints, unit tests on SQLite and on a
+# PostgreSQL that stays up, and the black-box tests that render nothing, on SQLite. `make test` runs
+# everything.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/side_by_side.sh
@@ -18,12 +19,14 @@ say "formatting, lints"
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 say "building"
-# Always the whole workspace: a part of it would build dependencies again with other features.
+# Always the whole workspace, because a part of it would build dependencies again with other
+# features.
 cargo build --workspace --locked --quiet
 cargo test --workspace --locked --quiet --no-run
 
-# Left to `make test`: what renders; PostgreSQL, which takes as long again; other people's clients; what kills or floods
-# a service again and again, or takes longer than ten seconds for another reason.
+# Left to `make test`: tests that render; PostgreSQL, which takes as long again; clients by others;
+# and tests that kill or flood a service repeatedly, or take longer than ten seconds for another
+# reason.
 left_out=(
     rendering:: ::postgres mcp_clients:: snippets::
     contract:: crashes:: broken_commits:: killed slow_bodies::
@@ -34,7 +37,7 @@ left_out=(
     one_credit_that_is_never_spent a_client_that_comes_back notes_that_nobody_takes what_is_published an_operator_hears
 )
 units() {
-    # More at a time than there are cores, here and below: some of them wait.
+    # More at a time than there are cores, here and below, because some of them wait.
     cargo test --workspace --locked --quiet --lib --bins -- --test-threads 6
     cargo test --workspace --locked --quiet --test tidy --test vectors
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks `infra` with the tools of its own makers: promtool, Terraform, hadolint, kubectl, and the schemas of Kubernetes and of compose files.
-# Nothing is installed outside of the cache. usage: check_infrastructure.sh
+# Checks `infra` with the tools of its makers: promtool, Terraform, hadolint, kubectl, and the
+# schemas of Kubernetes and of compose files. Nothing is installed outside of the cache. usage:
+# check_infrastructure.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

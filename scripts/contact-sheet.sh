@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# `make contact-sheet`: many vehicles on a page, to judge with the eye, in out/contact-sheets: the famous ones, some of each vehicle
-# type, one in six views and fifteen colours, all by the real pipeline; beside each the same under zebra stripes. About 25 minutes on
-# two cores; names of sheets as arguments make only those (`scripts/contact-sheet.sh famous`).
+# `make contact-sheet`: puts many vehicles on a page, to judge by eye, in out/contact-sheets: the
+# famous ones, some of each vehicle type, and one in six views and fifteen colours, all by the real
+# pipeline; beside each the same under zebra stripes. It takes about 25 minutes on two cores. Names
+# of sheets as arguments make only those (`scripts/contact-sheet.sh famous`).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install.sh run

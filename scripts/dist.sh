@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `make dist`: what is deployed, optimised in full, in one folder that may be copied to a machine with the same release
-# of Debian or Ubuntu or a newer one: the two programs, the built-in model and ONNX Runtime, which the programs find
-# beside themselves.
+# `make dist`: makes the files to deploy, fully optimised, in one folder that may be copied to a
+# machine with the same or a newer release of Debian or Ubuntu: the two programs, the built-in model
+# and ONNX Runtime, which the programs find beside themselves.
 # usage: dist.sh FOLDER [programs]     with `programs` the two programs alone, for container images that bring the rest
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ cp -r models/builtin "$folder/models/"
 library=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 install -t "$folder" "$(dirname "$library")"/libonnxruntime*.so
 for licence in "$(dirname "$library")"/{LICENSE,ThirdPartyNotices.txt}; do
-    # A library of your own may lie in a folder without them.
+    # A library of your own may be in a folder without them.
     [ ! -f "$licence" ] || install -m 644 -D -t "$folder/licences/onnxruntime" "$licence"
 done
 # Both tables are linked into the control plane; each has a notice of the same name.

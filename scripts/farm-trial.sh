@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A whole farm on this machine, in trouble: see tests/src/bin/cyclorama-farm-trial. Needs root, for network namespaces.
-# HAProxy and faketime (GPL-2.0) are programs that the trial runs; nothing of ours is linked with them.
+# Runs a whole farm on this machine with simulated failures: see tests/src/bin/cyclorama-farm-trial.
+# Needs root, for network namespaces. HAProxy and faketime (GPL-2.0) are programs that the trial
+# runs; nothing of ours is linked with them.
 # usage: farm-trial.sh [--pictures NUMBER]   (10,000 unless told otherwise; some twenty minutes on two cores)
 set -euo pipefail
 cd "$(dirname "$0")/.."

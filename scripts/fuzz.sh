@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `make fuzz`: the parsers of free text against libFuzzer, FUZZ_SECONDS each (60). Inputs that break something are left in
-# fuzz/artifacts; what was learned is kept outside the checkout and goes on from there.
+# `make fuzz`: runs libFuzzer on the parsers of free text, for FUZZ_SECONDS each (60). Inputs that
+# break something are left in fuzz/artifacts. The corpus is stored outside the checkout, and the
+# next run continues from it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rustup toolchain list | grep -q '^nightly' || rustup toolchain install nightly --profile minimal
@@ -9,9 +10,9 @@ export CARGO_TARGET_DIR=$CYCLORAMA_CACHE/target-fuzz
 for target in search resolve; do
     corpus=$CYCLORAMA_CACHE/fuzz-corpus/$target
     mkdir -p "$corpus"
-    # Real queries to begin from.
+    # Starts from real queries.
     grep -v '^#' catalog/src/resolve/golden.tsv | cut -f1 | split -l 1 -a 4 - "$corpus/golden-"
-    # No sanitizer: there is no unsafe code of ours to watch, and it would halve the speed.
+    # No sanitizer: there is no unsafe code of ours to check, and it would halve the speed.
     cargo +nightly fuzz run --sanitizer none "$target" "$corpus" -- \
         -max_total_time="${FUZZ_SECONDS:-60}" -max_len=256 -timeout=5 -print_final_stats=1
 done

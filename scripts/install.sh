@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
-# Installs the Debian or Ubuntu packages the project needs, only those that are missing, without questions.
+# Installs the Debian or Ubuntu packages that the project needs, only those that are missing,
+# without questions.
 # usage: install.sh run|test|bench|trial
 set -euo pipefail
 purpose=${1:-run}
 
-# A linker and a C compiler (SQLite, zstd, libwebp and xz are built from source), and pip for the ONNX Runtime wheel.
+# A linker and a C compiler (SQLite, zstd, libwebp and xz are built from source), and pip for the
+# ONNX Runtime wheel.
 packages=(build-essential ca-certificates curl python3 python3-pip libvulkan1)
 # Mesa's software driver, unless a real GPU driver is registered already.
 if ! compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null && ! compgen -G '/etc/vulkan/icd.d/*.json' >/dev/null; then
     packages+=(mesa-vulkan-drivers)
 fi
 case $purpose in
-    # Chromium looks at the pages.
+    # Chromium checks the pages.
     test) packages+=(postgresql chromium nodejs npm) ;;
     trial) packages+=(postgresql iproute2 faketime haproxy) ;;
     bench) packages+=(nodejs npm nginx-light) ;;
 esac
 
-# Something already provided another way (another Python, a self-built PostgreSQL, Node.js from elsewhere) is left alone.
+# A program that is already provided another way (another Python, a self-built PostgreSQL, Node.js
+# from elsewhere) is left alone.
 provided() {
     case $1 in
         build-essential) command -v cc ;;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Pages that show measured vehicles: our outlines from the side (green) with the places that were measured of the real one (magenta).
+"""Makes pages that show measured vehicles: our outlines from the side (green) with the positions
+that were measured on the real vehicle (magenta).
 
-One page for each make, in docs/recognition/measured/, and measured.md with a row for each generation. For people who draw sheets; needs
-Pillow.
+There is one page for each make, in docs/recognition/measured/, and measured.md with a row for each
+generation. The pages are for people who draw sheets. Needs Pillow.
 
 usage: cyclorama catalog list | scripts/measured_pages.py CYCLORAMA_NODE
 """
@@ -22,7 +23,7 @@ SHEETS = ROOT / "render-node/sheets"
 OUT = ROOT / "docs/recognition/measured"
 CELL = (400, 165)
 COLUMNS = 3
-# Hubs of the blank picture that the outlines are laid on, pixels of a cell four times as large.
+# Hubs of the blank image on which the outlines are laid, in pixels of a cell four times as large.
 WIDTH, HEIGHT = 1600, 660
 FRONT, REAR, GROUND = 420, 1180, 560
 
@@ -37,7 +38,8 @@ def applies(entry, line):
 
 
 def generations(lines):
-    """(make, catalog line, sheet's name, what it was measured from) of every sheet with facts that a vehicle of the catalog gets."""
+    """Yields (make, catalog line, sheet's name, source of the measurements) for every sheet with
+    facts that a vehicle of the catalog gets."""
     by_make = defaultdict(list)
     for line in lines:
         by_make[line[0]].append(line)
@@ -75,7 +77,7 @@ def main():
             if made.returncode:
                 print(f"{sheet}: {made.stderr.strip()}", file=sys.stderr)
                 continue
-            # Lines of one pixel would fade out when they are made smaller.
+            # Lines of one pixel would fade out when the image is made smaller.
             bold = Image.open(out).convert("RGB").filter(ImageFilter.MinFilter(5))
             cell = bold.resize(CELL, Image.LANCZOS)
             name = " ".join([line[0], line[1], f"{years[0]}-{min(years[1], 2026)}" if years else line[2]])

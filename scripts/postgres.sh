@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
-# A throw-away PostgreSQL for tests, on a Unix socket and a free loopback port, run by an unprivileged user.
+# A throw-away PostgreSQL for tests, on a Unix socket and a free loopback port, run by an
+# unprivileged user.
 # usage: postgres.sh bindir            prints the folder of the server's programs
 #        postgres.sh start FOLDER      starts one with its data in FOLDER, prints its URL
 #        postgres.sh stop FOLDER
-#        postgres.sh folder            prints where throw-away data of tests goes: to memory where there is enough, else to /tmp
-#        postgres.sh shared            prints the URL of one that stays up for all tests of this user, started if need be; `stop shared` stops it
-#        postgres.sh forget RUN        removes what tests with CYCLORAMA_TEST_RUN=RUN have left on the shared one
+#        postgres.sh folder            prints the folder for throw-away data of tests: in memory
+#                                      where there is enough, else /tmp
+#        postgres.sh shared            prints the URL of one that stays up for all tests of this
+#                                      user, and starts it if necessary; `stop shared` stops it
+#        postgres.sh forget RUN        removes what tests with CYCLORAMA_TEST_RUN=RUN left on it
 #        postgres.sh initialise DATA  an empty cluster in the folder DATA, for `on-address`
-#        postgres.sh on-address start|stop|restart MODE DATA ADDRESS  a durable one that listens there on port 5432; MODE as pg_ctl has it
+#        postgres.sh on-address start|stop|restart MODE DATA ADDRESS
+#                                      a durable one that listens there on port 5432; MODE as
+#                                      pg_ctl has it
 set -euo pipefail
 
 bindir() {
@@ -34,14 +39,15 @@ unprivileged() {
     fi
 }
 
-# Each test has a database of its own, which is three hundred files: on a disk they are a tenth of all that tests cost.
+# Each test has a separate database with three hundred files; on a disk they are a tenth of the cost
+# of all tests.
 folder() {
     local free_kib
     free_kib=$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)
     if [ -w /dev/shm ] && [ "${free_kib:-0}" -gt $((6 * 1024 * 1024)) ]; then echo /dev/shm; else echo /tmp; fi
 }
 
-# Its socket's path has to be short, and the user that runs it as root's must reach it.
+# The path of its socket must be short, and the user that runs it for root must be able to reach it.
 shared=/dev/shm/cyclorama-postgres-$(id -u)
 [ -e "$shared" ] || shared=$(folder)/cyclorama-postgres-$(id -u)
 
@@ -53,7 +59,8 @@ case ${1:-} in
         bin=$(bindir) || { echo "postgres: no PostgreSQL server programs found: apt-get install postgresql" >&2; exit 1; }
         mkdir -p "$folder"
         [ "$(id -u)" -ne 0 ] || { make_user; chown cyclorama-test "$folder"; chmod 700 "$folder"; }
-        # Other users of the machine reach the port, and whoever owns a server may run programs through it. md5 costs least of a connection.
+        # Other users of the machine can reach the port, and the owner of a server can run programs
+        # through it. md5 makes connections cheapest.
         password=$(od -An -N 16 -t x1 /dev/urandom | tr -d ' \n')
         (umask 077 && echo "$password" >"$folder/password")
         [ "$(id -u)" -ne 0 ] || chown cyclorama-test "$folder/password"
@@ -63,7 +70,7 @@ case ${1:-} in
             || { echo "postgres: initdb failed: $(tail -n 1 "$folder.initdb.log")" >&2; exit 1; }
         for _ in 1 2 3 4 5; do
             port=$((20000 + RANDOM % 20000))
-            # Durability is not what these tests ask of PostgreSQL: they kill the service, never the database.
+            # These tests do not need durability: they kill the service, never the database.
             if unprivileged "$bin/pg_ctl" -D "$folder/data" -w -t 60 -l "$folder/log" start \
                 -o "-p $port -k $folder -c listen_addresses=127.0.0.1 -c max_connections=400 -c fsync=off -c synchronous_commit=off" >/dev/null 2>&1; then
                 echo "postgres://cyclorama:$password@127.0.0.1:$port"
@@ -78,7 +85,7 @@ case ${1:-} in
         exec 9>"$shared.lock"
         flock 9
         url=
-        # A file of somebody else's names somebody else's server.
+        # A file of another user names another user's server.
         [ ! -O "$shared.url" ] || url=$(cat "$shared.url")
         if [ -z "$url" ] || ! "$bin/pg_isready" --quiet --timeout 30 --dbname "$url"; then
             "$0" stop "$shared"
@@ -88,8 +95,8 @@ case ${1:-} in
             rm -f "$shared.url"
             (umask 077 && echo "$url" >"$shared.url")
         fi
-        # Databases that a test has left, and what others were copied from: a name ends with a UUID, which begins with the milliseconds when it was
-        # made.
+        # Databases that a test has left, and the templates. A name ends with a UUID, which begins
+        # with the milliseconds of its creation.
         "$bin/psql" --quiet --no-psqlrc "$url/postgres" >/dev/null 2>&1 <<'SQL' || true
 select format('drop database if exists %I', datname) from pg_database
 where datname ~ '^(test|template)_[0-9a-f]{32}(_[0-9a-z]+)?$'
@@ -120,7 +127,7 @@ SQL
     on-address)
         verb=$2 mode=$3 data=$4 address=$5
         cd /
-        # Its output would keep whoever waits for ours.
+        # Its output would keep a caller waiting that reads ours.
         unprivileged "$(bindir)/pg_ctl" -D "$data" -m "$mode" -w -t 60 -l "$data/log" "$verb" \
             -o "-p 5432 -k $data -c listen_addresses=$address -c max_connections=200" >/dev/null 2>&1
         ;;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints where Prometheus's own checker lies. Taken out of Debian's package without installing it: before Debian 13 it is part of the package
-# prometheus, which would start a Prometheus on the port of our operator address. usage: promtool.sh
+# Prints the path of Prometheus's own checker. It is extracted from Debian's package without
+# installing it: before Debian 13 it is part of the package prometheus, which would start a
+# Prometheus on the port of our operator address. usage: promtool.sh
 set -euo pipefail
 command -v promtool && exit 0
 
@@ -9,7 +10,8 @@ if [ ! -x "$folder/promtool" ]; then
     mkdir -p "${folder%/*}"
     partial=$(mktemp -d "$folder.XXXXXX")
     trap 'rm -rf "$partial"' EXIT
-    # As another user than root apt cannot lower its own rights there, which it says and which does not matter.
+    # As a user other than root, apt cannot drop its privileges there. It prints a warning, which
+    # does not matter.
     download() { (cd "$partial" && apt-get download -o APT::Sandbox::User=root "$1" >"$partial/log" 2>&1); }
     fetch() { download promtool || download prometheus; }
     as_root=()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs a program that tests run from PyPI, outside the checkout, and prints the folder it is in. usage: python_package.sh NAME VERSION [EXTRAS]
+# Installs a program from PyPI that tests run, outside the checkout, and prints its folder. usage:
+# python_package.sh NAME VERSION [EXTRAS]
 set -euo pipefail
 package="$1${3:-}==$2"
 folder=${CYCLORAMA_CACHE:-$HOME/.cache/cyclorama}/$1-$2

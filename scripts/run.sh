@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make run`: installs what is missing, builds, starts the service, makes a demo account and key on first start, and
-# says where to look. Safe to repeat.
+# `make run`: installs missing packages, builds, starts the service, makes a demo account and key at
+# the first start, and prints the addresses to open. Safe to repeat.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,8 @@ scripts/install.sh run
 ORT_DYLIB_PATH=${ORT_DYLIB_PATH:-$(scripts/onnxruntime.sh)}
 export ORT_DYLIB_PATH
 echo "building (the first time takes some ten minutes on two cores; what is deployed is built by \`make dist\`)"
-# Cargo's bar counts the crates that are done; where its output is no terminal it has to be told to, and how wide.
+# Cargo's bar counts the finished crates. If its output is not a terminal, cargo must be told to
+# show the bar, and its width.
 [ -t 2 ] || export CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=100
 cargo build --profile first-run --no-default-features --locked -p cyclorama -p cyclorama-node \
     || { echo "run: the build failed; the compiler's message is above" >&2; exit 1; }
@@ -18,11 +19,12 @@ echo "starting"
 export CYCLORAMA_DATA_DIR=${CYCLORAMA_DATA_DIR:-$PWD/data}
 export CYCLORAMA_LISTEN=${CYCLORAMA_LISTEN:-127.0.0.1:8080}
 base=${CYCLORAMA_BASE_URL:-http://$CYCLORAMA_LISTEN}
-# Balances and secrets are in it: nobody else is to look into it.
+# Balances and secrets are in it, so nobody else may read it.
 mkdir -p -m 700 "$CYCLORAMA_DATA_DIR"
 
-# In a process group of its own, so that Ctrl-C reaches this script alone: it tells the service once, and waits until that has ended. A second
-# Ctrl-C is passed on as well, and ends the service at once.
+# In a separate process group, so that Ctrl-C reaches this script alone: it signals the service
+# once, and waits until the service has ended. A second Ctrl-C is passed on as well, and ends the
+# service at once.
 set -m
 "$bin/cyclorama" serve </dev/null &
 service=$!
@@ -55,7 +57,7 @@ cat <<TEXT
 
 TEXT
 
-# The pictures of the page, as they come.
+# The images of the page, as they are rendered.
 pictures() {
     local began=$SECONDS ready=0 now total
     while read -r now total < <(curl -fsS "$base/api/examples" 2>/dev/null \
@@ -67,7 +69,7 @@ pictures() {
     done
 }
 [ "${CYCLORAMA_NODE:-embedded}" = none ] || pictures &
-# A signal ends `wait`, and not yet the service.
+# A signal ends `wait`, but not yet the service.
 while :; do
     wait $service && ended=0 || ended=$?
     kill -0 $service 2>/dev/null || exit $ended

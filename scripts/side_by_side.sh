@@ -2,7 +2,8 @@
 
 say() { echo "$(basename "$0" .sh): $(date +%H:%M:%S) $*"; }
 
-# Ends what side_by_side has started and everything that this has started in turn: for the caller's EXIT trap.
+# Ends everything that side_by_side has started, with all child processes: for the caller's EXIT
+# trap.
 end_parts() {
     local part
     for part in $(jobs -p); do
@@ -10,7 +11,8 @@ end_parts() {
     done
 }
 
-# Runs functions side by side, with their output in files NAME.log of a folder, shown as each ends. Fails when one of them has failed.
+# Runs functions side by side, with their output in files NAME.log of a folder, which are shown as
+# each ends. Fails if one of them has failed.
 # usage: side_by_side FOLDER FUNCTION...
 side_by_side() {
     local folder=$1 part ended status
@@ -19,7 +21,7 @@ side_by_side() {
     shift
     for part in "$@"; do
         say "$part begins"
-        # In a process group of its own, which end_parts ends as a whole.
+        # In a separate process group, which end_parts ends as a whole.
         set -m
         (set -e; "$part") </dev/null >"$folder/$part.log" 2>&1 &
         set +m

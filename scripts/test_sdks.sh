@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The SDKs against a real service: starts one with a render node, makes accounts and keys, runs the tests of each SDK, and stops it. On
-# SQLite, and again on PostgreSQL where CYCLORAMA_TEST_POSTGRES_URL names a server.
+# Tests the SDKs against a real service: starts one with a render node, makes accounts and keys,
+# runs the tests of each SDK, and stops it. On SQLite, and again on PostgreSQL if
+# CYCLORAMA_TEST_POSTGRES_URL names a server.
 # usage: test_sdks.sh [FOLDER OF WHAT `cargo build --workspace --bins --examples` MADE] (default: the debug build)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -79,7 +80,7 @@ export CYCLORAMA_TEST_MAIN_KEY CYCLORAMA_TEST_PARTNER_SECRET CYCLORAMA_TEST_BROK
     CYCLORAMA_TEST_REVOKED_URL CYCLORAMA_TEST_EXPIRING_URL CYCLORAMA_TEST_EXPIRING_AT
 export CYCLORAMA_URL=$url
 
-# All of them, also when one fails.
+# All of them run, also if one fails.
 failed=0
 (cd sdk/rust && "$binaries/cyclorama-sdk-scenarios") || failed=1
 (cd sdk/python && PYTHONPATH=src "$python" -W error -m unittest discover --start-directory tests) || failed=1

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs a program that tests run, on first use, and prints the folder it is in. Safe to repeat and to run twice at a time.
+# Installs a program that tests run, at its first use, and prints its folder. Safe to repeat and to
+# run twice at a time.
 # usage: test_tools.sh all | schemathesis | localstripe | moto | mcp | tests/browser | tests/mcp | tests/oidc
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Packages of npm lie beside the JavaScript that uses them, as their lock file names them.
+# Packages of npm are installed beside the JavaScript that uses them, as their lock file names them.
 npm_packages() {
     local folder=$1 stamp=$1/node_modules/.installed
     exec 9<"$folder/package-lock.json"
@@ -22,11 +23,12 @@ case ${1:-} in
     schemathesis) scripts/python_package.sh schemathesis 4.32.5 ;;
     # A stand-in for Stripe (GPL-3.0: a program that tests run, linked by nothing).
     localstripe) scripts/python_package.sh localstripe 1.15.10 ;;
-    # An S3 server that is not ours, as the in-process one is not either.
+    # An S3 server by others, as is the in-process one.
     moto) scripts/python_package.sh moto 5.2.5 '[server,s3]' ;;
     # The official Python client of the Model Context Protocol.
     mcp) scripts/python_package.sh mcp 2.3.0 ;;
-    # What drives Chromium; the protocol's TypeScript clients and conformance suite, with a Node.js for them; an OpenID Connect provider.
+    # Packages that drive Chromium; the protocol's TypeScript clients and conformance suite, with a
+    # Node.js for them; an OpenID Connect provider.
     tests/browser | tests/mcp | tests/oidc) npm_packages "$1" ;;
     all)
         for tool in schemathesis localstripe moto mcp tests/browser tests/mcp tests/oidc; do "$0" "$tool" >/dev/null; done

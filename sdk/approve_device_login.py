@@ -1,4 +1,5 @@
-"""Approves a device login as a person does: signs up, opens the page, presses the button. usage: approve_device_login.py URL USER_CODE"""
+"""Approves a device login as a person does: signs up, opens the page, and presses the button.
+usage: approve_device_login.py URL USER_CODE"""
 
 import http.cookiejar
 import re

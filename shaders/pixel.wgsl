@@ -1,4 +1,6 @@
-// The light layers of one pixel, linear. `Pixel` of render-node/src/studio/gpu_data.rs; what each means: `studio::layers`.
+// The light layers of one pixel: linear light, premultiplied by coverage; `coverage`, `paint` and
+// `shadow` range from 0 to 1. The Rust side is `Pixel` of render-node/src/studio/gpu_data.rs;
+// `studio::layers` describes each member.
 struct Pixel {
     rest: vec3f,
     coverage: f32,

@@ -1,5 +1,5 @@
-//! `make bench`: search and resolve in process, beside a linear scan with `rapidfuzz`, and on a catalog ten times larger.
-//! Prints a table; nothing is asserted.
+//! Benchmark (`make bench`): search and resolve in process, compared with a linear scan with
+//! `rapidfuzz`, and on a catalog ten times larger. It prints a table and asserts nothing.
 
 use cyclorama_catalog::Catalog;
 use cyclorama_catalog::release::{self, Release};
@@ -10,10 +10,11 @@ use std::path::Path;
 use std::time::Instant;
 
 const ROUNDS: usize = 5;
-/// A scan takes a thousand times longer; fewer queries say enough of it.
+/// Number of queries for the linear scan. A scan takes a thousand times longer, so fewer queries
+/// suffice.
 const SCANNED: usize = 60;
 const LARGER: u8 = 10;
-/// Queries that are shown for what they cost.
+/// Number of the slowest queries that are printed with their times.
 const SLOWEST: usize = 12;
 
 fn main() {
@@ -68,7 +69,7 @@ fn main() {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-/// Prints median and 99th percentile of single queries, and gives the mean in microseconds.
+/// Prints median and 99th percentile of single queries, and returns the mean in microseconds.
 fn measure(name: &str, queries: &[String], mut run: impl FnMut(&str)) -> f64 {
     queries.iter().take(50).for_each(|query| run(query));
     let mut fastest = vec![f64::MAX; queries.len()];
@@ -117,8 +118,9 @@ fn queries(catalog: &Catalog) -> Vec<String> {
     queries
 }
 
-/// The release, and nine others like it: the letters of their names are shifted among vowels and among consonants, so that
-/// they are as long and as much alike as ours, and other words.
+/// Makes a catalog from the release and nine copies of it. In the copies, the letters of names are
+/// shifted among vowels and among consonants: the names are as long and as similar to each other as
+/// ours, but other words.
 fn ten_times(folder: &Path) -> Catalog {
     let file = Path::new("data/vehicles.bin");
     let release =

@@ -1,5 +1,6 @@
-//! Which bodies a model had in which years. `data/bodies.tsv` is made from the sources, `data/bodies.cc-by-sa.tsv` from
-//! the share-alike one. `data/bodies-known.tsv` is written by hand and replaces both for the models that it lists.
+//! Holds which bodies a model had in which years. `data/bodies.tsv` is made from the sources,
+//! `data/bodies.cc-by-sa.tsv` from the share-alike one. `data/bodies-known.tsv` is written by hand
+//! and replaces both for the models that it lists.
 
 use super::styles::{are_alike, body_of_phrase};
 use super::{Catalog, Make, Model};
@@ -12,7 +13,7 @@ static KNOWN: &str = include_str!("../data/bodies-known.tsv");
 static FROM_SOURCES: &str = include_str!("../data/bodies.tsv");
 static SHARE_ALIKE: &str = include_str!("../data/bodies.cc-by-sa.tsv");
 
-/// A body of a model in some years.
+/// One line of a table: a body of a model in some years.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub body: BodyClass,
@@ -23,7 +24,7 @@ pub(super) struct Line {
     rows: Vec<String>,
 }
 
-/// All lines by `make/model` in slugs.
+/// All lines of a table by `make/model` in slugs.
 #[derive(Debug, Default)]
 struct Table(HashMap<String, Vec<Line>>);
 
@@ -36,7 +37,8 @@ struct BadLine {
 }
 
 impl Table {
-    /// A model that `known` lists has those lines and no others. Any other model has the lines of all sources together.
+    /// Joins the tables. A model that `known` lists has those lines and no others. Any other model
+    /// has the lines of all sources together.
     fn read(known: &str, sources: &[&str]) -> Result<Self, BadLine> {
         let mut table = Self::of_text(known)?;
         let mut of_sources = Table::default();
@@ -81,23 +83,24 @@ impl Line {
     }
 }
 
-/// The listed bodies of a model, whatever the year.
+/// Returns the listed bodies of a model in all years.
 pub(super) fn lines(make: &str, model: &str) -> &'static [Line] {
-    /// The embedded tables; a test reads them, so they are never left empty by a mistake.
+    /// The embedded tables. A test reads them, so that they are never left empty by a mistake.
     static READ: LazyLock<Table> =
         LazyLock::new(|| Table::read(KNOWN, &[FROM_SOURCES, SHARE_ALIKE]).unwrap_or_default());
     READ.0.get(&format!("{make}/{model}")).map_or(&[], Vec::as_slice)
 }
 
-/// The body that a word stands for: `estate` and `wagon` are one. `None` for a word that names no body.
+/// Returns the body that a word stands for: `estate` and `wagon` are one. `None` for a word that
+/// names no body.
 pub fn body_of_word(word: &str) -> Option<BodyClass> {
     let text = word.trim().to_lowercase();
     text.parse().ok().or_else(|| body_of_phrase(&text))
 }
 
 impl Catalog {
-    /// Every body that a model is offered with in a year, with what is drawn for it; the usual one first. Empty for a year that the model
-    /// does not have.
+    /// Returns every body that a model is offered with in a year, with the vehicle that is drawn
+    /// for it; the usual body comes first. Empty for a year that the model does not have.
     pub fn bodies(&self, make: &Make, model: &Model, year: u16) -> Vec<Vehicle> {
         let Some(usual) = self.vehicle(make, model, year) else { return Vec::new() };
         let mut bodies = vec![usual.clone()];
@@ -110,8 +113,9 @@ impl Catalog {
         bodies
     }
 
-    /// The vehicle of another body than the usual one: a row of its own where the release has one, else the usual one
-    /// with the sizes that are known of the body, or that such a body usually has.
+    /// The vehicle with another body than the usual one: the row for that body where the release
+    /// has one, else the usual vehicle with the sizes that are known of the body, or that such a
+    /// body usually has.
     fn with_body(&self, make: &Make, usual: &Vehicle, line: &Line) -> Vehicle {
         let rows = line.rows.iter().filter_map(|slug| self.row(&make.slug, slug));
         let own = rows.filter_map(|(make, model)| self.vehicle(make, model, usual.year));
@@ -139,8 +143,9 @@ pub(super) struct RowWithBody<'a> {
 }
 
 impl Catalog {
-    /// The row itself, another of the same car or its family where that is offered with a body in a year: `328i
-    /// Convertible` is a 3 Series where the register has a saloon of that name only.
+    /// Finds the row that is offered with a body in a year: the row itself, another row of the same
+    /// car, or its family. `328i Convertible` is a 3 Series where the register has a saloon of that
+    /// name only.
     pub(super) fn row_with_body<'a>(
         &'a self,
         make: &'a Make,
@@ -157,8 +162,8 @@ impl Catalog {
     }
 }
 
-/// By how much bodies of one model usually differ from its hatchback, in millimetres of length and height: means of
-/// models that are sold with several bodies, rounded to a centimetre.
+/// The usual difference of bodies of one model from its hatchback in length and height, in
+/// millimetres: means over models that are sold with several bodies, rounded to a centimetre.
 const fn beyond_hatchback_mm(body: BodyClass) -> (i32, i32) {
     match body {
         BodyClass::Sedan => (230, -10),
@@ -170,7 +175,7 @@ const fn beyond_hatchback_mm(body: BodyClass) -> (i32, i32) {
     }
 }
 
-/// The sizes of a model with another body, from those of its usual one.
+/// Estimates the sizes of a model with another body from those of its usual one.
 fn typical(usual: &Vehicle, body: BodyClass) -> Dimensions {
     let ((own_length, own_height), (length, height)) = (beyond_hatchback_mm(usual.body), beyond_hatchback_mm(body));
     let Dimensions { length_mm, height_mm, .. } = usual.dimensions;
@@ -181,7 +186,8 @@ fn typical(usual: &Vehicle, body: BodyClass) -> Dimensions {
     }
 }
 
-/// The one of some bodies that is meant by another: itself, else the only one that the same words are used for (`suv` for an off-roader).
+/// Chooses among the offered bodies: the requested one, else the only one that the same words are
+/// used for (`suv` for an off-roader).
 pub(super) fn meant(asked: BodyClass, offered: &[Vehicle]) -> Option<&Vehicle> {
     let itself = offered.iter().find(|vehicle| vehicle.body == asked);
     itself.or_else(|| {

@@ -1,5 +1,5 @@
-//! The release that answers now: another takes its place without a restart, and whoever works with the old one finishes
-//! with it.
+//! Holds the release that is served now. A reload replaces it without a restart, and a request that
+//! began with the old release finishes with it.
 
 use super::{Catalog, ReleaseError};
 use arc_swap::ArcSwap;
@@ -7,18 +7,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+/// The catalog that the service uses now. It can be replaced while requests use it.
 #[derive(Debug)]
 pub struct CurrentCatalog {
     held: ArcSwap<Catalog>,
-    /// `None`: the release the program was built with.
+    /// `None` for the release that the program was built with.
     file: Option<PathBuf>,
     reloads: AtomicU64,
-    /// Of the last reload of all processes that this one has followed (see `catalog::reload`).
+    /// The number of the last reload that this process has followed; reloads are counted over all
+    /// processes (see `catalog::reload`).
     number: AtomicI64,
 }
 
 impl CurrentCatalog {
-    /// Reads the release; that of the program without a file. `number`: of reloads of all processes, from before the file is read.
+    /// Reads the release of a file, or the built-in release without one. `number` is the number of
+    /// the last reload over all processes, read before the file is.
     pub fn open(file: Option<PathBuf>, number: i64) -> Result<Self, ReleaseError> {
         let catalog = file.as_deref().map_or_else(Catalog::embedded, Catalog::load)?;
         Ok(Self {
@@ -29,30 +32,35 @@ impl CurrentCatalog {
         })
     }
 
+    /// Returns the catalog that is used now. It stays valid for the caller after a reload.
     pub fn now(&self) -> Arc<Catalog> {
         self.held.load_full()
     }
 
-    /// Grows with every reload: what was looked up before is to be looked up again.
+    /// Number of reloads of this process. It grows with each, and results that were looked up
+    /// before are then stale.
     pub fn reloads(&self) -> u64 {
         self.reloads.load(Ordering::Acquire)
     }
 
+    /// The number of the last reload over all processes that this one has followed.
     pub fn number(&self) -> i64 {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Nothing is to be read again for the reload of this number, or one before it.
+    /// Records that this process need not read the file again for the reload of this number or an
+    /// earlier one.
     pub fn followed(&self, number: i64) {
         self.number.fetch_max(number, Ordering::Release);
     }
 
-    /// Reads the file again and answers from it. Takes a while, and is not for an async task. A file that is not good changes
-    /// nothing.
+    /// Reads the file again and serves from it. This takes a while and must not run in an async
+    /// task. A file that cannot be read or decoded changes nothing. Returns `ReloadError::BuiltIn`
+    /// if there is no file.
     pub fn reload(&self) -> Result<Arc<Catalog>, ReloadError> {
         let file = self.file.as_deref().ok_or(ReloadError::BuiltIn)?;
         let catalog = Arc::new(Catalog::load(file)?);
-        // Nobody should wait for these.
+        // Computed here, so that no request waits for them.
         catalog.counts();
         catalog.search_index();
         self.held.store(catalog.clone());
@@ -61,6 +69,7 @@ impl CurrentCatalog {
     }
 }
 
+/// The reason why a reload failed. The old catalog then stays in use.
 #[derive(Debug, thiserror::Error)]
 pub enum ReloadError {
     #[error(

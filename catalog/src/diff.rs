@@ -1,23 +1,25 @@
-//! What differs between two releases, for whoever is about to use the newer one.
+//! Lists the differences between two releases, for an operator who is about to use the newer one.
 
 use super::{Catalog, Make, Model};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Makes and models by slug; years ascending.
+/// The differences: makes and models by slug, years ascending.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Diff {
     pub makes_added: Vec<String>,
     pub makes_removed: Vec<String>,
-    /// Models with the years that can be asked for now and could not before.
+    /// Models with the years that can be requested now and could not before.
     pub added: BTreeMap<String, Vec<u16>>,
-    /// Models with the years that cannot be asked for any more.
+    /// Models with the years that cannot be requested any more.
     pub removed: BTreeMap<String, Vec<u16>>,
-    /// Models with the years that have another type, body or size: their pictures are of the old shape.
+    /// Models with the years in which they have another type, body or size. Their stored images
+    /// show the old shape.
     pub redrawn: BTreeMap<String, Vec<u16>>,
 }
 
 impl Diff {
+    /// Compares two releases by the slugs of their makes and models.
     pub fn of(old: &Catalog, new: &Catalog) -> Self {
         let makes =
             |catalog: &Catalog| -> Vec<String> { catalog.makes().iter().map(|make| make.slug.clone()).collect() };

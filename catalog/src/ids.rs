@@ -1,5 +1,6 @@
-//! Permanent ids of vehicles: `cyv_` and thirteen characters. An id is of a make, a model and a body, never of a year, and is made from
-//! their slugs alone, so every release and every installation has the same.
+//! Permanent ids of vehicles: `cyv_` and thirteen characters. An id stands for a make, a model and
+//! a body, never for a year. It is computed from their slugs alone, so every release and every
+//! installation has the same ids.
 
 use super::{Catalog, bodies};
 use cyclorama_core::BodyClass;
@@ -12,9 +13,10 @@ use std::sync::LazyLock;
 
 const PREFIX: &str = "cyv_";
 const CHARACTERS: usize = 13;
-/// Five bits a character; without `i`, `l`, `o` and `u`, which are mistaken for digits or for each other.
+/// Five bits a character. `i`, `l`, `o` and `u` are left out, because they are mistaken for digits
+/// or for each other.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Keeps ids apart from other digests of the same text.
+/// A prefix that keeps ids apart from other digests of the same text.
 const DOMAIN: &str = "cyclorama vehicle 1\n";
 
 static RENAMES: &str = include_str!("../data/renames.toml");
@@ -23,13 +25,13 @@ static RENAMES: &str = include_str!("../data/renames.toml");
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VehicleId([u8; CHARACTERS]);
 
-/// A text that is no id of a vehicle.
+/// A text that is not an id of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an id of a vehicle is `{PREFIX}` and {CHARACTERS} digits and lower-case letters without i, l, o and u")]
 pub struct NoVehicleId;
 
 impl VehicleId {
-    /// The id of a body of a model, by the slugs of make and model.
+    /// Computes the id of a body of a model from the slugs of make and model.
     pub fn of(make: &str, model: &str, body: BodyClass) -> Self {
         let (make, model) = renames().first_name(make, model);
         let digest = Sha256::digest(format!("{DOMAIN}{make}/{model}/{body}"));
@@ -77,7 +79,7 @@ pub(super) struct Place {
     pub body: BodyClass,
 }
 
-/// All ids of a release: of each model every body that it has in some year.
+/// All ids of a release: one for each model and each body that it has in some year.
 pub(super) type Ids = HashMap<VehicleId, Place>;
 
 impl Catalog {
@@ -97,7 +99,7 @@ impl Catalog {
     }
 }
 
-/// Slugs that changed between releases. An id is made from the first name that a model had.
+/// Slugs that changed between releases. An id is computed from the first name that a model had.
 #[derive(Debug, Default)]
 struct Renames {
     /// The first name, `make/model`, by the present one.
@@ -118,7 +120,8 @@ struct Rename {
 }
 
 impl Renames {
-    /// A model that was renamed several times is listed once for each, in order of time.
+    /// Reads the list. A model that was renamed several times is listed once for each rename, in
+    /// order of time.
     fn read(text: &str) -> Result<Self, toml::de::Error> {
         let file: File = toml::from_str(text)?;
         let mut renames = Renames::default();
@@ -139,7 +142,7 @@ impl Renames {
 }
 
 fn renames() -> &'static Renames {
-    /// The embedded list; a test reads it, so it is never left empty by a mistake.
+    /// The embedded list. A test reads it, so that it is never left empty by a mistake.
     static READ: LazyLock<Renames> = LazyLock::new(|| Renames::read(RENAMES).unwrap_or_default());
     &READ
 }
@@ -148,7 +151,7 @@ fn renames() -> &'static Renames {
 mod tests {
     use super::*;
 
-    /// Ids are in customers' databases: these must never change.
+    /// Ids are in customers' databases, so they must never change.
     #[test]
     fn an_id_is_made_from_make_model_and_body() {
         for (make, model, body, id) in [

@@ -1,10 +1,12 @@
-//! Which vehicles exist: makes, models and years, with the body and dimensions each is drawn from.
+//! The catalog of existing vehicles: makes, models and years, with the body and dimensions from
+//! which each is drawn.
 //!
-//! Pure after load: no I/O, no clock, shared by reference. [`release`] is the file format, [`lookup`] finds one
-//! vehicle by what a caller wrote, [`bodies`] the bodies of a model, [`ids`] its permanent ids, [`looks`] which years
-//! look alike, [`search`] many by free text, [`CurrentCatalog`] holds the one that
-//! answers, [`resolve`] says which vehicle a text means, [`Diff`] compares two, [`import`] makes a release from public
-//! data. Names are compared by `names`.
+//! The catalog is pure after load: no I/O, no clock, shared by reference. [`release`] is the file
+//! format. [`lookup`] finds one vehicle by the names that a caller wrote, [`search`] finds many by
+//! free text, and [`resolve`] decides which vehicle a text means. [`bodies`] lists the bodies of a
+//! model, [`ids`] has its permanent ids, and [`looks`] says which years look the same.
+//! [`CurrentCatalog`] holds the release that is served now, [`Diff`] compares two releases, and
+//! [`import`] makes a release from public data. Names are compared by `names`.
 
 mod bodies;
 mod current;
@@ -51,41 +53,45 @@ pub struct Catalog {
     sources: Vec<Source>,
     makes: Vec<Make>,
     dimensions: Vec<Dimensions>,
-    /// Positions in `makes` by key of name, slug and alias. Two makes may share a key (`IVECO-FORD`, `IVECO FORD`).
+    /// Positions in `makes` by key of name, slug and alias. Two makes may share a key
+    /// (`IVECO-FORD`, `IVECO FORD`).
     makes_by_key: HashMap<String, Vec<u32>>,
     /// For each make, the keys of its models, ascending, with their positions.
     models_by_key: Vec<Vec<(String, u32)>>,
     counts: OnceLock<Counts>,
-    /// Counted when it is first asked for.
+    /// Counted at the first use.
     likeness_counts: OnceLock<BTreeMap<Likeness, usize>>,
-    /// Made when it is first asked for: commands that do not search need not wait for it.
+    /// Built at the first use: commands that do not search need not wait for it.
     search_index: OnceLock<SearchIndex>,
-    /// Made when the first id is looked up.
+    /// Built when the first id is looked up.
     ids: OnceLock<ids::Ids>,
 }
 
-/// How much a release holds, counted from the release itself.
+/// The size of a release, counted from the release itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
     pub makes: usize,
     /// Distinct model names, as the package spells them.
     pub model_names: usize,
-    /// Make, model name, vehicle type and year, as the package lists them.
+    /// Number of combinations of make, model name, vehicle type and year, as the package lists
+    /// them.
     pub entries: usize,
     pub vehicle_types: usize,
-    /// Make, model and year that can be asked for: spellings and vehicle types of one model are one.
+    /// Number of combinations of make, model and year that can be requested. Spellings and vehicle
+    /// types of one model count once.
     pub vehicles: usize,
     pub year_from: u16,
     pub year_to: u16,
 }
 
 impl Catalog {
-    /// The release this program was built with.
+    /// Reads the release that this program was built with.
     pub fn embedded() -> Result<Self, ReleaseError> {
         Self::read("(built in)", EMBEDDED_RELEASE, Some(EMBEDDED_SUPPLEMENT))
     }
 
-    /// A release file, with the share-alike supplement beside it where there is one.
+    /// Reads a release file, with the share-alike supplement beside it where there is one. Returns
+    /// [`ReleaseError`] if a file cannot be read or decoded, or if the two do not belong together.
     pub fn load(path: &Path) -> Result<Self, ReleaseError> {
         let read =
             |path: &Path| std::fs::read(path).map_err(|source| ReleaseError::Read { path: path.to_owned(), source });
@@ -121,7 +127,7 @@ impl Catalog {
             keys.sort();
             models_by_key.push(keys);
         }
-        // A nickname stands for its make where no make has it for a name.
+        // A nickname stands for its make unless some make has it as its name.
         for (position, make) in release.makes.iter().enumerate() {
             for name in search::make_nicknames(make) {
                 makes_by_key.entry(lookup::make_key(name)).or_insert_with(|| vec![position as u32]);
@@ -143,12 +149,12 @@ impl Catalog {
         }
     }
 
-    /// Package and version of makes, models and years.
+    /// Package and version that the makes, models and years come from.
     pub fn package(&self) -> &str {
         &self.package
     }
 
-    /// SHA-256 of the release's files, in hex: tells any two releases apart.
+    /// SHA-256 of the release's files, in hex. Any two different releases have different digests.
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -157,12 +163,13 @@ impl Catalog {
         &self.sources
     }
 
-    /// In order of name.
+    /// All makes, in order of name.
     pub fn makes(&self) -> &[Make] {
         &self.makes
     }
 
-    /// One make's models are [`Make::models`], in order of key, and a model's years [`Model::years`].
+    /// Makes that have a model in this year. The models of a make are [`Make::models`], in order of
+    /// key, and the years of a model [`Model::years`].
     pub fn makes_in(&self, year: u16) -> impl Iterator<Item = &Make> {
         self.makes.iter().filter(move |make| make.models.iter().any(|model| model.years().contains(year)))
     }
@@ -172,7 +179,8 @@ impl Catalog {
         self.makes.iter().flat_map(|make| &make.models).fold(YearSet::default(), |all, model| all.union(model.years()))
     }
 
-    /// What a node needs to draw a model of the release in one of its years; `None` in any other.
+    /// Returns what a node needs to draw a model of the release in one of its years, or `None` in
+    /// any other year.
     pub fn vehicle(&self, make: &Make, model: &Model, year: u16) -> Option<Vehicle> {
         let vehicle_type = model.vehicle_type_in(year)?;
         let (body, dimensions) = model.facts_of((year - FIRST_YEAR) as u8);
@@ -186,22 +194,24 @@ impl Catalog {
         })
     }
 
-    /// What free text is looked up in.
+    /// The index in which free text is looked up.
     pub fn search_index(&self) -> &SearchIndex {
         self.search_index.get_or_init(|| SearchIndex::new(self))
     }
 
-    /// Make, model and body of every id of the release; made at the first call.
+    /// Make, model and body of every id of the release, built at the first call.
     fn id_index(&self) -> &ids::Ids {
         self.ids.get_or_init(|| self.ids())
     }
 
-    /// Counted once: distinct names take some milliseconds.
+    /// Counts makes, models and vehicles. They are counted once, because counting distinct names
+    /// takes some milliseconds.
     pub fn counts(&self) -> Counts {
         *self.counts.get_or_init(|| self.count())
     }
 
-    /// How many vehicles are drawn how closely, counted once: it takes some hundred milliseconds.
+    /// Number of vehicles by likeness. They are counted once, because it takes some hundred
+    /// milliseconds.
     pub fn likeness_counts(&self) -> &BTreeMap<Likeness, usize> {
         self.likeness_counts.get_or_init(|| {
             let mut counts: BTreeMap<Likeness, usize> = Likeness::ALL.iter().map(|likeness| (*likeness, 0)).collect();
@@ -212,7 +222,7 @@ impl Catalog {
         })
     }
 
-    /// Every vehicle that can be asked for, in order of make, model and year.
+    /// Every vehicle that can be requested, in order of make, model and year.
     pub fn vehicles(&self) -> impl Iterator<Item = Vehicle> {
         let models = self.makes.iter().flat_map(|make| make.models.iter().map(move |model| (make, model)));
         models
@@ -237,18 +247,19 @@ impl Catalog {
 }
 
 impl Model {
-    /// Its commonest vehicle type.
+    /// The vehicle type that the model has most often.
     pub fn vehicle_type(&self) -> VehicleType {
         self.types.first().map_or(VehicleType::Other, |(vehicle_type, _)| VehicleType::ALL[*vehicle_type as usize])
     }
 
-    /// The body that it usually has in a year; the first span's before it begins.
+    /// The body that the model usually has in a year. Before its first span begins, that of the
+    /// first span.
     pub fn body_in(&self, year: u16) -> BodyClass {
         let (body, _) = self.facts_of(year.saturating_sub(FIRST_YEAR) as u8);
         BodyClass::ALL.get(usize::from(body)).copied().unwrap_or(BodyClass::Other)
     }
 
-    /// Its type in one year; `None` where it does not exist in that year.
+    /// The vehicle type in one year; `None` where the model does not exist in that year.
     pub fn vehicle_type_in(&self, year: u16) -> Option<VehicleType> {
         let (vehicle_type, _) = self.types.iter().find(|(_, years)| years.contains(year))?;
         VehicleType::ALL.get(*vehicle_type as usize).copied()

@@ -1,5 +1,6 @@
-//! Which years of a model look alike: those with the same drawing and about the same dimensions, and all years of a generation that was
-//! drawn by itself. One look is rendered once, in one size.
+//! Finds the years of a model that look the same: those with the same drawing and about the same
+//! dimensions, and all years of a generation that was drawn by itself. One look is rendered once,
+//! in one size.
 
 use super::{Catalog, Make, Model};
 use cyclorama_core::{BodyClass, Dimensions, Vehicle, VehicleKey, VehicleType};
@@ -10,30 +11,33 @@ use sha2::{Digest, Sha256};
 /// Hexadecimal digits of a look's id: 96 bits.
 const ID_DIGITS: usize = 24;
 
-/// A picture that several years of a model have in common.
+/// An appearance that several years of a model share, and with it their images.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
-    /// Equal for vehicles that have one picture: a digest of what is drawn.
+    /// A digest of what is drawn. It is equal for all vehicles that share their images.
     pub id: String,
-    /// Every year that has the look, by the names under which its pictures may be kept; in order of year.
+    /// Every year that has the look, by the keys under which its images may be stored; in order of
+    /// year.
     pub keys: Vec<VehicleKey>,
-    /// The size that it is drawn in: of the year in the middle.
+    /// The size in which the look is drawn: that of the year in the middle.
     pub dimensions: Dimensions,
 }
 
-/// Years in a row in which a model has one look.
+/// Consecutive years in which a model has one look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Generation {
-    /// The name that the maker or people use, such as `Mk7` or `E46`; `None` where the drawing has none.
+    /// The name that the maker or people use, such as `Mk7` or `E46`; `None` where the drawing has
+    /// none.
     pub name: Option<String>,
     pub from: u16,
     pub to: u16,
-    /// It is the generation before it with another face.
+    /// True if this generation is the one before it with another face.
     pub facelift: bool,
 }
 
-/// Sources differ by so much about one vehicle from year to year: length, width, height, wheelbase and front track, in millimetres. In a
-/// picture of 1024 px 45 mm of a car's length are 10 px.
+/// Sources differ by this much about one vehicle from year to year: length, width, height,
+/// wheelbase and front track, in millimetres. In an image of 1024 px, 45 mm of a car's length are
+/// 10 px.
 /// Why: `docs/decisions/bodies-looks-and-vins.md` (How much sizes may differ within a look).
 const SAME_SIZE_MM: [u32; 5] = [45, 30, 35, 20, 45];
 
@@ -47,7 +51,8 @@ fn has_same_size(one: &Dimensions, other: &Dimensions) -> bool {
     pairs.zip(SAME_SIZE_MM).all(|((one, other), most)| one.abs_diff(other) <= most)
 }
 
-/// Everything that a picture is made from except the size. Vehicles with one manner and about the same size look alike.
+/// Everything that an image is made from except the size. Vehicles with the same manner and about
+/// the same size share a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Manner<'a> {
     look: DrawnLook<'a>,
@@ -59,7 +64,7 @@ impl Manner<'static> {
         Manner { look: Drawings::embedded().look(vehicle), vehicle_type: vehicle.vehicle_type }
     }
 
-    /// The digest of what is drawn, in the size of that vehicle.
+    /// Computes the digest of what is drawn, in the size of that vehicle.
     fn look_id(&self, drawn: &Vehicle) -> String {
         let DrawnLook { drawing, year, is_generation: _ } = self.look;
         let [sheet, face, relative] = [drawing.sheet, drawing.face, drawing.relative].map(|name| name.unwrap_or("-"));
@@ -74,7 +79,7 @@ impl Manner<'static> {
     }
 }
 
-/// The years that have a look, in order; at least one.
+/// The years that have one look, in order; at least one.
 struct Gathered {
     manner: Manner<'static>,
     first: Vehicle,
@@ -100,7 +105,7 @@ impl Gathered {
 }
 
 impl Catalog {
-    /// The look of a vehicle, as [`Catalog::bodies`] or [`Catalog::vehicle`] gives it.
+    /// Returns the look of a vehicle that comes from [`Catalog::bodies`] or [`Catalog::vehicle`].
     pub fn look(&self, vehicle: &Vehicle) -> Look {
         let own = self.key_of(vehicle);
         let looks = self.looks(&vehicle.make, &vehicle.model, vehicle.body);
@@ -112,7 +117,8 @@ impl Catalog {
         })
     }
 
-    /// The looks of a row's years with one body, in order of their first year. None for slugs that no row has.
+    /// Returns the looks of a row's years with one body, in order of their first year. Empty for
+    /// slugs that no row has.
     pub fn looks(&self, make: &str, model: &str, body: BodyClass) -> Vec<Look> {
         self.gathered(make, model, body).iter().map(Gathered::look).collect()
     }
@@ -122,7 +128,7 @@ impl Catalog {
         let Some((make, model)) = self.row(make, model) else { return gathered };
         for year in model.years().iter() {
             let drawn = self.drawn(make, model, year, body);
-            // A body that the release lists as a model of its own has its looks there.
+            // Where the release lists the body as a model of its own, that model has the looks.
             let Some((key, vehicle)) = drawn.filter(|(key, _)| key.model == model.slug) else { continue };
             let manner = Manner::of(&vehicle);
             match gathered.iter_mut().find(|other| other.has(manner, &vehicle)) {
@@ -133,14 +139,15 @@ impl Catalog {
         gathered
     }
 
-    /// A model with a body in a year, and the name under which its pictures are kept.
+    /// A model with a body in a year, and the key under which its images are stored.
     fn drawn(&self, make: &Make, model: &Model, year: u16, body: BodyClass) -> Option<(VehicleKey, Vehicle)> {
         let offered = self.bodies(make, model, year);
         let vehicle = offered.into_iter().find(|vehicle| vehicle.body == body)?;
         Some((self.key_of(&vehicle), vehicle))
     }
 
-    /// The name under which pictures of a vehicle are kept: of the row that is drawn, with its body where that is not the usual one.
+    /// The key under which images of a vehicle are stored: that of the row that is drawn, with its
+    /// body where that is not the usual one.
     pub fn key_of(&self, vehicle: &Vehicle) -> VehicleKey {
         let usual = self.row(&vehicle.make, &vehicle.model).map(|(_, model)| model.body_in(vehicle.year));
         VehicleKey {
@@ -151,7 +158,8 @@ impl Catalog {
         }
     }
 
-    /// The looks that a model had with a body, in order of time. Years that it was not sold in are no gap.
+    /// Returns the looks that a model had with a body, in order of time. Years in which it was not
+    /// sold make no gap.
     pub fn generations(&self, make: &Make, model: &Model, body: BodyClass) -> Vec<Generation> {
         let gathered = self.generation_looks(make, model, body);
         let mut generations: Vec<(usize, Generation)> = Vec::new();
@@ -173,7 +181,8 @@ impl Catalog {
         generations.into_iter().map(|(_, generation)| generation).collect()
     }
 
-    /// The looks of a body: those of the row that lists it as a model of its own, where the release has one.
+    /// The looks of a body: those of the row that lists the body as a model of its own, where the
+    /// release has one.
     fn generation_looks(&self, make: &Make, model: &Model, body: BodyClass) -> Vec<Gathered> {
         let own = self.gathered(&make.slug, &model.slug, body);
         let mut rows: Vec<String> = Vec::new();
@@ -186,7 +195,8 @@ impl Catalog {
     }
 }
 
-/// Whether a look is the one before it with another face or other lamps: its own sheet or one that starts from it, in about the same size.
+/// True if a look is the one before it with another face or other lamps: it has the same sheet or
+/// one that starts from it, in about the same size.
 fn is_facelift(before: &Gathered, after: &Gathered) -> bool {
     let sheets = [before, after].map(|one| one.manner.look.drawing.sheet.unwrap_or_default());
     let is_related = sheets[0] == sheets[1] || Drawings::embedded().base(sheets[1]) == Some(sheets[0]);

@@ -1,4 +1,4 @@
-//! Finding one vehicle by what a caller wrote, and saying what was wrong where there is none.
+//! Finds one vehicle by the names that a caller wrote, and explains the error if there is none.
 
 mod asked;
 mod certain;
@@ -13,29 +13,30 @@ use super::{Catalog, Make, Model, import, names};
 use cyclorama_core::{BodyClass, Vehicle, VehicleKey, named_enum};
 use serde::Serialize;
 
-/// How many suggestions an answer carries: enough to choose from, short enough to read.
+/// Maximum number of suggestions in an answer: enough to choose from, short enough to read.
 const SUGGESTIONS_MAX: usize = 8;
-/// Below this likeness (Jaro-Winkler, 0 to 1) a name is not worth suggesting.
+/// Minimum similarity (Jaro-Winkler, 0 to 1) of a name that is worth suggesting.
 const LIKENESS_MIN: f64 = 0.72;
 
-/// The one vehicle that is meant.
+/// The one vehicle that a request means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Slugs of the catalog: of the row that was named.
+    /// Slugs of the catalog's row that was named.
     pub make: String,
     pub model: String,
     pub make_name: String,
     pub model_name: String,
     pub year: u16,
-    /// A body that was asked for; `None` for the one that the model usually has in that year.
+    /// The body that the request names; `None` for the one that the model usually has in that year.
     pub chosen_body: Option<BodyClass>,
-    /// What is drawn for it: of another row where the release lists the body as a model of its own.
+    /// The vehicle that is drawn. It belongs to another row where the release lists the body as a
+    /// model of its own.
     pub vehicle: Vehicle,
     pub matched: Matched,
 }
 
 impl Found {
-    /// What was named.
+    /// The key of the vehicle that was named.
     pub fn key(&self) -> VehicleKey {
         VehicleKey { make: self.make.clone(), model: self.model.clone(), body: self.chosen_body, year: self.year }
     }
@@ -47,50 +48,52 @@ impl Found {
 }
 
 named_enum! {
-    /// How the words of a request were read as a name of the catalog.
+    /// The way in which the words of a request were read as a name of the catalog.
     pub enum Matched {
         /// The names or slugs of the catalog, or an id.
         Exact = "exact",
         /// Another name of the make or model, or another row of the same car.
         Alias = "alias",
-        /// The name of the model with words of its version behind it, or a version that stands for its family.
+        /// The name of the model with words of its version behind it, or a version that stands for
+        /// its family.
         Trim = "trim",
         /// The beginning of one model's name.
         Prefix = "prefix",
     }
 }
 
-/// Which part of a request the catalog does not have.
+/// The part of a request that the catalog does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
     Make,
     Model,
-    /// The make and model exist, not in that year.
+    /// The make and model exist, but not in that year.
     Year,
-    /// The model given is the beginning of several.
+    /// The given model is the beginning of several.
     AmbiguousModel,
     /// No vehicle of this release has the id.
     Id,
     /// The model was not sold with that body in that year.
     Body,
-    /// The id is of one body, and another was named beside it: a contradiction rather than a gap of the catalog.
+    /// The id stands for one body, and the request names another: a contradiction rather than a gap
+    /// of the catalog.
     BodyOfId,
 }
 
-/// A 404: says what is wrong and what may have been meant.
+/// A 404: says what is wrong and which vehicles may have been meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct NotFound {
     pub missing: Missing,
     pub detail: String,
-    /// Best first, at most eight. Makes when the make is unknown, else models of the make.
+    /// Best first, at most eight: makes when the make is unknown, else models of the make.
     pub suggestions: Vec<Suggestion>,
-    /// The bodies that there are, where the one that was asked for is missing.
+    /// The bodies that the model has, where the requested one is missing.
     pub bodies: Vec<BodyClass>,
 }
 
-/// A make, or a model of one, with its slugs and the years it can be asked for.
+/// A make, or a model of one, with its slugs and the years in which it can be requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
     pub make_name: String,
@@ -99,7 +102,7 @@ pub struct Suggestion {
     pub model_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_slug: Option<String>,
-    /// The id of its usual body, in the year that was asked for or else the newest.
+    /// The id of its usual body, in the requested year or else the newest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vehicle_id: Option<VehicleId>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -131,39 +134,41 @@ impl Suggestion {
     }
 }
 
-/// Makes are compared as [`names::key`]; a nickname in another script has no Latin letters and stays itself.
+/// The key by which makes are compared: [`names::key`]. A nickname in another script has no Latin
+/// letters and is its own key.
 pub(super) fn make_key(name: &str) -> String {
     let key = names::key(name);
     if key.is_empty() { name.trim().to_lowercase() } else { key }
 }
 
 impl Catalog {
-    /// Finds a vehicle with its usual body by names or slugs, whatever their case, accents and punctuation; see [`Catalog::find_asked`].
+    /// Finds a vehicle with its usual body by names or slugs; case, accents and punctuation do not
+    /// matter. See [`Catalog::find_asked`].
     pub fn find(&self, make: &str, model: &str, year: u16) -> Result<Found, NotFound> {
         self.find_asked(&AskedVehicle::named(make, model, year))
     }
 
-    /// The vehicle with exactly these slugs in that year. Stored vehicles are looked up this way, because they were
-    /// stored under the catalog's
-    /// own slugs.
+    /// Returns the vehicle with exactly these slugs in that year. Stored vehicles are looked up
+    /// this way, because they were stored under the catalog's own slugs.
     pub fn of_slugs(&self, make: &str, model: &str, year: u16) -> Option<Found> {
         let (make, model) = self.row(make, model)?;
         self.found(make, model, year, Matched::Exact)
     }
 
-    /// The row with exactly these slugs.
+    /// Returns the row with exactly these slugs.
     pub(super) fn row(&self, make: &str, model: &str) -> Option<(&Make, &Model)> {
         let make = self.make(make).filter(|found| found.slug == make)?;
         Some((make, make.models.iter().find(|found| found.slug == model)?))
     }
 
-    /// The vehicle of a stored key, `make/model/year` or `make/model.body/year`.
+    /// Returns the vehicle of a stored key, `make/model/year` or `make/model.body/year`.
     pub fn of_key(&self, vehicle_key: &str) -> Option<Found> {
         let VehicleKey { make, model, body, year } = vehicle_key.parse().ok()?;
         self.of_parts(&make, &model, body, year)
     }
 
-    /// The vehicle with exactly these slugs in that year, with its usual body or with exactly this one.
+    /// Returns the vehicle with exactly these slugs in that year, with exactly this body or,
+    /// without one, the usual body.
     pub fn of_parts(&self, make: &str, model: &str, body: Option<BodyClass>, year: u16) -> Option<Found> {
         let found = self.of_slugs(make, model, year)?;
         let Some(body) = body.filter(|body| *body != found.vehicle.body) else { return Some(found) };
@@ -172,24 +177,25 @@ impl Catalog {
         Some(Found { chosen_body: Some(body), vehicle, ..found })
     }
 
-    /// A make by name, slug or nickname.
+    /// Returns a make by name, slug or nickname.
     pub fn make(&self, name: &str) -> Option<&Make> {
         self.make_position(name).map(|position| &self.makes[position as usize])
     }
 
-    /// Where such a make stands in [`Catalog::makes`]. Of two with one name (`SUR-RON`, `SURRON`) the one of this slug.
+    /// Returns the position in [`Catalog::makes`] of a make by name, slug or nickname. Of two makes
+    /// with one name (`SUR-RON`, `SURRON`) it is the one with this slug.
     pub fn make_position(&self, name: &str) -> Option<u32> {
         let named = self.makes_named(name);
         let of_slug = named.iter().find(|position| self.makes[**position as usize].slug == name);
         of_slug.or(named.first()).copied()
     }
 
-    /// Such a make, or what may have been meant.
+    /// Returns a make by name, slug or nickname, or the makes that may have been meant.
     pub fn find_make(&self, name: &str) -> Result<&Make, NotFound> {
         self.make(name).ok_or_else(|| self.unknown_make(name))
     }
 
-    /// Such a model, whatever the year, or what may have been meant.
+    /// Returns a model of a make in any year, or the models that may have been meant.
     pub fn find_model<'a>(&'a self, make: &'a Make, name: &str) -> Result<&'a Model, NotFound> {
         self.model(make, name).ok_or_else(|| {
             let key = names::key(name);
@@ -202,8 +208,8 @@ impl Catalog {
         })
     }
 
-    /// The one model of a make that a name, slug or beginning stands for, whatever the year; `None` when there is none
-    /// or more than one.
+    /// Returns the one model of a make that a name, slug or beginning stands for, in any year.
+    /// `None` if there is none or more than one.
     pub fn model<'a>(&'a self, make: &'a Make, model: &str) -> Option<&'a Model> {
         let position =
             *self.makes_named(&make.slug).iter().find(|position| self.makes[**position as usize].id == make.id)?;
@@ -264,7 +270,8 @@ impl Catalog {
         })
     }
 
-    /// A make that is not known, with a model that tells which one may have been meant.
+    /// The refusal for an unknown make, with suggestions that have a matching model first: the
+    /// model may tell which make was meant.
     fn unknown_make_of(&self, asked: &str, model: &str, year: u16, body: Option<BodyClass>) -> NotFound {
         let mut refused = self.unknown_make(asked);
         let of_make = |one: &Suggestion| {
@@ -283,7 +290,7 @@ impl Catalog {
         let mut alike: Vec<(f64, &Make)> =
             self.makes.iter().map(|make| (likeness(&key, &names::key(&make.name)), make)).collect();
         alike.retain(|(likeness, make)| *likeness >= LIKENESS_MIN && !is_nameless_make(make));
-        // How many models a make has stands for how likely it is to be meant.
+        // The number of a make's models stands for how likely the make is to be meant.
         alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.models.len().cmp(&a.1.models.len())));
         NotFound {
             missing: Missing::Make,
@@ -341,7 +348,8 @@ impl Catalog {
         }
     }
 
-    /// Well-known models of other makes that have exactly this key, the commonest first: the Golf of an Audi.
+    /// Well-known models of other makes that have exactly this key, the commonest first: somebody
+    /// who wrote `Audi Golf` gets the Golf of Volkswagen.
     fn of_other_makes<'a>(&'a self, make: &Make, key: &str) -> Vec<(&'a Make, &'a Model)> {
         let of = |(position, other): (usize, &'a Make)| {
             let (found, model) = self.models_starting(position, key).first()?;
@@ -354,10 +362,10 @@ impl Catalog {
         models
     }
 
-    /// The models that a name may stand for when the release has no such model in that year. The surest come first: the longest beginning
-    /// of the name that is a model or a nickname (`911 Turbo S`), then the family of a trim (`C 300`), then those
-    /// matches of the search that
-    /// `sure` accepts.
+    /// The models that a name may stand for when the release has no such model in that year. The
+    /// surest come first: the longest beginning of the name that is a model or a nickname (`911
+    /// Turbo S`), then the family of a trim (`C 300`), then those matches of the search that `sure`
+    /// accepts.
     fn meant<'a>(
         &'a self,
         make: &'a Make,
@@ -381,15 +389,17 @@ impl Catalog {
         meant
     }
 
-    /// The models of that year that the beginning of a name stands for, with or without the `e-` before it.
+    /// The models of that year that the beginning of a name stands for, with or without the `e-`
+    /// before it.
     fn by_beginning<'a>(&'a self, make: &'a Make, words: &Words, year: u16) -> Vec<(&'a Make, &'a Model)> {
         let meant = self.beginning(make, words, 0, year).models;
-        // `e-Golf` is a Golf, and sold as one where it has no row.
+        // An `e-Golf` is a Golf, and counts as one where it has no row.
         let is_electric = meant.is_empty() && words.len() > 1 && words.join(0, 1) == "e";
         if is_electric { self.beginning(make, words, 1, year).models } else { meant }
     }
 
-    /// The models of that year that the longest possible beginning of the name stands for.
+    /// The models of that year that the longest possible beginning of the name stands for, from
+    /// atom `from` on.
     fn beginning<'a>(&'a self, make: &'a Make, words: &Words, from: usize, year: u16) -> Beginning<'a> {
         let make_key = names::key(&make.name);
         for to in (from + 1..=words.len()).rev() {
@@ -404,7 +414,8 @@ impl Catalog {
             };
             let of_family =
                 |model: &&Model| family.as_ref().is_some_and(|family| model.slug.replace('-', "") == *family);
-            // One letter is a model only where it is the whole name: `C 300` is no `C`.
+            // A single letter is a model only where it is the whole name: `C 300` is not the model
+            // `C`.
             let is_name = key.len() > 1 || to == words.len();
             let called: Vec<&Model> = make.models.iter().filter(|model| is_name && is_called(model)).collect();
             let called_count = called.len();
@@ -414,9 +425,10 @@ impl Catalog {
                 let own = first.slug.replace('-', "");
                 let is_longer = key.len() > own.len() && key.starts_with(&own);
                 let of_trim = family.as_ref().is_some_and(|family| *family == own && family != key);
-                // `MX-5 Miata` is no version: another row of the same car is called so.
+                // `MX-5 Miata` is not a version: another row of the same car has that name.
                 let is_twin = self.twins(make, first).any(|(_, twin)| twin.slug.replace('-', "") == key);
-                // A rule for a family takes any rest: what stands behind `320d` is to be understood by itself.
+                // A rule for a family accepts any rest, so the part behind `320d` must be
+                // understood by itself.
                 let is_whole_word = |short: &usize| !words.is_glued(*short);
                 let of_same_family = |short: &usize| import::family(&make_key, words.join(from, *short)) == family;
                 let shortest = || (from + 1..to).filter(is_whole_word).find(of_same_family);
@@ -428,17 +440,18 @@ impl Catalog {
     }
 }
 
-/// What the beginning of a name stands for.
+/// The models that the beginning of a name stands for.
 struct Beginning<'a> {
     models: Vec<(&'a Make, &'a Model)>,
     /// The first atom behind the beginning.
     to: usize,
-    /// It is the name of a version of the model: `C 300` of the C-Class, `Golf GTI` of the Golf.
+    /// True if the beginning names a version of the model: `C 300` of the C-Class, `Golf GTI` of
+    /// the Golf.
     is_version: bool,
 }
 
-/// Each model once, and at most as many as an answer carries. Models of the requested year come first, and rows that
-/// name no vehicle come last.
+/// Makes suggestions of models: each model once, and at most as many as an answer carries. Models
+/// of the requested year come first, and rows that name no vehicle come last.
 fn suggestions<'a>(models: impl IntoIterator<Item = (&'a Make, &'a Model)>, year: Option<u16>) -> Vec<Suggestion> {
     let mut models: Vec<(&Make, &Model)> = models.into_iter().collect();
     models.sort_by_key(|(make, model)| {
@@ -449,19 +462,20 @@ fn suggestions<'a>(models: impl IntoIterator<Item = (&'a Make, &'a Model)>, year
     models.into_iter().take(SUGGESTIONS_MAX).map(|(make, model)| Suggestion::model(make, model, year)).collect()
 }
 
-/// Commonest first; models of unknown popularity last.
+/// Sort key of a model: the commonest first, and models of unknown popularity last.
 fn rank(model: &Model) -> u8 {
     if model.popularity == 0 { u8::MAX } else { model.popularity }
 }
 
-/// 1 for the same name; a name that contains the other counts as close however long it is.
+/// Similarity of two names, 1 for the same name. A name that contains the other counts as close
+/// however long it is.
 fn likeness(asked: &str, name: &str) -> f64 {
     let alike = strsim::jaro_winkler(asked, name);
     let contains = asked.len() >= 2 && name.contains(asked) || name.len() >= 3 && asked.contains(name);
     if contains { alike.max(0.9) } else { alike }
 }
 
-/// `1990 to 1998, 2004, 2010 to 2012`
+/// Formats ascending years as ranges, such as `1990 to 1998, 2004, 2010 to 2012`.
 pub fn ranges(years: &[u16]) -> String {
     let mut runs: Vec<(u16, u16)> = Vec::new();
     for year in years {

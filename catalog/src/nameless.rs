@@ -1,5 +1,6 @@
-//! Which rows of a release name no vehicle: registers have `Honda Motorcycle` and `Mercedes-Benz Benz` beside real models,
-//! and makes that are kinds of vehicles (`Moped`). The words and the exceptions are data, in `nameless.toml`.
+//! Says which rows of a release name no vehicle. Registers have `Honda Motorcycle` and
+//! `Mercedes-Benz Benz` beside real models, and makes that are kinds of vehicles (`Moped`). The
+//! words and the exceptions are data, in `nameless.toml`.
 
 use super::search::{Words, make_nicknames};
 use super::{Make, Model, names};
@@ -12,18 +13,20 @@ static TEXT: &str = include_str!("../data/nameless.toml");
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Slugs.
+    /// Slugs of makes that name no maker.
     makes: Vec<String>,
     words: Vec<String>,
-    /// Further words for a kind of thing: enough to ask for a row with, and too little to be certain of it without its make.
+    /// Further words for a kind of thing: enough to request a row with, but too little to be
+    /// certain of the row without its make.
     kinds: Vec<String>,
     named: Vec<Listed>,
     nameless: Vec<Listed>,
-    /// Certain without their make, although every word of them is one for a kind.
+    /// Rows that are certain without their make, although every word of their name is a word for a
+    /// kind.
     certain: Vec<Listed>,
 }
 
-/// Rows by `make/model`, slugs, with the reason that somebody had to list them.
+/// Rows by `make/model` in slugs, with the reason why they are listed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listed {
@@ -43,7 +46,7 @@ struct Nameless {
 }
 
 impl Nameless {
-    /// The embedded list; a test reads it, so it is never empty here.
+    /// The embedded list. A test reads it, so it is never empty here.
     fn embedded() -> &'static Self {
         static READ: LazyLock<Nameless> = LazyLock::new(|| Nameless::read(TEXT).unwrap_or_default());
         &READ
@@ -66,19 +69,20 @@ impl Nameless {
         list.contains(&format!("{}/{}", make.slug, model.slug))
     }
 
-    /// Words for a kind of vehicle and nothing else, behind the make's name or alone.
+    /// True if the model's name has only words for a kind of vehicle, behind the make's name or
+    /// alone.
     fn is_kind(&self, make: &Make, model: &Model) -> bool {
         let words = model.slug.strip_prefix(&make.slug).and_then(|rest| rest.strip_prefix('-')).unwrap_or(&model.slug);
         make.models.len() > 1 && words.split('-').all(|word| self.words.contains(word))
     }
 }
 
-/// A make that is none.
+/// True if a make is not the name of a maker.
 pub fn is_nameless_make(make: &Make) -> bool {
     Nameless::embedded().makes.contains(&make.slug)
 }
 
-/// A model that names no vehicle, or whose make does not.
+/// True if a model names no vehicle, or its make does not.
 pub fn is_nameless(make: &Make, model: &Model) -> bool {
     let list = Nameless::embedded();
     is_nameless_make(make)
@@ -86,26 +90,28 @@ pub fn is_nameless(make: &Make, model: &Model) -> bool {
         || !Nameless::is_listed(&list.named, make, model) && (list.is_kind(make, model) || repeats_make(make, model))
 }
 
-/// Whether a word, in lower case, is one for a kind of thing and by itself no vehicle's name: `tractor`, `fast`, `none`.
+/// True if a word, in lower case, is a word for a kind of thing and by itself not the name of a
+/// vehicle: `tractor`, `fast`, `none`.
 pub fn is_word_for_a_kind(word: &str) -> bool {
     let list = Nameless::embedded();
     list.words.contains(word) || list.kinds.contains(word)
 }
 
-/// All such words.
+/// All words for a kind of thing.
 #[cfg(test)]
 pub fn words_for_kinds() -> impl Iterator<Item = &'static str> {
     let list = Nameless::embedded();
     list.words.iter().chain(&list.kinds).map(String::as_str)
 }
 
-/// Whether a model whose name is made of such words is certain without its make.
+/// True if a model is certain without its make, although its name is made of words for a kind of
+/// thing.
 pub fn is_known_without_make(make: &Make, model: &Model) -> bool {
     Nameless::is_listed(&Nameless::embedded().certain, make, model)
 }
 
-/// Whether the model is called by its make's name (`Honda Honda`) or a part of it (`Mercedes-Benz Benz`). A make whose only
-/// model bears its name is that model.
+/// True if the model has its make's name (`Honda Honda`) or a part of it (`Mercedes-Benz Benz`).
+/// The only model of a make may bear the make's name.
 fn repeats_make(make: &Make, model: &Model) -> bool {
     let key = names::key(&model.name);
     let name = names::words(&make.name);
@@ -114,8 +120,8 @@ fn repeats_make(make: &Make, model: &Model) -> bool {
     (1..name.len()).any(is_run) || make.models.len() > 1 && (name.concat() == key || other())
 }
 
-/// Whether a text has such a row's make and name, written out one behind the other: nothing less asks for it. The make may
-/// be known beside the text.
+/// True if a text has the make and the name of a row that names no vehicle, written out one behind
+/// the other: nothing less requests such a row. The make may be given beside the text.
 pub fn is_written_out(text: &Words, make: &Make, model: &Model, make_is_given: bool) -> bool {
     let model = Words::of(&model.name);
     let wanted =

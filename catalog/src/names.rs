@@ -1,19 +1,20 @@
-//! How names of makes and models are compared and spelt: keys, slugs and the form shown to people.
+//! Compares and spells names of makes and models: keys, slugs and the form shown to people.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// The form names are compared in: lower-case letters and digits only, accents removed, `+` as `plus` (a Ka+ is not a
-/// Ka). `F-150`, `f150` and `F 150` have one key.
+/// The form in which names are compared: only lower-case letters and digits, without accents, and
+/// `+` as `plus` (a Ka+ is not a Ka). `F-150`, `f150` and `F 150` have one key.
 pub fn key(name: &str) -> String {
     let mut key = slug(name);
     key.retain(|c| c != '-');
     key
 }
 
-/// Lower case and hyphenated, ASCII letters and digits. Without its hyphens it is the [`key`].
+/// The form for URLs: lower case and hyphenated, with ASCII letters and digits. Without its hyphens
+/// it is the [`key`].
 pub fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
-    // A separator is written before the next letter, so none is left at either end.
+    // A separator is written only before the next letter, so none is left at either end.
     let mut separated = false;
     let mut push = |text: &str, separated: &mut bool| {
         if std::mem::take(separated) && !slug.is_empty() {
@@ -29,7 +30,7 @@ pub fn slug(name: &str) -> String {
                 push("plus", &mut separated);
                 separated = true;
             }
-            // Letters that have no decomposition.
+            // Letters that have no decomposition in Unicode.
             'ß' => push("ss", &mut separated),
             'ø' | 'Ø' => push("o", &mut separated),
             'ł' | 'Ł' => push("l", &mut separated),
@@ -41,13 +42,14 @@ pub fn slug(name: &str) -> String {
     slug
 }
 
-/// The words of a name, as keys: `MX-5 Miata` gives `mx`, `5`, `miata`.
+/// Splits a name into words, as keys: `MX-5 Miata` gives `mx`, `5`, `miata`.
 pub fn words(name: &str) -> Vec<String> {
     slug(name).split('-').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// A name in capitals as people write it: `GRAND CHEROKEE` gives `Grand Cherokee`; short words, words with digits and
-/// words without a vowel (`GLS`, `RAV4`, `CRZ`) stay. A name that has lower-case letters is left as it is.
+/// Writes a name in capitals as people write it: `GRAND CHEROKEE` gives `Grand Cherokee`. Short
+/// words, words with digits and words without a vowel (`GLS`, `RAV4`, `CRZ`) stay. A name that has
+/// lower-case letters is left as it is.
 pub fn shown(name: &str) -> String {
     if name.chars().any(char::is_lowercase) {
         return name.to_owned();

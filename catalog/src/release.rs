@@ -1,24 +1,25 @@
-//! The catalog's release file: what is in it, how it is written and read.
+//! The catalog's release file: its contents, and how it is written and read.
 //!
-//! Two files, each a zstd frame around a postcard value. The release holds makes, models, years, and body and
-//! dimensions from sources that ask for attribution at most. The supplement holds the facts that come only from a
-//! share-alike source (CC BY-SA 4.0) and is laid over the release at load; without it the catalog is complete, with
-//! coarser dimensions.
+//! A release is two files, each a zstd frame around a postcard value. The release file holds makes,
+//! models, years, and body and dimensions from sources that require attribution at most. The
+//! supplement holds the facts that come only from a share-alike source (CC BY-SA 4.0) and is laid
+//! over the release at load. Without it the catalog is complete, with coarser dimensions.
 
 use cyclorama_core::{BodyClass, Dimensions};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// Changes whenever the layout below does; a file with another number is refused.
+/// Changes whenever the layout below does. A file with another number is refused.
 const LAYOUT: u16 = 1;
-/// First year of a [`YearSet`] and of [`Span`]; the sets have room for 64 years.
+/// First year of a [`YearSet`] and of a [`Span`]. The sets have room for 64 years.
 pub const FIRST_YEAR: u16 = 1990;
-/// Bound on a decompressed file. The real one has under 3 MB; a broken one must not eat the memory.
+/// Maximum size of a decompressed file, in bytes. The real one has under 3 MB; a broken one must
+/// not exhaust the memory.
 const DECOMPRESSED_BYTES_MAX: usize = 64 << 20;
 const COMPRESSION_LEVEL: i32 = 19;
 
-/// Years as bits, bit 0 is [`FIRST_YEAR`].
+/// A set of years as bits; bit 0 is [`FIRST_YEAR`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct YearSet(pub u64);
 
@@ -45,24 +46,25 @@ impl YearSet {
         self.0.count_ones() as usize
     }
 
-    /// Ascending.
+    /// The years, ascending.
     pub fn iter(self) -> impl Iterator<Item = u16> {
         (0..64).filter(move |offset| self.0 >> offset & 1 == 1).map(|offset| FIRST_YEAR + offset)
     }
 }
 
+/// The contents of a release file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
     pub layout: u16,
-    /// Package and version the makes, models and years come from.
+    /// Package and version that the makes, models and years come from.
     pub package: String,
     pub sources: Vec<Source>,
     pub makes: Vec<Make>,
-    /// Distinct dimensions; spans point into it.
+    /// Distinct dimensions. [`Span::dimensions`] is a position in this list.
     pub dimensions: Vec<Dimensions>,
 }
 
-/// Where makes, models and years come from.
+/// A source of makes, models and years.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     pub id: String,
@@ -72,13 +74,14 @@ pub struct Source {
     pub url: String,
 }
 
+/// A make with its models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Make {
-    /// The package's own number.
+    /// The package's own number for the make.
     pub id: u64,
     pub name: String,
     pub slug: String,
-    /// Other names it is known by (`VW`), as people write them.
+    /// Other names of the make (`VW`), as people write them.
     pub aliases: Vec<String>,
     /// In order of key.
     pub models: Vec<Model>,
@@ -89,52 +92,58 @@ pub struct Make {
 pub struct Model {
     pub name: String,
     pub slug: String,
-    /// How common it is, 1 (most) to 10; 0 where not known. For ranking only.
+    /// Popularity from 1 (the most common) to 10, or 0 where it is not known. It is used for
+    /// ranking only.
     pub popularity: u8,
     pub spellings: Vec<Spelling>,
-    /// Numbers of `VehicleType::ALL`, the likeliest first: a year's type is the first that has it.
+    /// Vehicle types (positions in `VehicleType::ALL`) with their years, the likeliest first: the
+    /// type in a year is the first that has the year.
     pub types: Vec<(u8, YearSet)>,
-    /// Ascending, covering every year of the model.
+    /// Ascending; they cover every year of the model.
     pub spans: Vec<Span>,
 }
 
-/// One name of the package with its years by vehicle type (numbers of `VehicleType::ALL`).
+/// One name of the package, with its years by vehicle type (positions in `VehicleType::ALL`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spelling {
     pub name: String,
     pub years: Vec<(u8, YearSet)>,
 }
 
-/// Body and dimensions from `from` up to the next span.
+/// Body and dimensions from the year `from` up to the next span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// Years since [`FIRST_YEAR`].
     pub from: u8,
-    /// Number of `BodyClass::ALL`.
+    /// Position in `BodyClass::ALL`.
     pub body: u8,
     pub dimensions: u32,
 }
 
-/// Share-alike facts: for some models, the spans that take the place of the release's.
+/// Share-alike facts: for some models, the spans that replace those of the release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Supplement {
     pub layout: u16,
-    /// Shown by `catalog info`; the file states its own terms.
+    /// The licence notice, which `catalog info` shows. The file carries its own terms.
     pub notice: String,
-    /// SHA-256 of the release file it was made with: positions below are positions in that release.
+    /// SHA-256 of the release file it was made with. The positions below are positions in that
+    /// release.
     pub release_sha256: [u8; 32],
     pub dimensions: Vec<Dimensions>,
     pub patches: Vec<Patch>,
 }
 
+/// The spans of one model that replace those of the release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
     pub make: u32,
     pub model: u32,
-    /// First and last year (since [`FIRST_YEAR`]), body (number of `BodyClass::ALL`), position in `dimensions`.
+    /// First and last year (since [`FIRST_YEAR`]), body (position in `BodyClass::ALL`), position in
+    /// `dimensions`.
     pub spans: Vec<(u8, u8, u8, u32)>,
 }
 
+/// The reason why a release or its supplement cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReleaseError {
     #[error("cannot read catalog file {}", path.display())]
@@ -155,11 +164,12 @@ pub enum ReleaseError {
     Inconsistent { file: String, detail: String },
 }
 
-/// `vehicles.bin` has its share-alike supplement in `vehicles.cc-by-sa.bin`.
+/// The path of the supplement beside a release: for `vehicles.bin` it is `vehicles.cc-by-sa.bin`.
 pub fn supplement_path(release: &Path) -> PathBuf {
     release.with_extension("cc-by-sa.bin")
 }
 
+/// Encodes a release or a supplement as a zstd frame around its postcard value.
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, ReleaseError> {
     let plain = postcard::to_stdvec(value).map_err(|source| ReleaseError::Decode { file: "(new)".into(), source })?;
     zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
@@ -169,7 +179,7 @@ pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, ReleaseError> {
 fn decode<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, ReleaseError> {
     let plain = zstd::bulk::decompress(bytes, DECOMPRESSED_BYTES_MAX)
         .map_err(|source| ReleaseError::Decompress { file: file.into(), source })?;
-    // The layout number comes first in both files, and is looked at before the rest is believed.
+    // The layout number comes first in both files, and is checked before the rest is decoded.
     let (found, _) = postcard::take_from_bytes::<u16>(&plain)
         .map_err(|source| ReleaseError::Decode { file: file.into(), source })?;
     if found != LAYOUT {
@@ -183,7 +193,8 @@ impl Release {
         Self { layout: LAYOUT, package, sources, makes, dimensions }
     }
 
-    /// Reads a release and lays its supplement over it, if there is one.
+    /// Reads a release and lays its supplement over it, if there is one. Returns [`ReleaseError`]
+    /// if a file is broken, has another layout, or was not made with this release.
     pub fn decode(file: &str, release: &[u8], supplement: Option<&[u8]>) -> Result<Self, ReleaseError> {
         let mut read: Self = decode(file, release)?;
         if let Some(supplement) = supplement {
@@ -218,7 +229,7 @@ impl Release {
         Ok(())
     }
 
-    /// What lookups rely on without checking again.
+    /// Checks everything that lookups rely on without checking again.
     fn check(&self, file: &str) -> Result<(), ReleaseError> {
         for make in &self.makes {
             for model in &make.models {
@@ -246,14 +257,15 @@ impl Model {
         self.types.iter().fold(YearSet::default(), |all, (_, years)| all.union(*years))
     }
 
-    /// Body and position of the dimensions in a year (since [`FIRST_YEAR`]); the first span's before it begins.
+    /// Body and position of the dimensions in a year (since [`FIRST_YEAR`]). Before the first span
+    /// begins, those of the first span.
     pub(super) fn facts_of(&self, year: u8) -> (u8, u32) {
         let after = self.spans.partition_point(|span| span.from <= year);
         self.spans.get(after.saturating_sub(1)).map_or((0, 0), |span| (span.body, span.dimensions))
     }
 }
 
-/// Joins neighbouring years with the same facts.
+/// Joins consecutive years (since [`FIRST_YEAR`]) with the same body and dimensions into spans.
 pub fn spans(years: impl Iterator<Item = (u8, u8, u32)>) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for (from, body, dimensions) in years {

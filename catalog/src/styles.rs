@@ -1,4 +1,5 @@
-//! Words for bodies (`estate`, `Variant`, `5-türig`) and what they stand for: `data/body-trims.toml`, read once.
+//! Words for bodies (`estate`, `Variant`, `5-türig`) and the bodies they stand for:
+//! `data/body-trims.toml`, read once.
 
 use crate::search::Words;
 use cyclorama_core::BodyClass;
@@ -11,13 +12,13 @@ static TEXT: &str = include_str!("../data/body-trims.toml");
 /// Atoms of the longest word for a body (`hatchback liftback notchback`).
 pub const STYLE_ATOMS_MAX: usize = 5;
 
-/// Words behind a number of doors, without accents.
+/// Words that follow a number of doors, without accents.
 const DOORS: [&str; 16] = [
     "door", "doors", "dr", "turig", "turige", "turiger", "tuerig", "turer", "tuerer", "turen", "porte", "portes",
     "puertas", "deurs", "deuren", "drs",
 ];
 
-/// Bodies that one word is used for, the one it usually means first.
+/// Groups of bodies that one word is used for, the body that it usually means first.
 const ALIKE: [&[BodyClass]; 7] = [
     &[BodyClass::Sedan, BodyClass::Fastback],
     &[BodyClass::Hatchback, BodyClass::Fastback],
@@ -38,7 +39,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Entry {
     body: BodyClass,
-    /// Slugs; empty for words that every make uses alike.
+    /// Slugs of makes; empty for words that every make uses in this sense.
     #[serde(default)]
     makes: Vec<String>,
     words: Vec<String>,
@@ -48,11 +49,12 @@ struct Entry {
 #[derive(Debug)]
 pub struct Style {
     pub body: BodyClass,
-    /// Slugs of the makes that use the word so; empty for all.
+    /// Slugs of the makes that use the word in this sense; empty for all.
     pub makes: Vec<String>,
 }
 
 impl Style {
+    /// True if the make uses the word in this sense.
     pub fn is_of(&self, make: &str) -> bool {
         self.makes.is_empty() || self.makes.iter().any(|other| other == make)
     }
@@ -72,23 +74,25 @@ fn read(text: &str) -> Result<HashMap<String, Vec<Style>>, toml::de::Error> {
     Ok(styles)
 }
 
-/// The meanings that the atoms `from..to`, joined, have as a word for a body; empty if they are no such word.
+/// Returns the meanings that the atoms `from..to`, joined, have as a word for a body. Empty if they
+/// are no such word.
 pub fn at(words: &Words, from: usize, to: usize) -> &'static [Style] {
     of_key(words.join(from, to))
 }
 
 fn of_key(key: &str) -> &'static [Style] {
-    /// The embedded list; a test reads it, so it is never left empty by a mistake.
+    /// The embedded list. A test reads it, so that it is never left empty by a mistake.
     static READ: LazyLock<HashMap<String, Vec<Style>>> = LazyLock::new(|| read(TEXT).unwrap_or_default());
     READ.get(key).map_or(&[], Vec::as_slice)
 }
 
-/// The body that a word or phrase stands for whatever the make.
+/// Returns the body that a word or phrase stands for with every make.
 pub fn body_of_phrase(phrase: &str) -> Option<BodyClass> {
     of_key(Words::of(phrase).key()).iter().find(|style| style.makes.is_empty()).map(|style| style.body)
 }
 
-/// A number of doors from an atom on, and the first atom behind it: `5-türig`, `4 porte`, `3dr`, `two door`, `4D`.
+/// Reads a number of doors from an atom on: `5-türig`, `4 porte`, `3dr`, `two door`, `4D`. Returns
+/// the first atom behind it and the number.
 pub fn doors_at(words: &Words, from: usize) -> Option<(usize, u16)> {
     let doors = match words.join(from, from + 1) {
         "2" | "two" => 2,
@@ -106,7 +110,8 @@ pub fn doors_at(words: &Words, from: usize) -> Option<(usize, u16)> {
     is_unit.then_some((from + 2, doors))
 }
 
-/// Whether a vehicle with so many doors can have a body: hatches count as a door in Europe and not in America.
+/// True if a vehicle with this number of doors can have a body. The hatch counts as a door in
+/// Europe and not in America.
 pub fn doors_fit(doors: u16, body: BodyClass) -> bool {
     use BodyClass::*;
     match doors {
@@ -117,7 +122,7 @@ pub fn doors_fit(doors: u16, body: BodyClass) -> bool {
     }
 }
 
-/// The body that a number of doors stands for where the usual one does not have so many.
+/// The body that a number of doors stands for where the usual body does not have as many.
 pub fn body_of_doors(doors: u16) -> BodyClass {
     match doors {
         2 => BodyClass::Coupe,
@@ -126,7 +131,7 @@ pub fn body_of_doors(doors: u16) -> BodyClass {
     }
 }
 
-/// Whether the same words are used for two bodies.
+/// True if the same words are used for two bodies.
 pub fn are_alike(one: BodyClass, other: BodyClass) -> bool {
     one == other || ALIKE.iter().any(|alike| alike.contains(&one) && alike.contains(&other))
 }

@@ -31,7 +31,7 @@ fn the_release_holds_what_the_package_lists() {
     assert_eq!(CATALOG.sources().len(), 5);
 }
 
-/// Body and length of cars everybody knows; the length within a hand's breadth of the maker's figure.
+/// Body and length of well-known cars; the length is within a hand's breadth of the maker's figure.
 #[test]
 fn well_known_cars() {
     let cars: [(&str, &str, u16, BodyClass, u32); 34] = [
@@ -90,7 +90,8 @@ fn well_known_cars() {
     }
 }
 
-/// No source measures two-wheelers: their lengths come from published figures of the family, never from a car of the same name.
+/// No source measures two-wheelers. Their lengths come from published figures of the family, never
+/// from a car of the same name.
 #[test]
 fn two_wheelers_have_sizes_of_two_wheelers() {
     for (make, model, year, length_mm) in [
@@ -134,7 +135,7 @@ fn names_slugs_spellings_and_unique_beginnings() {
         ("porsche", "pana", 2020, "porsche/panamera/2020"),
         ("porsche", "Tayc", 2024, "porsche/taycan/2024"),
         ("mazda", "cx-90", 2024, "mazda/cx-90/2024"),
-        // A whole name wins over longer ones that begin with it.
+        // A whole name takes precedence over longer ones that begin with it.
         ("porsche", "911", 2024, "porsche/911/2024"),
         ("toyota", "corolla", 2024, "toyota/corolla/2024"),
     ];
@@ -273,7 +274,7 @@ fn an_import_reads_a_package_and_a_share_alike_source() {
     assert_eq!((comet.vehicle.body, comet.vehicle.dimensions.length_mm), (Coupe, 4572));
     assert_eq!((comet.make_name.as_str(), comet.model_name.as_str()), ("ZZ Motors", "Comet"));
     assert_eq!(catalog.find("zz-motors", "comet-estate", 2001).unwrap().vehicle.body, Wagon);
-    // Without the share-alike file nothing that comes only from there is known.
+    // Without the share-alike file, facts that come only from there are unknown.
     std::fs::remove_file(supplement_path(&out)).unwrap();
     let plain = Catalog::load(&out).unwrap().find("zz-motors", "comet", 2001).unwrap().vehicle;
     assert_eq!((plain.body, plain.dimensions.length_mm), (Sedan, 4780));
@@ -292,8 +293,9 @@ proptest! {
     }
 }
 
-/// Make, model and year as decoders of identification numbers, dealers' feeds and people write them, and the vehicle that is
-/// meant: it is found, or the first suggestion is this one and has the year.
+/// Make, model and year as decoders of vehicle identification numbers, dealers' feeds and people
+/// write them, with the vehicle that is meant. The vehicle is found, or is the first suggestion and
+/// has the year.
 #[test]
 fn names_of_decoders_lead_to_the_vehicle_of_that_year() {
     let cases = include_str!("decoder_names.tsv").lines().filter(|line| !line.starts_with('#'));
@@ -326,7 +328,7 @@ fn names_of_decoders_lead_to_the_vehicle_of_that_year() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Whoever follows a suggestion that has the year finds the vehicle; those that have it come first.
+/// Every suggestion that has the year leads to a vehicle, and these suggestions come first.
 #[test]
 fn suggestions_of_the_year_come_first_and_are_found() {
     for make in CATALOG.makes() {
@@ -380,7 +382,7 @@ fn nicknames_of_makes_are_makes() {
     }
 }
 
-/// A word for a body in a model's name is the body it has, or the row is listed with the reason.
+/// A model whose name has a word for a body has that body, or the row is listed with the reason.
 #[test]
 fn bodies_are_what_names_say() {
     #[derive(serde::Deserialize)]
@@ -429,7 +431,8 @@ fn bodies_are_what_names_say() {
     assert_eq!(listed, BTreeSet::new(), "listed, and as their names say");
 }
 
-/// A nameplate that is sold as a low car and as an SUV has two heights: no low body has that of the SUV.
+/// A nameplate that is sold as a low car and as an SUV has two heights. No low body has the height
+/// of the SUV.
 #[test]
 fn a_low_body_has_not_the_height_of_its_suv() {
     let (mut wrong, mut count) = (BTreeSet::new(), 0);

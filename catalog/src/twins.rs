@@ -1,5 +1,5 @@
-//! One car that the registers file under several names, each with years of its own: `glc` and `glc-class`. Which rows are
-//! one is data, in `twins.toml`.
+//! Twins: catalog rows that are one car, because the registers file it under several names, each
+//! with its own years (`glc` and `glc-class`). The groups of rows are data, in `twins.toml`.
 //!
 //! Why: `docs/decisions/catalog-and-search.md` (One car in two catalog rows (`glc`, `glc-class`)).
 
@@ -13,13 +13,13 @@ static TEXT: &str = include_str!("../data/twins.toml");
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Groups of rows, `make/model` in slugs.
+    /// Groups of rows, each row as `make/model` in slugs.
     twins: Vec<Vec<String>>,
     #[serde(rename = "apart")]
     _apart: Vec<Apart>,
 }
 
-/// Rows whose names look like those of twins and that are none.
+/// Rows whose names look like those of twins although they are different cars.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Apart {
@@ -29,9 +29,9 @@ struct Apart {
     _models: Vec<String>,
 }
 
-/// For each row the others of its group.
+/// The other rows of its group for each row.
 fn groups() -> &'static HashMap<String, Vec<String>> {
-    /// The embedded list; a test reads it, so it is never empty here.
+    /// The embedded list. A test reads it, so it is never empty here.
     static READ: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
         let file: File = toml::from_str(TEXT).unwrap_or_default();
         let others = |group: Vec<String>| {
@@ -44,7 +44,7 @@ fn groups() -> &'static HashMap<String, Vec<String>> {
 }
 
 impl Catalog {
-    /// Other rows of the release that are the same car.
+    /// Returns the other rows of the release that are the same car.
     pub fn twins<'a>(&'a self, make: &Make, model: &Model) -> impl Iterator<Item = (&'a Make, &'a Model)> + use<'a> {
         let others = groups().get(&format!("{}/{}", make.slug, model.slug)).map_or(&[][..], Vec::as_slice);
         others.iter().filter_map(|key| {
@@ -53,19 +53,20 @@ impl Catalog {
         })
     }
 
-    /// The same car where the release has it in that year: the row itself, else a twin.
+    /// Returns the same car where the release has it in that year: the row itself, else a twin.
     pub fn same_car_in<'a>(&'a self, make: &'a Make, model: &'a Model, year: u16) -> Option<(&'a Make, &'a Model)> {
         let itself = std::iter::once((make, model));
         itself.chain(self.twins(make, model)).find(|(_, model)| model.years().contains(year))
     }
 
-    /// The family of a trim where the release has it in that year: the 3 Series of `328xi`.
+    /// Returns the family of a trim where the release has it in that year: the 3 Series for
+    /// `328xi`.
     pub fn family_in<'a>(&'a self, make: &'a Make, model: &Model, year: u16) -> Option<(&'a Make, &'a Model)> {
         let (make, family) = self.family(make, model)?;
         self.same_car_in(make, family, year)
     }
 
-    /// The family of a trim, whatever the year.
+    /// Returns the family of a trim, in any year.
     pub(super) fn family<'a>(&'a self, make: &'a Make, model: &Model) -> Option<(&'a Make, &'a Model)> {
         let key = |slug: &str| slug.replace('-', "");
         let family = import::family(&names::key(&make.name), &key(&model.slug))?;
@@ -96,7 +97,8 @@ mod tests {
         }
     }
 
-    /// Pairs of one make whose names differ by the make's own, by `class` or `series`, or by `range-rover`.
+    /// Pairs of rows of one make whose names differ by the make's own name, by `class` or `series`,
+    /// or by `range-rover`.
     #[test]
     fn rows_that_look_like_twins_are_listed() {
         let (file, catalog) = listed();

@@ -6,7 +6,7 @@ const pulse = document.getElementById("pulse");
 const events = new EventSource("/console/events");
 
 events.onopen = () => { pulse.textContent = "live"; };
-events.onerror = () => { pulse.textContent = "The service does not answer; trying again."; };
+events.onerror = () => { pulse.textContent = "The service does not respond. Trying again."; };
 events.onmessage = (event) => {
   const fresh = new DOMParser().parseFromString(event.data, "text/html");
   live.replaceChildren(...fresh.body.childNodes);

@@ -1,4 +1,5 @@
-// The playground works without this: it shows what is chosen at once, and finds vehicles while somebody types.
+// Shows a choice on the playground at once, and finds vehicles while somebody types. The page works
+// without this script.
 "use strict";
 
 const SEARCH_PAUSE_MS = 180;
@@ -9,7 +10,8 @@ const stage = document.getElementById("stage");
 const USUAL_BOX = { w: 800, h: 450 };
 let turn = 0;
 
-// A choice is a page of its own: its address can be kept and shared, and its snippets are the server's.
+// Each choice is a page of its own: its URL can be kept and shared, and the server writes its
+// snippets.
 async function show(address) {
   const mine = ++turn;
   if (stage) stage.classList.add("busy");
@@ -31,7 +33,7 @@ async function show(address) {
     image.onload = done;
     image.onerror = () => {
       done();
-      document.getElementById("told").textContent = "This picture cannot be had now. Try again in a minute.";
+      document.getElementById("told").textContent = "This image is not available now. Try again in a minute.";
     };
     stage.className = fresh.querySelector("#stage").className + " busy";
     image.alt = picture.alt;

@@ -1,4 +1,5 @@
-//! `make bench`: pages of the statement of an account with a million entries, on SQLite. Nothing is asserted here.
+//! `make bench`: pages of the statement of an account with a million entries, on SQLite. Asserts
+//! nothing.
 
 use cyclorama::books::{self, Credits, Database, PAGE_MAX, UnixMs};
 use std::time::Instant;
@@ -26,7 +27,7 @@ async fn run() -> anyhow::Result<()> {
     let book = "update balances set credits = credits - ($2 - 1), entries = $2 where account_id = $1";
     sqlx::query(book).bind(ACCOUNT).bind(ENTRIES).execute(&mut *tx).await?;
     tx.commit().await?;
-    anyhow::ensure!(books::verify(&database.readers).await?.is_empty(), "the ledger does not add up");
+    anyhow::ensure!(books::verify(&database.readers).await?.is_empty(), "the ledger was verified and does not add up");
 
     println!("statement of an account with {ENTRIES} entries on SQLite, pages of {PAGE_MAX}: medians of {TURNS} turns");
     println!("| page | ms | to the first page |");

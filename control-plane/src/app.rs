@@ -1,4 +1,4 @@
-//! What every handler and task shares, made once at start.
+//! The state that every handler and task shares, created once at start.
 
 use crate::accounts::api_key::Keys;
 use crate::accounts::node_token::{self, KnownNodes};
@@ -16,8 +16,8 @@ use crate::config::Config;
 use crate::db::Database;
 use crate::delivery::credentials::Credentials;
 use crate::delivery::sizes::Sizes;
-use crate::delivery::urls::{self, Addresses, Mint, SigningKeys};
-use crate::delivery::{self, Abandoned, Deliveries, Examples, Pictures};
+use crate::delivery::urls::{self, Mint, SignedUrls, SigningKeys};
+use crate::delivery::{self, Abandoned, Deliveries, Examples, Images};
 use crate::farm::budget_watch::BudgetWatch;
 use crate::farm::embedded::EmbeddedNode;
 use crate::in_flight::InFlight;
@@ -40,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
-/// What the service is made of: the settings, and what was opened by them.
+/// The settings of the service, and the parts that were opened with them.
 pub struct Resources {
     pub config: Config,
     pub base_url: String,
@@ -53,7 +53,7 @@ pub struct Resources {
     pub signing_keys: SigningKeys,
     pub catalog: CurrentCatalog,
     pub store: ObjectStore,
-    /// Signs pictures; `None`: they are not signed.
+    /// Signs images; `None` if they are not signed.
     pub credentials: Option<Credentials>,
     pub sizes: Sizes,
     pub meter: Meter,
@@ -66,79 +66,80 @@ pub struct Resources {
 pub struct Parts {
     /// Every setting, checked at start.
     pub config: Config,
-    /// What clients see in front of every path; no slash at the end.
+    /// URL before every path that clients see, without a slash at the end.
     pub base_url: String,
-    /// The database, schema up to date.
+    /// The database, with an up-to-date schema.
     pub db: Database,
-    /// The present moment.
+    /// Source of the current time.
     pub clock: Clock,
     /// API keys, looked up by hash.
     pub keys: Arc<Keys>,
-    /// What partners sign addresses with.
+    /// The secrets with which partners sign URLs.
     pub partner_secrets: PartnerSecrets,
     /// Hashes passwords, a few at a time.
     pub passwords: Passwords,
-    /// Sends letters; `None` where no mail is set up.
+    /// Sends emails; `None` if no mail server is configured.
     pub mailer: Option<Mailer>,
-    /// Whom people may sign in with.
+    /// The providers with which people may sign in.
     pub openid: Providers,
-    /// Takes payments; `None` where another provider does.
+    /// Takes payments; `None` if Stripe is not used.
     pub stripe: Option<Stripe>,
-    /// What delivery tokens are signed with.
+    /// The keys with which delivery tokens are signed.
     pub signing_keys: Arc<SigningKeys>,
-    /// Makes signed addresses.
+    /// Makes signed URLs.
     pub mint: Mint,
-    /// Signed addresses at hand.
-    pub addresses: Addresses,
-    /// Which vehicles exist.
+    /// Loads the images of signed URLs.
+    pub addresses: SignedUrls,
+    /// The vehicles that exist.
     pub catalog: Arc<CurrentCatalog>,
-    /// Has all processes read their catalog again.
+    /// Makes all processes read their catalog again.
     pub catalog_reload: Reload,
-    /// Names that the catalog did not have.
+    /// Names that were requested and that the catalog does not have.
     pub missing_vehicles: MissingVehicles,
-    /// What identification numbers are read by.
+    /// The decoders of vehicle identification numbers.
     pub vins: Decoders,
-    /// The home page's pictures.
+    /// The home page's images.
     pub examples: Examples,
-    /// Where pictures are kept.
+    /// The store in which images are kept.
     pub store: ObjectStore,
     /// Counts requests and moves credits, in groups.
     pub meter: Meter,
-    /// Which pictures exist, and the work that makes them.
+    /// The state of all renders, and the queue of the work.
     pub renders: Renders,
-    /// Pictures at hand, and how the others are found.
-    pub pictures: Pictures,
-    /// Delivers pictures to holders of keys.
+    /// Finds images: in its cache, in the store, or by rendering them.
+    pub pictures: Images,
+    /// Delivers images to holders of keys.
     pub deliveries: Deliveries,
-    /// Requests that are done once, by their names.
+    /// Requests that are carried out once, by their idempotency keys.
     pub named_requests: NamedRequests,
-    /// Where reported events go.
+    /// Receives reported events.
     pub telemetry: telemetry::Sink,
-    /// What opens the operator address.
+    /// The token that gives access to the operator address.
     pub operator_token: OperatorToken,
-    /// Figures for `/metrics`.
+    /// The metrics for `/metrics`.
     pub metrics: PrometheusHandle,
-    /// Nodes that were let in lately.
+    /// Tokens of nodes that were admitted recently.
     pub known_nodes: KnownNodes,
-    /// Requests without a key, by network.
+    /// Counts requests without a key, by network.
     pub network_counts: NetworkCounts,
     /// Requests of clients that are being answered.
     pub in_flight: InFlight,
-    /// Cancelled at the first signal to stop: load balancers are told to turn away.
+    /// Cancelled at the first signal to stop, so that load balancers turn away.
     pub unready: CancellationToken,
-    /// Cancelled when they have had time to: new requests are refused, those in flight are finished with the nodes' help.
+    /// Cancelled after load balancers had time to turn away: new requests are refused, those in
+    /// flight are finished with the nodes' help.
     pub stopping: CancellationToken,
-    /// Cancelled when nothing is worth waiting for any more: nodes' long polls end and connections close.
+    /// Cancelled when nothing is left to wait for: nodes' long polls end and connections close.
     pub closing: CancellationToken,
 }
 
 impl App {
-    /// Puts the service together. Fails where the list of the home page's pictures does not parse.
+    /// Puts the service together. Fails if the list of the home page's images does not parse.
     pub fn new(resources: Resources) -> Result<Self, toml::de::Error> {
         let Resources { config, base_url, db, process, clock, store, meter, renders, .. } = resources;
         let (keys, catalog) = (Arc::new(Keys::default()), Arc::new(resources.catalog));
         let signing_keys = Arc::new(resources.signing_keys);
-        let pictures = Pictures::new(
+        let pictures = Images::new(
             delivery::Sources {
                 store: store.clone(),
                 renders: renders.clone(),
@@ -169,7 +170,7 @@ impl App {
                 clock,
                 base_url: base_url.clone(),
             },
-            addresses: Addresses::new(urls::Sources {
+            addresses: SignedUrls::new(urls::Sources {
                 db: db.clone(),
                 clock,
                 catalog: catalog.clone(),
@@ -213,12 +214,12 @@ impl App {
         Ok(App(Arc::new(parts)))
     }
 
-    /// What letters about reloads are written with.
-    pub fn reload_letters(&self) -> auto_reload::Letters {
-        auto_reload::Letters { db: self.db.clone(), mailer: self.mailer.clone(), base_url: self.base_url.clone() }
+    /// Returns the writer of emails about reloads.
+    pub fn reload_letters(&self) -> auto_reload::FailureEmails {
+        auto_reload::FailureEmails { db: self.db.clone(), mailer: self.mailer.clone(), base_url: self.base_url.clone() }
     }
 
-    /// The task that reloads accounts; `None` without Stripe.
+    /// Returns the task that reloads accounts, or `None` without Stripe.
     pub fn auto_reload(&self) -> Option<auto_reload::Sweep> {
         Some(auto_reload::Sweep {
             db: self.db.clone(),
@@ -230,7 +231,7 @@ impl App {
         })
     }
 
-    /// The task that writes letters about balances; `None` without mail.
+    /// Returns the task that writes emails about balances, or `None` without a mail server.
     pub fn alerts(&self) -> Option<alerts::Sweep> {
         Some(alerts::Sweep {
             db: self.db.clone(),
@@ -241,7 +242,7 @@ impl App {
         })
     }
 
-    /// The task that watches the day's budget.
+    /// Returns the task that watches the day's budget.
     pub fn budget_watch(&self) -> BudgetWatch {
         BudgetWatch {
             renders: self.renders.clone(),
@@ -252,7 +253,7 @@ impl App {
         }
     }
 
-    /// The node beside the service, which finds it at `public`.
+    /// Returns the node beside the service, which reaches the service at `public`.
     pub fn embedded_node(&self, public: SocketAddr) -> EmbeddedNode {
         EmbeddedNode {
             farm: self.config.farm.clone(),

@@ -1,20 +1,25 @@
 //! The database: one set of queries for SQLite and PostgreSQL through `sqlx::Any`.
 //!
-//! Rules for SQL everywhere: `$1` placeholders (never `QueryBuilder::push_bind`, which writes `?`; the ledger's long inserts do on SQLite,
-//! for speed), ids as UUIDv7 text,
-//! times as unix milliseconds BIGINT, guarded updates (`... and available >= $1`, one row changed) instead of
-//! read-then-write. Functions that write take the open transaction, so the caller decides what commits together.
+//! Rules for SQL everywhere: `$1` placeholders (never `QueryBuilder::push_bind`, which writes `?`;
+//! the ledger's long inserts do on SQLite, for speed), ids as UUIDv7 text, times as Unix
+//! milliseconds BIGINT, guarded updates (`... and available >= $1`, one row changed) instead of
+//! read-then-write. Functions that write take the open transaction, so that the caller decides
+//! what commits together.
 //!
-//! Everything that writes goes through [`Database::begin`] or [`Database::write`]: SQLite has one writer at a time and lets whoever
-//! happens to ask at the right moment be it, so writers of this process queue for one connection, first come, first served. Without
-//! that, a busy meter left others waiting for seconds (measured: 15 to 30 writes in 20 s, some lost to "database is locked"); and a
-//! connection forgets the pages that it remembers as soon as another one has written.
+//! Everything that writes goes through [`Database::begin`] or [`Database::write`]. SQLite has
+//! one writer at a time and grants the lock to whichever connection requests it at the right
+//! moment, so writers of this process queue for one connection, first come, first served.
+//! Without that, a busy meter left others waiting for seconds (measured: 15 to 30 writes in 20
+//! s, some failed with "database is locked"); and a connection drops its cached pages as soon as
+//! another one has written.
 //!
 //! Why: `docs/decisions/operations.md` (SQLite: writers take turns at one connection).
 
 mod health;
 mod kind;
 mod probe;
+#[cfg(test)]
+mod schema_page;
 
 use crate::clock;
 use crate::secret::Secret;
@@ -30,28 +35,30 @@ use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
-/// Every step of the schema.
+/// All migrations of the schema.
 pub static MIGRATOR: Migrator = sqlx::migrate!("./migrations");
 
-/// How long a statement waits for a connection or for its turn to write.
+/// Longest time that a statement waits for a connection or for its turn to write.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// How long a probe waits for an answer: those who probe give up after two or three seconds.
+/// Longest time that a probe waits for an answer: those who probe give up after
+/// two or three seconds.
 const PING_MAX: Duration = Duration::from_millis(1500);
 
-/// Connections that read a SQLite file.
+/// Number of connections that read a SQLite file.
 const READERS: u32 = 8;
-/// What a connection remembers of the file at most. A reader forgets it with the next write.
+/// Maximum size of a connection's page cache. A reader's cache is dropped with the next write.
 const READER_CACHE_KIB: u32 = 2 * 1024;
 const WRITER_CACHE_KIB: u32 = 32 * 1024;
 
-/// An answer that took longer says too little about the moment it was given.
+/// Maximum duration of a query for the database's time, in milliseconds. A slower answer says too
+/// little about the moment at which it was given.
 const TELLING_MS_MAX: i64 = 400;
 const CLOCK_READ_EVERY: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone)]
 pub struct Database {
-    /// For statements that only read; on SQLite they cannot write.
+    /// For statements that only read; on SQLite these connections cannot write.
     pub readers: AnyPool,
     pub kind: DatabaseKind,
     url: Secret,
@@ -61,7 +68,8 @@ pub struct Database {
     writers: AnyPool,
 }
 
-/// An open transaction, on SQLite the only one that may write. Statements run on `&mut *tx`; dropping it rolls back.
+/// An open transaction; on SQLite the only one that may write. Statements run on `&mut *tx`.
+/// Dropping it rolls back.
 pub struct Tx<'a>(Transaction<'a, Any>);
 
 impl Tx<'_> {
@@ -96,16 +104,17 @@ impl Database {
         Ok(database)
     }
 
-    /// Takes the steps of the schema that are missing.
+    /// Runs the migrations that are missing.
     pub async fn migrate(&self, migrator: &Migrator) -> Result<(), MigrateError> {
         migrator.run(&self.writers).await
     }
 
-    /// Opens it with the schema that is there, if any.
+    /// Opens the database without migrating its schema.
     pub async fn connect(url: &str) -> Result<Self, sqlx::Error> {
         sqlx::any::install_default_drivers();
         let kind = if url.starts_with("postgres") { DatabaseKind::Postgres } else { DatabaseKind::Sqlite };
-        // A pool tries until its time is up and then says only that; one connection says what is wrong.
+        // A pool retries until its time is up and then reports only that; a single connection
+        // reports the actual error.
         AnyConnection::connect(url).await?.close().await?;
         let health = Health::default();
         let (readers, writers) = match kind {
@@ -121,8 +130,9 @@ impl Database {
         Ok(Self { readers, kind, url: Secret::new(url), health, probe: Probe::default(), writers })
     }
 
-    /// Begins a transaction that may write. On SQLite it takes the write lock at once: a transaction that reads first and
-    /// writes later fails with "database is locked" under load. Beginning a second one while holding one waits for itself.
+    /// Begins a transaction that may write. On SQLite it takes the write lock at once, because a
+    /// transaction that reads first and writes later fails with "database is locked" under load. A
+    /// task that begins a second transaction while holding one waits for itself.
     #[expect(clippy::disallowed_methods, reason = "the one place that begins what may write")]
     pub async fn begin(&self) -> Result<Tx<'_>, sqlx::Error> {
         Ok(Tx(match self.kind {
@@ -131,12 +141,12 @@ impl Database {
         }))
     }
 
-    /// Lets go of every connection.
+    /// Closes every connection.
     pub async fn close(&self) {
         tokio::join!(self.readers.close(), self.writers.close());
     }
 
-    /// Runs one writing statement by itself; the number of rows it changed.
+    /// Runs a single writing statement and returns the number of rows that it changed.
     pub async fn write(&self, query: Query<'_, Any, AnyArguments>) -> Result<u64, sqlx::Error> {
         let mut tx = match self.kind {
             DatabaseKind::Sqlite => self.begin().await?,
@@ -147,7 +157,7 @@ impl Database {
         Ok(changed)
     }
 
-    /// Runs one writing statement by itself; the rows it returns.
+    /// Runs a single writing statement and returns the rows that it returns.
     pub async fn write_returning(&self, query: Query<'_, Any, AnyArguments>) -> Result<Vec<AnyRow>, sqlx::Error> {
         let mut tx = match self.kind {
             DatabaseKind::Sqlite => self.begin().await?,
@@ -158,8 +168,9 @@ impl Database {
         Ok(rows)
     }
 
-    /// How far the database's clock is ahead of this machine's, milliseconds, give or take half of the time the
-    /// answer took. `None`: it took too long to tell. SQLite has the machine's.
+    /// Returns how far the database's clock is ahead of this machine's, in milliseconds, give or
+    /// take half the duration of the query. Returns `None` if the query took too long. SQLite has
+    /// the machine's clock.
     pub async fn ahead_ms(&self) -> Result<Option<i64>, sqlx::Error> {
         if self.kind == DatabaseKind::Sqlite {
             return Ok(Some(0));
@@ -172,7 +183,8 @@ impl Database {
         Ok((after - before <= TELLING_MS_MAX).then(|| there - (before + after) / 2))
     }
 
-    /// Has this process go by the database's clock, now and for as long as the task runs.
+    /// Makes this process follow the database's clock, now and for as long as
+    /// the returned task runs.
     pub async fn follow_clock(&self) -> Result<JoinHandle<()>, sqlx::Error> {
         clock::follow_database(self.ahead_ms().await?.unwrap_or(0));
         let database = self.clone();
@@ -183,18 +195,18 @@ impl Database {
                 match database.ahead_ms().await {
                     Ok(Some(ahead_ms)) => clock::follow_database(ahead_ms),
                     Ok(None) => {}
-                    Err(error) => tracing::debug!(%error, "the database's clock cannot be read"),
+                    Err(error) => tracing::debug!(%error, "the database's clock could not be read"),
                 }
             }
         }))
     }
 
-    /// A connection of its own that hears what others NOTIFY, on PostgreSQL.
+    /// Opens a separate connection that receives PostgreSQL's NOTIFY messages.
     pub async fn listener(&self) -> Result<PgListener, sqlx::Error> {
         PgListener::connect(self.url.reveal()).await
     }
 
-    /// Connects once, changes nothing, and answers which database it is.
+    /// Connects once, changes nothing, and returns the database's product and version.
     pub async fn probe(url: &str) -> Result<String, sqlx::Error> {
         sqlx::any::install_default_drivers();
         let mut connection = AnyConnection::connect(url).await?;
@@ -204,15 +216,17 @@ impl Database {
         Ok(version)
     }
 
-    /// A writing statement whose end says whether anything can be written: see [`Database::is_ready`]. To be run every few seconds.
+    /// Runs a writing statement whose result shows whether the database can be written: see
+    /// [`Database::is_ready`]. Must be called every few seconds.
     pub async fn write_to_learn(&self, query: Query<'_, Any, AnyArguments>) -> Result<u64, sqlx::Error> {
         let written = self.write(query).await;
         self.health.note(written.is_ok(), Instant::now());
         written
     }
 
-    /// Whether it answers, and what was written last could be written: who cannot charge is not ready. However many
-    /// ask, one of them at a time takes a turn of the database.
+    /// Returns true if the database answers and the last write succeeded: a process that
+    /// cannot charge is not ready. However many callers there are, only one at a time
+    /// queries the database.
     pub async fn is_ready(&self) -> bool {
         if !self.health.is_writable(Instant::now()) {
             return false;
@@ -222,7 +236,7 @@ impl Database {
         self.probe.ask(ping).await
     }
 
-    /// One statement there and back, and on SQLite a turn as its writer.
+    /// Runs one statement, and on SQLite takes one turn as its writer.
     async fn ping(&self) -> Result<(), sqlx::Error> {
         sqlx::query("select 1").execute(&self.readers).await?;
         match self.kind {
@@ -245,7 +259,7 @@ async fn postgres_pool(url: &str, health: Health) -> Result<AnyPool, sqlx::Error
         .await
 }
 
-/// Of a SQLite file.
+/// Opens a pool of connections to a SQLite file.
 async fn sqlite_pool(
     url: &str,
     connections: u32,
@@ -256,11 +270,11 @@ async fn sqlite_pool(
     AnyPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(WAIT_MAX)
-        // A file does not hang up.
+        // A connection to a file is never closed by the other side.
         .test_before_acquire(false)
-        // A full disk or a failed write makes SQLite roll back by itself (its documentation, "Error Handling" of
-        // transactions). sqlx counts the transaction as open all the same, and nothing could begin on this connection
-        // ever again.
+        // A full disk or a failed write makes SQLite roll back by itself (its documentation, "Error
+        // Handling" of transactions). sqlx still counts the transaction as open, so that no
+        // transaction could ever begin again on this connection.
         .before_acquire(move |connection, about| {
             let health = health.clone();
             Box::pin(async move {
@@ -288,7 +302,8 @@ async fn sqlite_pool(
         .await
 }
 
-/// Whether the same statement may work later: no connection, a locked, full or read-only database, a server on its way down.
+/// Returns true if the same statement may succeed later: no connection, a locked, full or read-only
+/// database, or a server that is shutting down.
 pub fn may_pass(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
@@ -301,26 +316,28 @@ pub fn may_pass(error: &sqlx::Error) -> bool {
     }
 }
 
-/// PostgreSQL's codes have five characters, SQLite's are numbers of at most four digits.
+/// Returns true for an error code of a temporary failure. PostgreSQL's codes have five characters,
+/// SQLite's are numbers of at most four digits.
 fn code_may_pass(code: &str) -> bool {
     if code.len() == 5 {
         // Classes: connection, resources, serialisation, operator intervention, system.
         let class_may_pass = ["08", "53", "40", "57", "58"].iter().any(|class| code.starts_with(class));
-        // A transaction that may only read, one that the server ended for its time, a lock that was not to be had.
+        // A read-only transaction, two kinds of transactions that the server ended because of a
+        // timeout, a lock that was not available.
         return class_may_pass || ["25006", "25P03", "25P04", "55P03"].contains(&code);
     }
     // The lowest byte is the kind: busy, locked, no memory, read-only, I/O, full, cannot open.
     code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14))
 }
 
-/// Whether PostgreSQL has ended the transaction because of another one, which it waited for in a circle or whose
-/// changes it did not see: done again from its beginning, it may well succeed.
+/// Returns true if PostgreSQL has ended the transaction because of another one, for which it waited
+/// in a circle or whose changes it did not see. Repeated from its beginning, it may well succeed.
 pub fn is_lost_race(error: &sqlx::Error) -> bool {
     // serialization_failure, deadlock_detected
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| ["40001", "40P01"].contains(&&*code))
 }
 
-/// Whether a unique index refused the row.
+/// Returns true if a unique index refused the row.
 pub fn is_unique_violation(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
 }
@@ -357,8 +374,8 @@ mod tests {
         }
     }
 
-    /// What every module relies on: parameters, typed nulls, bytes, `returning`, `on conflict`, and write transactions that
-    /// do not lose to each other.
+    /// The features on which every module relies: parameters, typed nulls, bytes, `returning`, `on
+    /// conflict`, and write transactions that do not fail because of each other.
     #[tokio::test(flavor = "multi_thread")]
     async fn both_databases_do_what_queries_rely_on() {
         for db in databases().await {
@@ -393,7 +410,8 @@ mod tests {
         }
     }
 
-    /// With one connection that writes, one that sqlx counts wrongly would be the end of all writing.
+    /// There is only one connection that writes, so one that sqlx counts wrongly
+    /// would end all writing.
     #[tokio::test]
     async fn after_a_full_disk_sqlite_is_written_again() {
         let db = sqlite().await;
@@ -411,7 +429,7 @@ mod tests {
         assert_eq!(db.write(insert()).await.expect("writes"), 1);
     }
 
-    /// The writer's connection says that it only reads, as one does whose file system has become read-only.
+    /// The writer's connection is made read-only, like one whose file system has become read-only.
     #[tokio::test]
     async fn a_sqlite_that_cannot_be_written_is_not_ready_until_it_can() {
         let db = sqlite().await;
@@ -423,7 +441,7 @@ mod tests {
         let refused = db.write_to_learn(insert()).await.expect_err("reads only");
         assert!(may_pass(&refused), "{refused}");
         assert!(!db.is_ready().await);
-        // The connection that said so is not used again.
+        // The connection that reported the failure is not used again.
         assert_eq!(db.write_to_learn(insert()).await.expect("writes"), 1);
         assert!(db.is_ready().await);
     }

@@ -1,5 +1,6 @@
-//! Is this machine ready to serve: database, object store, and what the render node needs (asked of the node program
-//! itself, which is the only one that knows Vulkan, ONNX Runtime and models).
+//! Checks that this machine is ready to serve: database, object store, and the requirements of the
+//! render node. The node program itself checks the latter, because only it knows Vulkan, ONNX
+//! Runtime and models.
 
 use crate::config::farm::NodeMode;
 use crate::config::objects::Objects;
@@ -16,10 +17,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Loading a large model from a cold disk takes a while; a driver that hangs never ends.
+/// Time limit of the node's checks. Loading a large model from a cold disk takes a while; a driver
+/// that hangs never ends.
 const NODE_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// One thing that was looked at. `detail` says what was found, or what to do about it.
+/// The result of one check. `detail` says what was found, or what to do about a failure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Check {
     pub name: String,
@@ -34,7 +36,7 @@ impl Check {
     }
 }
 
-/// Looks at everything; one failure does not hide the next. Makes no database and no folder.
+/// Runs all checks; a failure does not stop the following ones. Makes no database and no folder.
 pub async fn examine(config: &Config) -> Vec<Check> {
     let mut checks = vec![
         Check::new("data folder", folder(&config.storage.data_dir)),
@@ -60,11 +62,11 @@ async fn database(config: &Config) -> Result<String, String> {
         let path = Path::new(path);
         if !path.exists() {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            return folder(parent).map(|_| format!("SQLite, made at first start as {}", path.display()));
+            return folder(parent).map(|_| format!("SQLite, created at first start as {}", path.display()));
         }
     }
     let version = Database::probe(url).await.map_err(|error| {
-        format!("does not answer: {}; check CYCLORAMA_DATABASE_URL and whether the server runs", causes(&error))
+        format!("does not respond: {}; check CYCLORAMA_DATABASE_URL and that the server runs", causes(&error))
     })?;
     Ok(version)
 }
@@ -72,10 +74,11 @@ async fn database(config: &Config) -> Result<String, String> {
 async fn objects(objects: &Objects) -> Result<String, String> {
     let (found, check) = match objects {
         Objects::Files(path) if !path.exists() => return folder(path),
-        Objects::Files(path) => (format!("files in {}", path.display()), "the folder's owner"),
-        Objects::S3(bucket) => {
-            (format!("{bucket}, an object written, read and deleted"), "the bucket, its credentials and their rights")
-        }
+        Objects::Files(path) => (format!("files in {}", path.display()), "the owner of the folder"),
+        Objects::S3(bucket) => (
+            format!("{bucket}, an object written, read and deleted"),
+            "the bucket, its credentials and their permissions",
+        ),
     };
     ObjectStore::open(objects)
         .await
@@ -83,17 +86,19 @@ async fn objects(objects: &Objects) -> Result<String, String> {
         .map_err(|error| format!("{}; check CYCLORAMA_OBJECTS, {check}", causes(&error)))
 }
 
-/// Whether Stripe sends our webhook what it has to be told.
+/// Checks that Stripe sends our webhook every event that is needed.
 async fn stripe_events(settings: &stripe::Stripe, base_url: &str) -> Result<String, String> {
     let ours = format!("{base_url}/webhooks/stripe");
     let stripe = Stripe::new(settings.clone()).map_err(|error| causes(&error))?;
     match stripe.webhook_endpoints().await {
         Ok(endpoints) => subscribed(&endpoints, &ours),
-        // A restricted key need not be able to read them.
+        // A restricted key need not be able to read the endpoints.
         Err(error @ StripeError::Refused { status: 401 | 403, .. }) => Ok(format!(
-            "Stripe does not show its webhook endpoints to this key ({error}): compare their events with the README"
+            "this key may not read the webhook endpoints of Stripe ({error}): compare their events with the README"
         )),
-        Err(error) => Err(format!("{}; check CYCLORAMA_STRIPE_SECRET_KEY and the way to Stripe", causes(&error))),
+        Err(error) => {
+            Err(format!("{}; check CYCLORAMA_STRIPE_SECRET_KEY and the connection to Stripe", causes(&error)))
+        }
     }
 }
 
@@ -101,18 +106,20 @@ fn subscribed(endpoints: &[WebhookEndpoint], ours: &str) -> Result<String, Strin
     let mut enabled =
         endpoints.iter().filter(|endpoint| endpoint.url == ours && endpoint.status == "enabled").peekable();
     if enabled.peek().is_none() {
-        return Err(format!("Stripe has no enabled webhook endpoint for {ours}: add it there"));
+        return Err(format!("Stripe has no enabled webhook endpoint for {ours}: add it at Stripe"));
     }
     let sent: Vec<&str> = enabled.flat_map(|endpoint| endpoint.enabled_events.iter().map(String::as_str)).collect();
     let missing: Vec<&str> =
         event::KINDS.into_iter().filter(|kind| !sent.contains(kind) && !sent.contains(&"*")).collect();
     match missing.is_empty() {
-        true => Ok(format!("Stripe sends every event that is needed to {ours}")),
-        false => Err(format!("Stripe's webhook endpoint {ours} is not sent {}: add them there", missing.join(", "))),
+        true => Ok(format!("Stripe sends all required events to {ours}")),
+        false => {
+            Err(format!("the webhook endpoint {ours} does not get {}: add these events at Stripe", missing.join(", ")))
+        }
     }
 }
 
-/// Whether files can be made in a folder, or in the nearest one above it that exists.
+/// Checks that files can be made in a folder, or in the nearest existing one above it.
 fn folder(wanted: &Path) -> Result<String, String> {
     let existing = wanted.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
     let existing = if existing.as_os_str().is_empty() { Path::new(".") } else { existing };
@@ -120,12 +127,14 @@ fn folder(wanted: &Path) -> Result<String, String> {
     let written = std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe));
     match written {
         Ok(()) if existing == wanted => Ok(wanted.display().to_string()),
-        Ok(()) => Ok(format!("{}, made at first start", wanted.display())),
-        Err(error) => Err(format!("{} cannot be written: {error}; give it to the service's user", existing.display())),
+        Ok(()) => Ok(format!("{}, created at first start", wanted.display())),
+        Err(error) => {
+            Err(format!("{} cannot be written: {error}; make the user of the service its owner", existing.display()))
+        }
     }
 }
 
-/// What `cyclorama-node doctor --json` prints.
+/// The output of `cyclorama-node doctor --json`.
 #[derive(Debug, Deserialize)]
 struct NodeReport {
     checks: Vec<Check>,
@@ -176,7 +185,7 @@ mod tests {
             (vec![endpoint(ours, "enabled", &event::KINDS)], Ok(())),
             (vec![endpoint(ours, "enabled", &["*"])], Ok(())),
             (vec![endpoint(ours, "enabled", first), endpoint(ours, "enabled", second)], Ok(())),
-            (vec![endpoint(ours, "enabled", &event::KINDS[..17])], Err("payment_method.detached: add them")),
+            (vec![endpoint(ours, "enabled", &event::KINDS[..17])], Err("payment_method.detached: add these events")),
             (vec![endpoint(ours, "disabled", &["*"])], Err("no enabled webhook endpoint")),
             (vec![endpoint("https://other.example.com/webhooks/stripe", "enabled", &["*"])], Err("no enabled")),
             (vec![], Err("no enabled")),

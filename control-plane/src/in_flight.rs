@@ -1,25 +1,25 @@
-//! Requests that are being answered, for whoever waits until there are none.
+//! Counts the requests that are being answered, so that a shutdown can wait until there are none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// How many requests of clients and operators are being answered. Nodes' requests are not counted: they come for as long
-/// as anything is left to do.
+/// The number of requests of clients and operators that are being answered. Nodes' requests are not
+/// counted: they arrive for as long as any job is left.
 #[derive(Debug, Default)]
 pub struct InFlight {
     count: Arc<AtomicUsize>,
     ended: Arc<Notify>,
 }
 
-/// One request; ends when dropped, also when the client goes away.
+/// One counted request. It ends when dropped, also if the client disconnects.
 pub struct Entered {
     count: Arc<AtomicUsize>,
     ended: Arc<Notify>,
 }
 
 impl InFlight {
-    /// Counts a request until the answer is dropped.
+    /// Counts a request until the returned value is dropped.
     pub fn enter(&self) -> Entered {
         self.count.fetch_add(1, Ordering::SeqCst);
         Entered { count: self.count.clone(), ended: self.ended.clone() }
@@ -29,7 +29,7 @@ impl InFlight {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// Resolves when none is left.
+    /// Waits until no request is left.
     pub async fn drained(&self) {
         loop {
             let ended = self.ended.notified();

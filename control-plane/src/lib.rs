@@ -1,8 +1,11 @@
-//! The control plane: catalog, accounts, credits, renders, delivery and the pages. See `docs/architecture.md`.
+//! The control plane: catalog, accounts, credits, renders, delivery and the pages. See
+//! `docs/architecture.md`.
 //!
-//! Public is what the program, its measurements and its examples use, and nothing else: so the compiler tells what nobody uses.
+//! Only what the program, its benchmarks and its examples use is public, so that the compiler
+//! reports code that nobody uses.
 
-// Both panic when their output is closed or full; commands print through `cli::print`, the service logs.
+// Both macros panic when their output is closed or full. Commands print through `cli::print`,
+// and the service logs.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod accounts;

@@ -1,10 +1,11 @@
 //! Starting and stopping `cyclorama serve`.
 //!
-//! Stopping has stages. The first SIGTERM or SIGINT: `/readyz` gets 503, and after the time that load balancers need
-//! to notice so do new requests; requests in flight finish up to a bound, with render nodes still at work for them;
-//! then the embedded node leaves and connections close. A second signal, a second or more after the first, cuts
-//! everything off. Whatever is cut off leaves the database as a crash would, which is always put right at the next
-//! start.
+//! Stopping has stages. After the first SIGTERM or SIGINT, `/readyz` returns 503, and after the
+//! time that load balancers need to notice, new requests get 503 as well. Requests in flight
+//! finish up to a time limit, while render nodes still work for them. Then the embedded node
+//! leaves and connections close. A second signal, a second or more after the first, ends
+//! everything at once. An operation that is cut off leaves the database as a crash would, which is
+//! always corrected at the next start.
 
 use crate::accounts::openid::Providers;
 use crate::accounts::{self, operator};
@@ -38,21 +39,21 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// For events that were accepted and are not written yet.
+/// Time for events that were accepted and are not written yet.
 const LAST_EVENTS: Duration = Duration::from_secs(5);
 
-/// For bytes of finished answers, once nothing else is waited for.
+/// Time for the bytes of finished answers, once nothing else is waited for.
 const LAST_BYTES: Duration = Duration::from_secs(3);
 
-/// Signals this close together are one.
+/// Signals this close together count as one.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
-/// Runs the service until it is told to stop.
+/// Runs the service until a signal stops it.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let storage = &config.storage;
     owner_only::secure(storage)?;
     allow_files();
-    // Before anybody can find the service ready, and stop it.
+    // Handle signals before anybody can find the service ready and stop it.
     let mut stop = signals()?;
     let public = bind("CYCLORAMA_LISTEN", config.listen.public).await?;
     let admin = bind("CYCLORAMA_ADMIN_LISTEN", config.listen.admin).await?;
@@ -87,8 +88,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let node = match app.config.farm.node {
         NodeMode::None => None,
         NodeMode::Embedded => {
-            // On one machine the page should have its pictures by the time somebody looks; a farm renders them for its
-            // first visitor.
+            // On one machine the page should have its images by the time somebody looks at it; a
+            // farm renders them for its first visitor.
             app.examples.start_rendering(&app.pictures, &app.stopping);
             Some(app.embedded_node(public_address).start(stop_node.clone()).await?)
         }
@@ -97,12 +98,15 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     next_of(&mut stop).await;
     app.unready.cancel();
     let unhurried = async {
-        tracing::info!(seconds = app.config.logs.unready.as_secs(), "not ready: load balancers may turn away");
+        tracing::info!(
+            seconds = app.config.logs.unready.as_secs(),
+            "shutdown began: not ready, so that load balancers send no new requests"
+        );
         tokio::time::sleep(app.config.logs.unready).await;
-        tracing::info!(bound_seconds = app.config.logs.shutdown.as_secs(), "stopping: requests in flight may finish");
+        tracing::info!(bound_seconds = app.config.logs.shutdown.as_secs(), "shutdown waits for the requests in flight");
         app.stopping.cancel();
         if tokio::time::timeout(app.config.logs.shutdown, app.in_flight.drained()).await.is_err() {
-            tracing::warn!("stopping with requests in flight");
+            tracing::warn!("shutdown ended before all requests in flight had finished");
         }
         stop_node.cancel();
         if let Some(node) = node {
@@ -110,34 +114,37 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         }
         app.closing.cancel();
         app.telemetry.flush(LAST_EVENTS).await;
-        // Answers that are done may still be on their way to slow clients.
+        // Finished answers may still be on their way to slow clients.
         let _ = tokio::time::timeout(LAST_BYTES, &mut serving).await;
     };
     tokio::select! {
         () = unhurried => tracing::info!("stopped"),
         second = second_signal() => {
             second?;
-            tracing::warn!("stopped at once by a second signal");
+            tracing::warn!("stopped at once because of a second signal");
         }
     }
     serving.abort();
     upkeep.abort();
     tasks.iter().for_each(|task| task.abort());
-    // Closing the last connection lets SQLite fold its log into the file; a connection that hangs must not hold us.
+    // Closing the last connection lets SQLite merge its log into the file. A connection that hangs
+    // must not block the shutdown.
     let _ = tokio::time::timeout(Duration::from_secs(2), app.db.close()).await;
     Ok(())
 }
 
-/// On a service that others can reach, payments that take no money are hardly meant.
+/// Warns about payments that take no money on a service that others can reach, where they
+/// are hardly intended.
 fn warn_of_free_credits(config: &Config) {
     if config.prices.payments == Payments::Local
         && !(config.listen.is_for_this_machine() && config.listen.public.ip().is_loopback())
     {
-        tracing::warn!("CYCLORAMA_PAYMENTS is local: whoever signs up can have any number of credits without paying");
+        tracing::warn!("CYCLORAMA_PAYMENTS is local: every account can get any number of credits without paying");
     }
 }
 
-/// Opens everything a service works with, and starts what keeps it right. The tasks run until they are aborted.
+/// Opens everything that the service works with, and starts its background tasks. The tasks run
+/// until they are aborted.
 pub async fn open(
     config: Config,
     base_url: String,
@@ -145,8 +152,8 @@ pub async fn open(
     metrics: PrometheusHandle,
 ) -> anyhow::Result<(App, Vec<JoinHandle<()>>)> {
     let db = Database::open(config.storage.database_url.reveal()).await.context("the database cannot be opened")?;
-    // Before anything is dated.
-    let clock_follower = db.follow_clock().await.context("the database's clock cannot be read")?;
+    // Follow the database's clock before anything gets a date.
+    let clock_follower = db.follow_clock().await.context("the clock of the database could not be read")?;
     let given_token = config.storage.operator_token.as_ref().map(|token| token.reveal());
     let operator_token = operator::establish(&config.storage.data_dir, admin_url, given_token, &mut rand::rng())?;
     let store = ObjectStore::open(&config.storage.objects).await.context("CYCLORAMA_OBJECTS")?;
@@ -154,11 +161,11 @@ pub async fn open(
     let meter = Meter::start(db.clone(), Clock::SYSTEM, process.clone());
     let renders = Renders::new(db.clone(), Clock::SYSTEM, store.clone(), render_settings(&config, &base_url));
     let (telemetry, event_tasks) = telemetry::Sink::start(db.clone(), Clock::SYSTEM, config.limits.events);
-    // Before the first request: what a crash left open is put right.
+    // Correct what a crash left open before the first request.
     let ledger_sweeper = ledger::start_sweeper(db.clone(), Clock::SYSTEM, process.clone(), meter.clone());
     let mut tasks = vec![clock_follower, ledger_sweeper.await.context("the ledger cannot be opened")?];
     tasks.extend(event_tasks);
-    let reload_number = reload::number(&db).await.context("the catalog's reloads cannot be read")?;
+    let reload_number = reload::number(&db).await.context("the catalog reloads cannot be read")?;
     let catalog = CurrentCatalog::open(config.storage.catalog.clone(), reload_number).context("CYCLORAMA_CATALOG")?;
     let signing_keys = SigningKeys::open(db.clone(), Clock::SYSTEM).await.context("the signing keys cannot be read")?;
     let mailer = config.mail.as_ref().map(Mailer::new).transpose().context("CYCLORAMA_SMTP_URL")?;
@@ -166,9 +173,7 @@ pub async fn open(
     let credentials = credentials.transpose().context("CYCLORAMA_C2PA_CERTIFICATE, CYCLORAMA_C2PA_KEY")?;
     let openid = Providers::new(&config.openid, &base_url).context("CYCLORAMA_OPENID_PROVIDERS")?;
     let stripe = match &config.prices.payments {
-        Payments::Stripe(settings) => {
-            Some(Stripe::new(settings.clone()).context("Stripe cannot be spoken to over TLS")?)
-        }
+        Payments::Stripe(settings) => Some(Stripe::new(settings.clone()).context("TLS for Stripe cannot be set up")?),
         Payments::Local | Payments::Off => None,
     };
     let sizes = Sizes::new(store.clone(), config.sizes);
@@ -193,13 +198,13 @@ pub async fn open(
         metrics,
         config,
     })
-    .context("the list of examples does not parse")?;
+    .context("the list of examples is not valid")?;
     tasks.extend(start_tasks(&app));
     Ok((app, tasks))
 }
 
-/// Everything that runs beside requests once the service is open, until it is aborted. What each does again and
-/// again, and how often, stands in its own file.
+/// Starts the tasks that run beside requests once the service is open, until they are aborted. The
+/// file of each says what it does and how often.
 fn start_tasks(app: &App) -> Vec<JoinHandle<()>> {
     let mut tasks = vec![
         ledger::start_tidying(app.db.clone(), app.clock),
@@ -216,40 +221,43 @@ fn start_tasks(app: &App) -> Vec<JoinHandle<()>> {
     tasks
 }
 
-/// The first search should not have to wait for what it looks in.
+/// Builds the search index in advance, so that the first search does not have to wait for it.
 fn start_search_index(catalog: Arc<CurrentCatalog>) -> JoinHandle<()> {
     tokio::task::spawn_blocking(move || {
         catalog.now().search_index();
     })
 }
 
-/// Raises the limit of open files to what this user may have: the usual 1,024 are fewer than the connections we take.
+/// Raises the limit of open files to this user's maximum: the usual 1,024 are fewer than the
+/// connections that the service accepts.
 fn allow_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut files = getrlimit(Resource::Nofile);
     if files.current != files.maximum {
         files.current = files.maximum;
         if let Err(error) = setrlimit(Resource::Nofile, files) {
-            tracing::warn!(error = &error as &dyn std::error::Error, "the limit of open files stays as it is");
+            tracing::warn!(error = &error as &dyn std::error::Error, "the limit of open files could not be raised");
         }
     }
 }
 
-/// SQLite belongs to one process, which a second one would take for dead. Given back by the system when we end, however we do.
+/// Locks the data folder. SQLite belongs to one process, which a second one would take for dead.
+/// The system releases the lock when the process ends, however it ends.
 fn lock(storage: &Storage) -> anyhow::Result<std::fs::File> {
     let path = storage.data_dir.join("lock");
-    let file = std::fs::File::create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+    let file = std::fs::File::create(&path).with_context(|| format!("{} cannot be created", path.display()))?;
     if file.try_lock().is_err() {
         bail!(
-            "another `cyclorama serve` uses the data folder {}; give each its own CYCLORAMA_DATA_DIR",
+            "another `cyclorama serve` uses the data folder {}; set a different CYCLORAMA_DATA_DIR for each",
             storage.data_dir.display()
         );
     }
     Ok(file)
 }
 
-/// Of the turns that nodes have, one token's requests for work take at most one in so many: half of what one network
-/// may have, so that nodes with another token find turns also where all of them are in one network.
+/// The requests for work with one node token take at most the permits of nodes divided by this
+/// number: half of what one network may take, so that nodes with another token get permits even if
+/// all nodes are in one network.
 const POLLS_SHARE: usize = 4;
 
 fn render_settings(config: &Config, base_url: &str) -> renders::Settings {
@@ -274,7 +282,7 @@ async fn bind(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener>
     TcpListener::bind(address).await.with_context(|| format!("{setting}: {address} cannot be listened on"))
 }
 
-/// An address somebody on this machine can connect to.
+/// Returns an address to which a program on this machine can connect.
 fn reachable(mut bound: SocketAddr) -> SocketAddr {
     if bound.ip().is_unspecified() {
         bound.set_ip(if bound.is_ipv4() {
@@ -286,12 +294,12 @@ fn reachable(mut bound: SocketAddr) -> SocketAddr {
     bound
 }
 
-/// SIGTERM and SIGINT, from now on.
+/// Starts listening for SIGTERM and SIGINT.
 fn signals() -> anyhow::Result<[Signal; 2]> {
     Ok([signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?])
 }
 
-/// Resolves at the next of them.
+/// Waits for the next of these signals.
 async fn next_of([terminate, interrupt]: &mut [Signal; 2]) {
     tokio::select! {
         _ = terminate.recv() => {}
@@ -299,8 +307,8 @@ async fn next_of([terminate, interrupt]: &mut [Signal; 2]) {
     }
 }
 
-/// Resolves at a signal that is not a repetition of the first one: who signals a process and its group (`timeout`,
-/// Ctrl-C under a script) sends the same order twice.
+/// Waits for a signal that is not a repetition of the first one: a sender that signals a process
+/// and its group (`timeout`, Ctrl-C under a script) sends the same signal twice.
 async fn second_signal() -> anyhow::Result<()> {
     tokio::time::sleep(SAME_SIGNAL).await;
     next_of(&mut signals()?).await;
@@ -308,7 +316,7 @@ async fn second_signal() -> anyhow::Result<()> {
 }
 
 fn start_metrics() -> anyhow::Result<PrometheusHandle> {
-    // From a cached picture to a cold render.
+    // From a cached image to a cold render.
     const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 150.0];
     Ok(PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?

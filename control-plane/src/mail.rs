@@ -1,5 +1,5 @@
-//! Handing letters to a mail server, a few at a time and beside the request that asks for it: how long it takes tells nobody whether an
-//! address has an account.
+//! Sends emails through a mail server, a few at a time and independently of the request that causes
+//! them, so that the duration of a request does not reveal whether an address has an account.
 
 use crate::secret::Secret;
 use lettre::message::header::ContentType;
@@ -9,25 +9,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Letters on their way at once; more are refused.
+/// Maximum number of emails being sent at once; more are refused.
 const SENDING_MAX: usize = 32;
 
-/// For one letter, connection included.
+/// Time limit for sending one email, connection included.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where letters are handed over, and whom they are from.
+/// The mail server and the sender of emails.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// As `lettre` takes it. May hold a password.
+    /// URL of the server in the form that `lettre` accepts. May contain a password.
     pub smtp_url: Secret,
     pub from: lettre::message::Mailbox,
-    /// Who gets letters about the service itself.
+    /// Email address that gets the emails about the service itself.
     pub operator: Option<String>,
 }
 
-/// A letter in plain text.
+/// An email in plain text.
 #[derive(Debug)]
-pub struct Letter {
+pub struct Email {
     pub to: String,
     pub subject: &'static str,
     pub text: String,
@@ -35,19 +35,19 @@ pub struct Letter {
 
 #[derive(Debug, thiserror::Error)]
 pub enum MailError {
-    #[error("too many letters are on their way")]
+    #[error("too many emails are being sent")]
     Busy,
-    #[error("the address cannot be written to")]
+    #[error("the email address cannot receive email")]
     Address,
-    #[error("the mail server did not take the letter")]
+    #[error("the mail server did not accept the email")]
     Server { is_permanent: bool },
 }
 
-/// Room for one letter, given back when it was sent or nobody writes it.
+/// A permit to send one email. It is released when the email was sent or the permit is dropped.
 #[derive(Debug)]
-pub struct Room(OwnedSemaphorePermit);
+pub struct SendPermit(OwnedSemaphorePermit);
 
-/// Sends letters. Cheap to clone.
+/// Sends emails. Cheap to clone.
 #[derive(Clone)]
 pub struct Mailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
@@ -55,7 +55,7 @@ pub struct Mailer {
     sending: Arc<Semaphore>,
 }
 
-/// The connection of an address, not opened yet.
+/// Returns the transport of an SMTP URL; its connection is not opened yet.
 pub fn transport(smtp_url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, smtp::Error> {
     Ok(AsyncSmtpTransport::<Tokio1Executor>::from_url(smtp_url)?.timeout(Some(TIMEOUT)).build())
 }
@@ -69,31 +69,32 @@ impl Mailer {
         })
     }
 
-    /// Room for one letter, to be asked for before anything is looked up: whether there is any says nothing about an address.
-    pub fn room(&self) -> Result<Room, MailError> {
-        self.sending.clone().try_acquire_owned().map(Room).map_err(|_| MailError::Busy)
+    /// Returns a permit for one email, or [`MailError::Busy`]. Callers must take it before they
+    /// look anything up, so that the availability of permits reveals nothing about an address.
+    pub fn room(&self) -> Result<SendPermit, MailError> {
+        self.sending.clone().try_acquire_owned().map(SendPermit).map_err(|_| MailError::Busy)
     }
 
-    /// Takes a letter and sends it by a task of its own. What goes wrong then is logged.
-    pub fn post(&self, Room(permit): Room, letter: Letter) -> Result<(), MailError> {
+    /// Accepts an email and sends it in a separate task. Errors of sending are logged.
+    pub fn post(&self, SendPermit(permit): SendPermit, letter: Email) -> Result<(), MailError> {
         let (subject, message) = (letter.subject, self.message(letter)?);
         let mailer = self.clone();
         tokio::spawn(async move {
-            // Logged where it happens.
+            // `hand_over` logs its errors.
             let _ = mailer.hand_over(subject, message).await;
             drop(permit);
         });
         Ok(())
     }
 
-    /// Sends a letter and waits until the mail server has it.
-    pub async fn send(&self, letter: Letter) -> Result<(), MailError> {
-        let Room(_permit) = self.room()?;
+    /// Sends an email and waits until the mail server has it.
+    pub async fn send(&self, letter: Email) -> Result<(), MailError> {
+        let SendPermit(_permit) = self.room()?;
         let (subject, message) = (letter.subject, self.message(letter)?);
         self.hand_over(subject, message).await
     }
 
-    fn message(&self, letter: Letter) -> Result<Message, MailError> {
+    fn message(&self, letter: Email) -> Result<Message, MailError> {
         let to: Address = letter.to.parse().map_err(|_| MailError::Address)?;
         Message::builder()
             .from(self.from.clone())
@@ -104,21 +105,22 @@ impl Mailer {
             .map_err(|_| MailError::Address)
     }
 
-    /// What goes wrong is logged without address or text: both are private.
+    /// Hands an email to the mail server. Errors are logged without address and text,
+    /// because both are private.
     async fn hand_over(&self, subject: &'static str, message: Message) -> Result<(), MailError> {
         match self.transport.send(message).await {
             Ok(_) => {
-                tracing::info!(subject, "a letter was handed to the mail server");
+                tracing::info!(subject, "an email was handed to the mail server");
                 Ok(())
             }
             Err(error) => {
-                // The server's own words may repeat the address.
+                // The server's own message may repeat the address.
                 tracing::error!(
                     subject,
                     is_permanent = error.is_permanent(),
                     is_timeout = error.is_timeout(),
                     status = ?error.status(),
-                    "a letter could not be handed to the mail server"
+                    "an email could not be handed to the mail server"
                 );
                 Err(MailError::Server { is_permanent: error.is_permanent() })
             }

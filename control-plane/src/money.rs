@@ -1,11 +1,12 @@
-//! US dollars as people write them, and as they are kept: whole millionths, because money is never added up in floating point.
+//! Conversion between US dollars as people write them and as they are stored: in whole millionths,
+//! because money is never added up in floating point.
 
-/// Millionths of a US dollar, rounded to the nearest.
+/// Converts US dollars to millionths, rounded to the nearest.
 pub fn microusd_from(usd: f64) -> i64 {
     (usd * 1e6).round() as i64
 }
 
-/// US dollars, for people and for metrics.
+/// Converts millionths to US dollars, for people and for metrics.
 pub fn usd_from(microusd: i64) -> f64 {
     microusd as f64 / 1e6
 }

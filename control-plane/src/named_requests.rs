@@ -1,37 +1,39 @@
-//! Requests that name themselves: done once, and answered again for nothing when they are sent again within a day.
+//! Requests with an idempotency key: each is carried out once, and gets its stored answer without a
+//! charge when it is sent again within a day.
 
 use crate::accounts::caller::Caller;
 use crate::clock::Clock;
 use crate::db::Database;
 use crate::ledger::ProcessId;
-use crate::ledger::idempotency::{self, Attempt, Claimed, Kept, Named};
+use crate::ledger::idempotency::{self, Attempt, Claimed, IdempotentRequest, StoredAnswer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// What to do with a request that may name itself.
-pub enum Begun {
-    /// Do it; the answer is kept if there is an attempt.
+/// Result of beginning a request that may have an idempotency key.
+pub enum RequestStart {
+    /// The caller carries the request out. If there is an attempt, the answer is stored.
     Ours(Option<Attempt>),
-    /// It was done before.
-    Done(Kept),
+    /// The request was carried out before.
+    Done(StoredAnswer),
 }
 
-/// How a request names itself, if it does.
+/// The idempotency key of a request, if it has one, and what identifies the request.
 #[derive(Debug, Clone, Copy)]
 pub struct NamedRequest<'a> {
-    /// What it is kept under: one for what is the same thing to ask for, however it is asked.
+    /// The name under which keys are stored: the same for all requests of the same purpose,
+    /// however they are made.
     pub endpoint: &'static str,
     pub key: Option<&'a str>,
     pub fingerprint: &'a Fingerprint,
-    /// The whole answer is kept. What is kept of a picture is that it was charged; its bytes are found by what the
-    /// request is understood as.
+    /// True if the whole answer is stored. For an image only the charge is stored; its bytes are
+    /// found again from the parsed request.
     pub is_kept_whole: bool,
 }
 
-/// What tells a request from another of the same name.
+/// Distinguishes a request from others with the same key.
 ///
-/// It is taken of the request as it was understood: the order of members, blanks, the spelling of numbers, names and aliases, and defaults
-/// that are written out make no other request.
+/// It is computed from the parsed request: the order of members, white space, the spelling of
+/// numbers, names and aliases, and defaults that are written out do not make another request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint {
     of_meaning: String,
@@ -39,8 +41,9 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// `meaning` is what is asked for; `text` is the request as it was sent, which releases before this rule took for
-    /// the fingerprint. What they kept is found by it, and what is not understood any more.
+    /// Computes the fingerprint. `meaning` is the parsed request. `text` is the request as it was
+    /// sent, of which earlier releases made the fingerprint. The answers that those stored are
+    /// found by it, and also the answer to a request that is no longer understood.
     pub fn of(meaning: &Value, text: &[u8]) -> Self {
         let mut meaning = meaning.clone();
         meaning.sort_all_objects();
@@ -53,18 +56,18 @@ fn text_sha256(text: &[u8]) -> String {
     hex::encode(Sha256::digest(text))
 }
 
-/// Why a named request is not done.
+/// The reason why a request with an idempotency key is not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum NameError {
-    #[error("a request of this name is being answered")]
+    #[error("a request with this name is in progress")]
     InUse,
-    #[error("the name was used for another request")]
+    #[error("the name was used before for another request")]
     OtherRequest,
-    #[error("the database does not answer")]
+    #[error("the database did not respond")]
     Database(#[from] sqlx::Error),
 }
 
-/// The names of requests, which all processes share. Cheap to clone.
+/// The idempotency keys of requests, which all processes share. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct NamedRequests {
     pub db: Database,
@@ -73,11 +76,11 @@ pub struct NamedRequests {
 }
 
 impl NamedRequests {
-    /// Claims a request, if it is named.
-    pub async fn begin(&self, caller: &Caller, named: NamedRequest<'_>) -> Result<Begun, NameError> {
+    /// Claims the key of a request, if it has one.
+    pub async fn begin(&self, caller: &Caller, named: NamedRequest<'_>) -> Result<RequestStart, NameError> {
         let NamedRequest { endpoint, key, fingerprint, is_kept_whole } = named;
-        let Some(key) = key else { return Ok(Begun::Ours(None)) };
-        let named = Named {
+        let Some(key) = key else { return Ok(RequestStart::Ours(None)) };
+        let named = IdempotentRequest {
             account_id: &caller.account_id,
             endpoint,
             key,
@@ -86,22 +89,23 @@ impl NamedRequests {
             is_kept_whole,
         };
         match idempotency::claim(&self.db, &self.process, self.clock.now(), named).await? {
-            Claimed::Ours(attempt) => Ok(Begun::Ours(Some(attempt))),
-            Claimed::Done(kept) => Ok(Begun::Done(kept)),
+            Claimed::Ours(attempt) => Ok(RequestStart::Ours(Some(attempt))),
+            Claimed::Done(kept) => Ok(RequestStart::Done(kept)),
             Claimed::Running => Err(NameError::InUse),
             Claimed::OtherRequest => Err(NameError::OtherRequest),
         }
     }
 
-    /// The answer that was kept for a request which is refused now, because the catalog has changed since it was charged: the answer to the
-    /// very same request, as it was sent. `None` where there is none, or no name.
+    /// Returns the stored answer to a request that is refused now because the catalog has changed
+    /// since it was charged. The stored request must be exactly the same text. Returns `None` if
+    /// there is no answer or no key.
     pub async fn kept_for(
         &self,
         caller: &Caller,
         endpoint: &'static str,
         key: Option<&str>,
         text: &[u8],
-    ) -> Result<Option<Kept>, NameError> {
+    ) -> Result<Option<StoredAnswer>, NameError> {
         let Some(key) = key else { return Ok(None) };
         let (named, text_sha256) = ((endpoint, key), text_sha256(text));
         match idempotency::known(&self.db, self.clock.now(), &caller.account_id, named, &text_sha256).await? {
@@ -111,14 +115,16 @@ impl NamedRequests {
         }
     }
 
-    /// What a request was charged has been given back: its name may be used again.
+    /// Deletes the stored answer of a request whose charge has been given back, so that its
+    /// key may be used again.
     pub async fn forget(&self, caller: &Caller, named: NamedRequest<'_>) -> Result<(), NameError> {
         let Some(key) = named.key else { return Ok(()) };
         Ok(idempotency::forget(&self.db, &caller.account_id, named.endpoint, key).await?)
     }
 }
 
-/// Ends the attempt at a request that may name itself: its answer was kept with its charge, or its name may be used again.
+/// Ends the attempt at a request that may have an idempotency key: on success the answer was stored
+/// with its charge, on failure the key may be used again.
 pub async fn kept_or_given_up<T, E>(attempt: Option<Attempt>, ended: Result<T, E>) -> Result<T, E> {
     match (attempt, &ended) {
         (Some(attempt), Ok(_)) => attempt.was_kept(),

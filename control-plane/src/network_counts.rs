@@ -1,5 +1,6 @@
-//! Requests of people and programs without a key, counted by network in this process's memory: what is over a limit
-//! here costs no database row and no work. Windows are whole minutes, as the meter's are.
+//! Requests of people and programs without a key, counted by network in this process's memory,
+//! so that a request over a limit costs no database row and no work. Windows are whole
+//! minutes, like the meter's.
 
 use crate::clock::UnixMs;
 use crate::ledger::Window;
@@ -10,17 +11,17 @@ use std::sync::{Mutex, PoisonError};
 
 const MINUTE_MS: i64 = 60_000;
 
-/// How many counts are kept in one minute, at some 50 bytes each. When there are more, they are not one client's doing, and further
-/// networks are not counted.
+/// Maximum number of counts in one minute, at about 50 bytes each. If there are more, they do not
+/// come from one client, and further networks are not counted.
 const NETWORKS_MAX: usize = 262_144;
 
-/// Networks around one client's: as many times what one client may.
+/// Limit of the networks around one client's network, as a multiple of the client's limit.
 const NEIGHBOURS: i64 = 10;
 
-/// All networks together: as many times what one client may, in one process.
+/// Limit of all networks together in one process, as a multiple of one client's limit.
 const EVERYBODY: i64 = 500;
 
-/// What was counted in the current minute.
+/// The counts of the current minute.
 #[derive(Debug, Default)]
 pub struct NetworkCounts(Mutex<Minute>);
 
@@ -30,7 +31,7 @@ struct Minute {
     counts: HashMap<(&'static str, Scope), i64>,
 }
 
-/// Whose requests one count is of.
+/// The networks whose requests are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Scope {
     Client(IpAddr),
@@ -38,12 +39,12 @@ enum Scope {
     Everybody,
 }
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
-    /// The client, or the networks around it, have asked too often.
+    /// The client, or the networks around it, sent too many requests.
     Client(Window),
-    /// All networks together have.
+    /// All networks together sent too many requests.
     Everybody { reset_seconds: i64 },
 }
 
@@ -53,8 +54,9 @@ impl NetworkCounts {
         self.count(&[(purpose, Scope::Client(network_of(ip)), limit)], now)
     }
 
-    /// Counts a request that writes: for its client, for the networks around it, and for everybody, so that rows are
-    /// bounded whoever sends them. One that is refused is counted nowhere, so that nobody uses up what others may.
+    /// Counts a request that writes: for its client, for the networks around it, and for everybody,
+    /// so that the number of rows is bounded, whoever sends the requests. A refused request is
+    /// counted nowhere, so that nobody uses up the limits of others.
     pub fn write(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
         let limits = [
             (purpose, Scope::Client(network_of(ip)), limit),
@@ -64,7 +66,7 @@ impl NetworkCounts {
         self.count(&limits, now)
     }
 
-    /// Whether the next request that reads would be refused.
+    /// Returns an error if the next request that reads would be refused. Counts nothing.
     pub fn is_over(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
         let minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = minute.counts.get(&(purpose, Scope::Client(network_of(ip))));
@@ -133,13 +135,13 @@ mod tests {
     fn writes_are_bounded_for_a_site_and_for_everybody() {
         let (counts, now) = (NetworkCounts::default(), UnixMs(0));
         let write = |address: String| counts.write("letters", ip(&address), 2, now);
-        // A site with as many networks as it likes.
+        // A site with any number of networks.
         let taken = (0..1000).filter(|n| write(format!("2001:db8:0:{n:x}::1")).is_ok()).count();
         assert_eq!(taken as i64, 2 * NEIGHBOURS);
-        // One address that does not stop uses up nothing of the others'.
+        // One address that does not stop uses up nothing of the others' limit.
         let taken = (0..100_000).filter(|_| write("192.0.2.1".to_owned()).is_ok()).count();
         assert_eq!(taken, 2);
-        // Sites without number.
+        // A large number of sites.
         let taken =
             (0..100_000).filter(|n| write(format!("2001:{:x}:{:x}::1", n / 1000 + 1, n % 1000)).is_ok()).count();
         assert_eq!(taken as i64, 2 * EVERYBODY - 2 * NEIGHBOURS - 2);

@@ -1,8 +1,9 @@
-//! Which addresses are one client's, one site's, and one customer's of a provider.
+//! Networks of addresses that belong to one client, to one site, or to one customer of a provider.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// One client: an IPv4 address, or the /64 network that an IPv6 client can choose its addresses from.
+/// Returns the network of one client: an IPv4 address, or the /64 network from which an IPv6 client
+/// can choose its addresses.
 pub fn network_of(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(_) => ip,
@@ -13,7 +14,8 @@ pub fn network_of(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// One client with all the networks that are its own: an IPv4 address, or the /48 that an IPv6 site is given.
+/// Returns the network of one client with all networks that are its own: an IPv4 address, or the
+/// /48 that an IPv6 site is given.
 pub fn site_of(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(_) => ip,
@@ -21,7 +23,8 @@ pub fn site_of(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// The networks that one customer of a provider may have many of: a /24, or the /48 that an IPv6 site is given.
+/// Returns the network in which one customer of a provider may have many addresses: a /24, or the
+/// /48 that an IPv6 site is given.
 pub fn neighbours_of(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(ip) => {

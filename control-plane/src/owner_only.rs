@@ -1,4 +1,5 @@
-//! What the service keeps on this machine is its own user's alone: balances, addresses, signing keys and partner secrets are in its files.
+//! Restricts the service's files on this machine to its own user: they contain balances, email
+//! addresses, signing keys and partner secrets.
 
 use crate::config::storage::Storage;
 use anyhow::Context;
@@ -8,34 +9,35 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What others may do, as bits of a mode.
+/// Permissions of group and others, as bits of a mode.
 const OTHERS: u32 = 0o077;
 
-/// Names in a data folder that are the service's, or of what `make run` puts beside it. What begins with the name of the database file is its
-/// companion.
+/// Names in a data folder that belong to the service, or to what `make run` puts beside it. A name
+/// that begins with that of the database file is a companion of it.
 const OWN_NAMES: [&str; 6] = ["lock", "objects", "operator.json", "embedded-node.token", "demo-key", "cyclorama.db"];
 
-/// From now on whatever this process and its children make is this user's alone. To be called before there are threads.
+/// Makes all files that this process and its children create from now on accessible to this user
+/// only. Must be called before there are threads.
 pub fn from_now_on() {
     rustix::process::umask(Mode::from_raw_mode(OTHERS));
 }
 
-/// Makes the data folder, or takes from other users what they could do in one that is there, and in the files of the database. A folder that
-/// holds other things as well may be shared on purpose, so it stays as it is; a file or folder of another user cannot be changed. Both are
-/// said in the log.
+/// Creates the data folder, or removes the permissions of other users from an existing one, and
+/// from the database's files. A folder that contains other things as well may be shared on purpose,
+/// so it stays as it is; a file or folder of another user cannot be changed. Both cases are logged.
 pub fn secure(storage: &Storage) -> anyhow::Result<()> {
     let folder = &storage.data_dir;
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .with_context(|| format!("the data folder {} cannot be made", folder.display()))?;
+        .with_context(|| format!("the data folder {} cannot be created", folder.display()))?;
     match holds_only_ours(folder) {
         Ok(true) => tighten(folder),
         Ok(false) if is_open(folder) => {
             tracing::warn!(
                 folder = %folder.display(),
-                "other users may look into the data folder; it holds other things than the service's, so its mode is left as it is"
+                "other users can read the data folder; its mode was left unchanged because it holds files of others"
             );
         }
         Ok(false) => {}
@@ -45,7 +47,7 @@ pub fn secure(storage: &Storage) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A SQLite file and what it keeps beside it.
+/// Returns a SQLite file and the files that SQLite keeps beside it.
 fn companions(file: &Path) -> Vec<PathBuf> {
     ["", "-wal", "-shm", "-journal"]
         .into_iter()
@@ -74,7 +76,7 @@ fn is_open(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & OTHERS != 0)
 }
 
-/// Takes from other users what they may do with a file or folder, if it is there.
+/// Removes the permissions of other users from a file or folder, if it exists.
 fn tighten(path: &Path) {
     let Ok(metadata) = fs::metadata(path) else { return };
     let mode = metadata.permissions().mode() & 0o7777;
@@ -83,14 +85,14 @@ fn tighten(path: &Path) {
     }
     match fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS)) {
         Ok(()) => {
-            tracing::info!(path = %path.display(), mode = format!("{mode:o}"), "other users could read this; now they cannot")
+            tracing::info!(path = %path.display(), mode = format!("{mode:o}"), "a path that other users could read was made private")
         }
         // Volumes of containers belong to root and are shared by their group.
         Err(error) => tracing::warn!(
             path = %path.display(),
             mode = format!("{mode:o}"),
             %error,
-            "other users may read this, and its mode cannot be changed"
+            "a path that other users can read could not be made private"
         ),
     }
 }

@@ -1,32 +1,34 @@
-//! Text from outside that is kept and shown: no NUL, which PostgreSQL takes for no text, and in what nodes say of themselves no other control
-//! characters either, which would move the cursor of whoever lists them in a terminal.
+//! Cleans text from outside that is stored and shown: it must not contain NUL, which PostgreSQL
+//! does not accept in text. The text that nodes send about themselves must not contain other
+//! control characters either, which would move the cursor of a terminal that lists the nodes.
 
 use std::borrow::Cow;
 
-/// What stands for a character that cannot be kept.
+/// Replaces a character that cannot be stored.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// NUL as JSON writes it, and the replacement, which is as long.
+/// NUL as JSON escapes it, and the replacement, which has the same length.
 const ESCAPED_NUL: &[u8] = b"\\u0000";
 const ESCAPED_REPLACEMENT: &[u8] = b"\\ufffd";
 
-/// Whether a name may be kept as it is.
+/// Returns true if a name may be stored as it is.
 pub fn is_readable(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }
 
-/// A message as it may be kept: at most so many characters, and of control characters only the ends of lines and tabs.
+/// Returns a message in the form in which it may be stored: at most `chars_max` characters, and no
+/// control characters except line feeds and tabs.
 pub fn readable(text: &str, chars_max: usize) -> String {
     let kept = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { REPLACEMENT } else { c };
     text.chars().take(chars_max).map(kept).collect()
 }
 
-/// Whether a string of a JSON document holds NUL.
+/// Returns true if a string of a JSON document contains NUL.
 pub fn escapes_nul(json: &[u8]) -> bool {
     next_escaped_nul(json, 0).is_some()
 }
 
-/// The same document with another character in the place of NUL.
+/// Returns the same document with NUL replaced by another character.
 pub fn without_escaped_nul(json: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = next_escaped_nul(json, 0) else { return Cow::Borrowed(json) };
     let (mut text, mut next) = (json.to_vec(), Some(first));
@@ -37,7 +39,8 @@ pub fn without_escaped_nul(json: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text)
 }
 
-/// Where the next one begins. A backslash that is itself escaped begins nothing.
+/// Returns the position of the next escaped NUL. A backslash that is itself
+/// escaped begins no escape.
 fn next_escaped_nul(json: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while at < json.len() {

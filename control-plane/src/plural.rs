@@ -1,8 +1,8 @@
-//! One credit, two credits.
+//! Nouns with numbers: one credit, two credits.
 
 pub use cyclorama_core::output::count;
 
-/// The noun for a number: `one` for 1, `many` for every other.
+/// Returns the noun for a number: `one` for 1, `many` for every other.
 pub fn noun<'n>(number: i64, one: &'n str, many: &'n str) -> &'n str {
     if number == 1 { one } else { many }
 }

@@ -1,6 +1,6 @@
-//! Values that are shown to nobody.
+//! Values that must not be shown.
 
-/// A value that must appear in no log: neither `Debug` nor `Display` shows it.
+/// A value that must not appear in any log: `Debug` does not show it, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -9,7 +9,7 @@ impl Secret {
         Secret(value.into())
     }
 
-    /// The value itself, for the one place that needs it.
+    /// Returns the value itself, for the one place that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

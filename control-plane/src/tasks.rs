@@ -1,4 +1,4 @@
-//! Tasks that run beside requests.
+//! Periodic tasks that run beside requests.
 
 use crate::clock;
 use crate::logs::causes;
@@ -6,9 +6,9 @@ use std::error::Error;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Starts a task that does `work` on a clone of `state` again and again, with a pause of `period`, the first time at
-/// once, until it is aborted. When it fails, the log says `failure` with the causes, and it is tried again at the
-/// next turn.
+/// Starts a task that runs `work` on a clone of `state` repeatedly until it is aborted, at once the
+/// first time and then with a pause of `period`. If `work` fails, the log gets `failure` with the
+/// causes, and the task tries again at the next tick.
 pub fn every<State, Work, Done, Failure>(
     period: Duration,
     failure: &'static str,

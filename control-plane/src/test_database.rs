@@ -3,13 +3,13 @@
 use crate::db::Database;
 use cyclorama_tests::database::{new_empty_postgres_database, new_postgres_database};
 
-/// One database of each kind, empty and up to date.
+/// Returns one database of each kind, empty and with an up-to-date schema.
 pub async fn databases() -> Vec<Database> {
     let url = new_postgres_database().await.expect("a new PostgreSQL database");
     vec![sqlite().await, Database::open(&url).await.expect("a new PostgreSQL database opens")]
 }
 
-/// Addresses of one database of each kind, without any tables.
+/// Returns the URLs of one database of each kind, without any tables.
 pub async fn empty() -> Vec<String> {
     vec![sqlite_url(), new_empty_postgres_database().await.expect("a new PostgreSQL database")]
 }

@@ -1,4 +1,5 @@
-//! What encoding a master costs: quality, size and time of WebP, PNG and JPG settings' current choice.
+//! Prints how long it takes to decode, resize and encode a master with the current settings, and
+//! how large the file becomes, for every size preset and format.
 //!
 //!     cargo run --release -p cyclorama-core --example encode_times -- MASTER.png ...
 

@@ -1,6 +1,7 @@
 //! The fifteen preset paint colours. The word in the API is `color`.
 
 crate::named_enum! {
+    /// A preset paint by its name.
     #[derive(Default)]
     pub enum Colour {
         White = "white", Black = "black", Gray = "gray" | "grey",
@@ -12,7 +13,8 @@ crate::named_enum! {
 }
 
 impl Colour {
-    /// The colour shown for it in menus, sRGB. The paint itself (flake, clear coat) is the render node's affair.
+    /// The sRGB colour that menus show for the preset, as `#rrggbb`. The paint itself (flakes,
+    /// clear coat) is defined in the render node.
     pub const fn hex(self) -> &'static str {
         match self {
             Colour::White => "#f4f4f2",

@@ -1,7 +1,8 @@
 //! Delivery formats and size presets.
 
 crate::named_enum! {
-    /// Encoding of a delivered picture. PNG, WebP and AVIF keep transparency; JPG is flattened.
+    /// Encoding of a delivered image. PNG, WebP and AVIF keep transparency; JPG is flattened on
+    /// white unless the request names a background.
     #[derive(Default)]
     pub enum Format {
         #[default]
@@ -13,7 +14,7 @@ crate::named_enum! {
 }
 
 impl Format {
-    /// The formats that a render node makes of each size preset. AVIF is made when it is asked for.
+    /// The formats that a render node makes of each size preset. AVIF is made on request.
     pub const UPLOADED: [Format; 3] = [Format::Png, Format::Webp, Format::Jpg];
 
     pub const fn media_type(self) -> &'static str {
@@ -25,7 +26,7 @@ impl Format {
         }
     }
 
-    /// The format with exactly this media type; `None` if there is none.
+    /// Returns the format with exactly this media type, or `None` if there is none.
     pub fn of_media_type(media_type: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.media_type() == media_type)
     }
@@ -36,11 +37,12 @@ impl Format {
 }
 
 crate::named_enum! {
+    /// A named size of a square image; see [`SizePreset::side_px`].
     pub enum SizePreset { Thumb = "thumb", Small = "small", Medium = "medium", Large = "large" }
 }
 
 impl SizePreset {
-    /// Side of the square picture, in pixels.
+    /// Side of the square image, in pixels.
     pub const fn side_px(self) -> u32 {
         match self {
             SizePreset::Thumb => 256,

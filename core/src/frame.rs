@@ -1,7 +1,9 @@
-//! From a square master to the picture that a page has room for: which part of it is shown, how large, on what ground.
+//! Framing: computes, for a square master and the requested [`Framing`], which part of the master
+//! an image shows, and how large.
 //!
-//! The order is: scale, trim, padding, fit, background. Pure arithmetic: what is read from the master is a [`Sight`], what comes out a
-//! [`Plan`] that `encoding::framed` carries out. Nothing is ever enlarged.
+//! The steps are, in this order: scale, trim, padding, fit. The module is pure arithmetic: it takes
+//! a [`MasterBounds`], which holds what was read from the master, and returns a [`Plan`], which
+//! `encoding::framed` carries out, laying the background under it. Nothing is ever enlarged.
 
 use crate::MASTER_SIDE_PX;
 use crate::paint::hex_of_srgb;
@@ -9,110 +11,120 @@ use crate::{Dimensions, View};
 use std::fmt;
 
 crate::named_enum! {
-    /// How a picture relates to the box of `w` and `h`.
+    /// How an image is fitted into the box of the parameters `w` and `h`.
     #[derive(Default)]
     pub enum Fit {
-        /// As large as fits into the box; the picture keeps its proportions.
+        /// The image is as large as the box allows, and keeps its aspect ratio.
         #[default]
         Inside = "inside",
-        /// Exactly the box, with the vehicle whole and what is seen in the middle.
+        /// The image has exactly the size of the box. The vehicle is whole, and the seen part is
+        /// centred.
         Contain = "contain",
-        /// Exactly the box, filled: empty space is cut off first, the vehicle only if it must.
+        /// The image has exactly the size of the box and fills it: empty space is cut off first,
+        /// and the vehicle only if necessary.
         Cover = "cover",
     }
 }
 
 crate::named_enum! {
-    /// How large the vehicle is drawn in the 1024 px source.
+    /// How large the vehicle is in the image. The master is the same for every scale.
     #[derive(Default)]
     pub enum Scale {
-        /// Each vehicle fills the frame.
+        /// Each vehicle is as large as in its master, which it fills.
         #[default]
         Fill = "fill",
-        /// A pixel of the source is [`TRUE_SCALE_UM_PER_PX`] for every vehicle that is not too long for it.
+        /// A pixel of a 1024 px image shows [`TRUE_SCALE_UM_PER_PX`] of every vehicle that is not
+        /// too long for that.
         True = "true",
     }
 }
 
-/// Micrometres of the vehicle that a pixel of the 1024 px source shows with [`Scale::True`].
+/// Micrometres of the vehicle that a pixel of a 1024 px image shows with [`Scale::True`].
 pub const TRUE_SCALE_UM_PER_PX: u32 = 6_500;
 
-/// Most of [`Frame::padding_percent`].
+/// Maximum of [`Framing::padding_percent`].
 pub const PADDING_PERCENT_MAX: u8 = 50;
 
-/// A pixel counts as seen from this alpha on, of 255.
+/// Smallest alpha, of 255, at which a pixel counts as seen.
 pub const SEEN_ALPHA_MIN: u8 = 8;
 
-/// What was asked for.
+/// The framing that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Frame {
+pub struct Framing {
     pub fit: Fit,
-    /// The box, in pixels, 1 to 1024 each.
+    /// Width and height of the box in pixels, 1 to 1024 each. `None` leaves a side open.
     pub width: Option<u32>,
     pub height: Option<u32>,
-    /// Whether the picture is cut to what is seen, the vehicle and its shadow, before it is fitted.
+    /// If true, the image is cut to the visible pixels of the master ([`SEEN_ALPHA_MIN`]), which
+    /// are the vehicle and its shadow, before it is fitted.
     pub trim: bool,
-    /// Space on each side of what `trim` cut out, in per cent of its longer side.
+    /// Space on each side of the trimmed part, as a percentage of its longer side.
     pub padding_percent: u8,
-    /// sRGB. `None`: transparent, or white in a format without transparency.
+    /// Background in sRGB. `None` is transparent, or white in a format without transparency.
     pub background: Option<[u8; 3]>,
     pub scale: Scale,
 }
 
-/// A rectangle of the master in pixels, `left` and `top` inside it, `right` and `bottom` outside.
+/// A rectangle of the master, in pixels. `left` and `top` are inclusive, `right` and `bottom`
+/// exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct VisibleBounds {
     pub left: u32,
     pub top: u32,
     pub right: u32,
     pub bottom: u32,
 }
 
-/// What a plan has to know of a master.
+/// Properties of a master that [`plan`] needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sight {
+pub struct MasterBounds {
     /// Side of the square master, in pixels.
     pub side_px: u32,
-    /// Bounds of all pixels with an alpha of at least [`SEEN_ALPHA_MIN`]; the whole master where there are none.
-    pub seen: Seen,
+    /// Bounds of all pixels with an alpha of at least [`SEEN_ALPHA_MIN`], or the whole
+    /// master if it has none.
+    pub seen: VisibleBounds,
     /// Micrometres of the vehicle that a pixel of the master shows.
     pub scale_um_per_px: u32,
 }
 
-/// A picture to be drawn: the pixel at column `x` shows the master from `left + x * step` on.
+/// An image to be drawn from a master. Its pixel in column `x` shows the master from `left + x *
+/// step` on, and rows likewise from `top` on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// Size of the picture, in pixels.
+    /// Size of the image, in pixels.
     pub width: u32,
     pub height: u32,
-    /// Where the picture's left upper corner lies in the master, in its pixels; may be outside.
+    /// Position of the image's top left corner in pixels of the master. It may
+    /// lie outside the master.
     pub left: f64,
     pub top: f64,
-    /// Pixels of the master for a pixel of the picture: at least 1.
+    /// Pixels of the master for each pixel of the image, at least 1.
     pub step: f64,
 }
 
-impl Frame {
-    /// The square that fits into a box, as the contract's first version has it.
+impl Framing {
+    /// Returns the framing of a plain square, the only one in the first version of the API.
     pub fn square(side_px: u32) -> Self {
-        Frame { width: Some(side_px), ..Frame::default() }
+        Framing { width: Some(side_px), ..Framing::default() }
     }
 
-    /// The side of the square picture, where nothing but a box was asked for: never above [`MASTER_SIDE_PX`].
+    /// Returns the side of the square image in pixels, at most [`MASTER_SIDE_PX`], if the request
+    /// sets nothing but a box. Returns `None` for every other framing.
     pub fn square_side_px(&self) -> Option<u32> {
-        let Frame { fit: Fit::Inside, trim: false, background: None, scale: Scale::Fill, width, height, .. } = self
+        let Framing { fit: Fit::Inside, trim: false, background: None, scale: Scale::Fill, width, height, .. } = self
         else {
             return None;
         };
         Some(width.unwrap_or(MASTER_SIDE_PX).min(height.unwrap_or(MASTER_SIDE_PX)).min(MASTER_SIDE_PX))
     }
 
-    /// Whether the picture's size can be told without looking at the master.
+    /// True if the size of the image is known without reading the master.
     pub fn has_known_size(&self) -> bool {
         self.fit != Fit::Inside || !self.trim
     }
 
-    /// Width and height where they are the same for every master: else those of the box, the largest the picture can become.
+    /// Returns width and height in pixels if they are the same for every master. Otherwise returns
+    /// the size of the box, which is the largest that the image can have.
     pub fn size_px(&self) -> (u32, u32) {
         let [width, height] = [self.width, self.height].map(|side| side.unwrap_or(MASTER_SIDE_PX).min(MASTER_SIDE_PX));
         match (self.fit, self.trim) {
@@ -122,8 +134,10 @@ impl Frame {
     }
 }
 
-/// One name for one recipe, of the characters of an object's key: `800x450-contain-trim-pad10-ffffff-true`. A plain square is its side.
-impl fmt::Display for Frame {
+/// Writes the name of the framing, which is unique and contains only characters that an
+/// object's key may contain: `800x450-contain-trim-pad10-ffffff-true`. The name of a
+/// plain square is its side.
+impl fmt::Display for Framing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, height) = self.size_px();
         match self.has_known_size() && width == height {
@@ -146,7 +160,7 @@ impl fmt::Display for Frame {
     }
 }
 
-/// One direction of what is framed, in pixels of the master.
+/// One axis of the framed rectangle, in pixels of the master.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     low: f64,
@@ -167,13 +181,13 @@ impl Span {
     }
 }
 
-/// How a frame shows a master.
-pub fn plan(frame: &Frame, sight: &Sight) -> Plan {
+/// Computes how `frame` shows the master that `sight` describes.
+pub fn plan(frame: &Framing, sight: &MasterBounds) -> Plan {
     let drawn = match frame.scale {
         Scale::Fill => 1.0,
         Scale::True => (f64::from(sight.scale_um_per_px) / f64::from(TRUE_SCALE_UM_PER_PX)).min(1.0),
     };
-    let Seen { left, top, right, bottom } = sight.seen;
+    let VisibleBounds { left, top, right, bottom } = sight.seen;
     let seen = [(left, right), (top, bottom)].map(|(low, high)| Span { low: f64::from(low), high: f64::from(high) });
     let content = match frame.trim {
         true => {
@@ -185,7 +199,8 @@ pub fn plan(frame: &Frame, sight: &Sight) -> Plan {
             [Span { low: middle, high: middle }.grown(half); 2]
         }
     };
-    // Shares of the source, where one is as large as the source is.
+    // For each axis, the factor on the content's size at this scale that fills the box. It is
+    // capped at 1, because nothing is enlarged.
     let most = f64::from(MASTER_SIDE_PX);
     let room = [frame.width, frame.height].map(|side| side.map_or(most, f64::from));
     let shares = [0, 1].map(|axis| room[axis] / (content[axis].length() * drawn));
@@ -207,25 +222,27 @@ pub fn plan(frame: &Frame, sight: &Sight) -> Plan {
             Fit::Contain | Fit::Cover => seen[axis].middle(),
         };
         let corner = middle - shown * 0.5;
-        // Pixels that are shown as they are must not fall between two.
+        // Pixels that are copied without scaling must not fall between two pixels.
         if step == 1.0 { corner.round() } else { corner }
     });
     Plan { width: sides[0] as u32, height: sides[1] as u32, left: corner[0], top: corner[1], step }
 }
 
 impl Plan {
-    /// Millimetres of the vehicle that a pixel of the picture shows.
-    pub fn scale_mm_per_px(&self, sight: &Sight) -> f64 {
+    /// Returns how many millimetres of the vehicle a pixel of the image shows.
+    pub fn scale_mm_per_px(&self, sight: &MasterBounds) -> f64 {
         f64::from(sight.scale_um_per_px) * self.step / 1_000.0
     }
 }
 
-/// How much of a vehicle a pixel of its 1024 px master shows, in micrometres, from its dimensions alone: for masters that do not know
-/// it, which earlier versions made. Within a few per cent of what the camera says, as bodies are rounder than the boxes they fit in.
+/// Estimates how many micrometres of a vehicle a pixel of its 1024 px master shows, from the
+/// vehicle's dimensions alone. It is for masters of earlier versions, which do not record their
+/// scale. The estimate is within a few per cent of the camera's scale, because bodies are rounder
+/// than the boxes that they fit in.
 pub fn estimated_scale_um_per_px(dimensions: &Dimensions, view: View) -> u32 {
     let (across, along) = f64::from(view.yaw_degrees()).to_radians().sin_cos();
     let Dimensions { length_mm, width_mm, height_mm, .. } = *dimensions;
-    // With mirrors, and as the corners of a box are not filled in a three-quarter view.
+    // The width includes mirrors. In a three-quarter view the corners of the box are not filled.
     let seen_width = f64::from(width_mm) * 1.12 * along.abs() + f64::from(length_mm) * across.abs();
     let is_oblique = across.abs().min(along.abs()) > 0.1;
     let width_mm = seen_width * if is_oblique { 0.93 } else { 1.0 };
@@ -234,6 +251,6 @@ pub fn estimated_scale_um_per_px(dimensions: &Dimensions, view: View) -> u32 {
     (mm_per_px * 1_000.0).round().max(1.0) as u32
 }
 
-/// Shares of a master's width and height that a vehicle fills at most.
+/// Ratios of a master's width and height that a vehicle fills at most.
 const FILLED_WIDTH: f64 = 0.915;
 const FILLED_HEIGHT: f64 = 0.86;

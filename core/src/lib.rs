@@ -1,7 +1,9 @@
-//! What the control plane and the render node agree on: vehicles, views, colours, formats and sizes, the wire messages
-//! between the two, how a picture is sized and encoded, how spans of both become one trace, and how commands print.
+//! Types and functions that the control plane and the render node share: vehicles, views, paints,
+//! formats and sizes, the wire messages between the two, resizing and encoding of images, traces
+//! that span both processes, and the output of commands.
 //!
-//! No wgpu, no ONNX Runtime, no HTTP server and no SQL: those belong to the two binaries.
+//! This crate contains no wgpu, no ONNX Runtime, no HTTP server and no SQL: those
+//! belong to the two binaries.
 
 pub mod colour;
 pub mod encoding;
@@ -17,16 +19,17 @@ pub mod wire;
 
 pub use colour::Colour;
 pub use format::{Format, SizePreset};
-pub use frame::{Fit, Frame, Scale};
+pub use frame::{Fit, Framing, Scale};
 pub use paint::{Finish, Paint, PaintColour};
 pub use variant::Variant;
 pub use vehicle::{BodyClass, Dimensions, NoVehicleKey, Vehicle, VehicleKey, VehicleType};
 pub use view::View;
 
-/// Side of the square master picture, in pixels. Nothing larger is ever delivered.
+/// Side of the square master image, in pixels. Nothing larger is ever delivered.
 pub const MASTER_SIDE_PX: u32 = 1024;
 
-/// A name that is not one of an enumeration's values. `Display` lists what is allowed.
+/// The error of parsing a name that is not one of an enumeration's values. `Display`
+/// lists the allowed names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not one of {allowed}")]
 pub struct UnknownName {
@@ -34,8 +37,8 @@ pub struct UnknownName {
     pub allowed: String,
 }
 
-/// Text forms of a closed set of names: parsing (canonical names and aliases, ASCII case ignored), printing, serde.
-/// The crate that uses it needs `serde`.
+/// Defines an enumeration whose values have names, with parsing (canonical names and aliases,
+/// ignoring ASCII case), printing and serde. The crate that uses the macro needs `serde`.
 #[macro_export]
 macro_rules! named_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal $(| $alias:literal)*),+ $(,)? }) => {
@@ -44,7 +47,7 @@ macro_rules! named_enum {
         $vis enum $name { $($(#[$vmeta])* $variant),+ }
 
         impl $name {
-            /// Every value, in the order of the specification.
+            /// Every value, in the order of declaration.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
             /// The canonical spelling.

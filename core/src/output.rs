@@ -1,63 +1,69 @@
-//! What commands print: results on standard output, notes on standard error. Rust's own `println!` panics when either cannot be written, as
-//! when `| head` has read enough or a disk is full; here that is a value.
+//! Output of commands: results on standard output, notes on standard error.
+//!
+//! Rust's own `println!` panics when the output cannot be written, for example because `| head` has
+//! read enough or a disk is full. The functions of this module return an error instead.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, Write};
 
-/// Standard output did not take all of a result.
+/// Standard output did not accept all of a result.
 #[derive(Debug, thiserror::Error)]
-pub enum Unprinted {
-    /// Whoever read it has closed it, as `| head` does.
+pub enum OutputError {
+    /// The reader of the pipe has closed it, as `| head` does.
     #[error("standard output was closed before all of it was written")]
     Closed,
     #[error("standard output cannot be written")]
     Failed(#[source] io::Error),
 }
 
-impl From<io::Error> for Unprinted {
+impl From<io::Error> for OutputError {
     fn from(cause: io::Error) -> Self {
         match cause.kind() {
-            ErrorKind::BrokenPipe => Unprinted::Closed,
-            _ => Unprinted::Failed(cause),
+            ErrorKind::BrokenPipe => OutputError::Closed,
+            _ => OutputError::Failed(cause),
         }
     }
 }
 
-/// A line of a result. It has left the process when this returns.
-pub fn line(text: impl Display) -> Result<(), Unprinted> {
+/// Prints a result of one line, with a line ending. The line has left the process when
+/// this function returns.
+pub fn line(text: impl Display) -> Result<(), OutputError> {
     stream(|output| writeln!(output, "{text}"))
 }
 
-/// A result as it is, without an end of line.
-pub fn text(text: &str) -> Result<(), Unprinted> {
+/// Prints a result as it is, without a line ending.
+pub fn text(text: &str) -> Result<(), OutputError> {
     bytes(text.as_bytes())
 }
 
-/// A result that is no text, such as a picture.
-pub fn bytes(content: &[u8]) -> Result<(), Unprinted> {
+/// Prints a binary result, such as an image.
+pub fn bytes(content: &[u8]) -> Result<(), OutputError> {
     stream(|output| output.write_all(content))
 }
 
-/// A long result, written by `write` piece by piece. Standard output belongs to it until it returns.
-pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Unprinted> {
+/// Prints a long result piece by piece: `write` gets the locked and buffered standard output.
+/// Nothing else can print until this function returns.
+pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
     let mut output = BufWriter::new(io::stdout().lock());
     let written = write(&mut output).and_then(|()| output.flush());
-    // What is left after a failure would be tried once more when the buffer is dropped, and fail again.
+    // Dropping the buffer would try to write the rest once more after a failure, and fail again.
     let _ = output.into_parts();
     Ok(written?)
 }
 
-/// A line for people beside the result, on standard error. Where nobody can read it, the result is none the worse.
+/// Prints a line for people on standard error, beside the result. A failure to write it is ignored,
+/// because it does not make the result any worse.
 pub fn note(text: impl Display) {
     let _ = prompt(text);
 }
 
-/// A line on standard error that a person has to read before the command can go on.
+/// Prints a line on standard error that a person has to read before the command can go on. Returns
+/// the error if it cannot be written.
 pub fn prompt(text: impl Display) -> io::Result<()> {
     writeln!(io::stderr().lock(), "{text}")
 }
 
-/// `1 credit`, `2 credits`.
+/// Returns a number with its noun in the singular or plural: `1 credit`, `2 credits`.
 pub fn count<Number: Display + Copy + TryInto<i64>>(number: Number, one: &str) -> String {
     match number.try_into() {
         Ok(1) => format!("1 {one}"),
@@ -78,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_told_from_a_full_disk() {
-        assert!(matches!(Unprinted::from(io::Error::from(ErrorKind::BrokenPipe)), Unprinted::Closed));
-        assert!(matches!(Unprinted::from(io::Error::from(ErrorKind::StorageFull)), Unprinted::Failed(_)));
+        assert!(matches!(OutputError::from(io::Error::from(ErrorKind::BrokenPipe)), OutputError::Closed));
+        assert!(matches!(OutputError::from(io::Error::from(ErrorKind::StorageFull)), OutputError::Failed(_)));
     }
 }

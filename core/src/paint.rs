@@ -1,4 +1,4 @@
-//! What a picture of a vehicle and view is painted with.
+//! The paint of a vehicle: colour, finish and whether its shadow is part of the image.
 
 use crate::{Colour, UnknownName};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,63 +6,66 @@ use std::fmt;
 use std::str::FromStr;
 
 crate::named_enum! {
-    /// How the pigment of a colour that no preset names is bound.
+    /// How a paint reflects, for colours that are not presets.
     #[derive(Default)]
     pub enum Finish {
-        /// One pigment under clear lacquer.
+        /// One pigment under a clear coat.
         Solid = "solid",
-        /// Metal flakes under clear lacquer.
+        /// Metal flakes under a clear coat.
         #[default]
         Metallic = "metallic",
-        /// Mica under clear lacquer: less contrast than metal flakes, a paler tint in the highlight.
+        /// Mica under a clear coat: less contrast than metal flakes, and a paler
+        /// tint in the highlight.
         Pearl = "pearl",
-        /// A rough lacquer that mirrors nothing sharply.
+        /// A rough clear coat without a sharp reflection.
         Matt = "matt" | "matte",
     }
 }
 
-/// A preset, or any sRGB colour with a finish.
+/// A preset colour, or any sRGB colour with a finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PaintColour {
     Preset(Colour),
     Custom { srgb: [u8; 3], finish: Finish },
 }
 
-/// What tells two pictures of one vehicle and view apart before they are framed. All paints share the light layers.
+/// The paint of an image: the only thing that distinguishes two images of one vehicle and view
+/// before they are framed. All paints of a vehicle and view share its layers.
 ///
-/// As text, in jobs and in the database: `silver`, `#1f4e8c` (metallic), `#1f4e8c-matt`, each with `-no-shadow` at the end where the
-/// ground shadow is left out of the alpha.
+/// The text form, in jobs and in the database, is `silver`, `#1f4e8c` (metallic) or `#1f4e8c-matt`,
+/// with `-no-shadow` at the end if the alpha leaves the shadow on the ground out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Paint {
     pub colour: PaintColour,
-    /// Whether the vehicle's shadow on the ground is part of the picture.
+    /// True if the vehicle's shadow on the ground is part of the image.
     pub shadow: bool,
 }
 
 const NO_SHADOW: &str = "-no-shadow";
 
 impl Paint {
-    /// The colour as the API names it: a preset's name, or six lower-case hex digits.
+    /// Returns the colour as the API names it: a preset's name, or six lower-case hex digits.
     pub fn color(&self) -> String {
         self.colour.to_string()
     }
 
-    /// The paint as a part of an object's name: its text without `#`.
+    /// Returns the paint as a part of an object's name: its text form without `#`.
     pub fn file_name(&self) -> String {
         self.to_string().replace('#', "")
     }
 
-    /// The paint of a part of an object's name. `None`: there is none of this name.
+    /// Parses the result of [`Paint::file_name`]. Returns `None` if no paint has exactly this name.
     pub fn of_file_name(text: &str) -> Option<Paint> {
         text.parse().or_else(|_| format!("#{text}").parse()).ok().filter(|paint: &Paint| paint.file_name() == text)
     }
 
-    /// One of the fifteen, with the shadow: what is kept for good.
+    /// True for one of the fifteen presets with its shadow. Images of these
+    /// paints are kept for good.
     pub const fn is_preset(&self) -> bool {
         matches!(self.colour, PaintColour::Preset(_)) && self.shadow
     }
 
-    /// The colour in menus and in measurements, three sRGB bytes.
+    /// The colour in menus and in measurements, as three sRGB bytes.
     pub fn srgb(&self) -> [u8; 3] {
         match self.colour {
             PaintColour::Preset(colour) => colour.srgb(),
@@ -72,7 +75,7 @@ impl Paint {
 }
 
 impl PaintColour {
-    /// The finish, where it is not the default and not the preset's own.
+    /// The finish of a custom colour if it is not the default one. `None` for presets.
     pub fn named_finish(&self) -> Option<Finish> {
         match self {
             PaintColour::Custom { finish, .. } if *finish != Finish::default() => Some(*finish),
@@ -105,7 +108,8 @@ impl From<PaintColour> for Paint {
     }
 }
 
-/// Six hex digits of any case, without `#`, as three bytes.
+/// Parses six hex digits of any case, without `#`, as three sRGB bytes. Returns
+/// `None` for anything else.
 pub fn srgb_of_hex(digits: &str) -> Option<[u8; 3]> {
     if digits.len() != 6 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
@@ -114,7 +118,7 @@ pub fn srgb_of_hex(digits: &str) -> Option<[u8; 3]> {
     Some([(number >> 16) as u8, (number >> 8) as u8, number as u8])
 }
 
-/// Six lower-case hex digits.
+/// Formats three sRGB bytes as six lower-case hex digits, without `#`.
 pub fn hex_of_srgb(srgb: [u8; 3]) -> String {
     hex::encode(srgb)
 }

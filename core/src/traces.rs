@@ -1,6 +1,8 @@
-//! Traces for OpenTelemetry: a span, what it belongs to across processes (W3C Trace Context), and where spans go (OTLP over HTTP).
+//! OpenTelemetry traces: spans, their parents across processes (W3C Trace Context), and their
+//! export (OTLP over HTTP).
 //!
-//! Which spans there are is told by who makes them. Without an [`Exporter`] in the process they cost next to nothing and go nowhere.
+//! The code that creates spans decides which spans there are. Without an [`Exporter`] in the
+//! process they cost next to nothing and are not sent.
 
 use opentelemetry::InstrumentationScope;
 use opentelemetry::context::{Context, FutureExt, WithContext};
@@ -17,26 +19,31 @@ use std::time::{Duration, SystemTime};
 pub use opentelemetry::KeyValue;
 pub use opentelemetry::trace::SpanKind;
 
-/// The header and the field that name a span: W3C Trace Context, section 3.2.
+/// Name of the HTTP header and of the wire field that identify a span: W3C
+/// Trace Context, section 3.2.
 pub const TRACEPARENT: &str = "traceparent";
 
-/// For spans that have ended and were not sent yet.
+/// Maximum time that [`Exporter::stop`] waits for spans that have ended and were not sent yet.
 const LAST_SPANS: Duration = Duration::from_secs(3);
 
 const SCOPE: &str = "cyclorama";
 
-/// What makes spans, once there is an [`Exporter`].
+/// The tracer that creates spans; set once an [`Exporter`] has started.
 static TRACER: OnceLock<SdkTracer> = OnceLock::new();
 
-/// Sends this process's spans to a collector, in groups and in the background. What the collector does not take is given up.
+/// Sends this process's spans to a collector, in groups and in the background. Spans that the
+/// collector does not accept are dropped.
 ///
-/// The variables of the OpenTelemetry SDK (`OTEL_TRACES_SAMPLER`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_*`) hold
-/// as documented there.
+/// The environment variables of the OpenTelemetry SDK (`OTEL_TRACES_SAMPLER`,
+/// `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_*`) apply as
+/// the SDK documents them.
 #[derive(Debug)]
 pub struct Exporter(SdkTracerProvider);
 
 impl Exporter {
-    /// `endpoint` is the collector's address without a path, such as `http://127.0.0.1:4318`. TLS needs the process's default provider.
+    /// Starts the exporter. `endpoint` is the collector's base URL without a path, such as
+    /// `http://127.0.0.1:4318`. TLS needs the process's default crypto provider. Fails if the SDK
+    /// cannot build the exporter, for example from a malformed endpoint.
     #[expect(
         clippy::disallowed_methods,
         reason = "the variable is the OpenTelemetry SDK's own, which reads its others by itself"
@@ -48,19 +55,20 @@ impl Exporter {
             .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
             .build()?;
         let mut resource = Resource::builder().with_attribute(KeyValue::new("service.version", version));
-        // The SDK's own variables win.
+        // The SDK's own variables take precedence.
         if std::env::var_os("OTEL_SERVICE_NAME").is_none() {
             resource = resource.with_service_name(service);
         }
         let provider =
             SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build();
         let tracer = provider.tracer_with_scope(InstrumentationScope::builder(SCOPE).build());
-        // A process has one exporter.
+        // A process has one exporter; a second one does not replace the tracer.
         let _ = TRACER.set(tracer);
         Ok(Exporter(provider))
     }
 
-    /// Sends what is left. Waits for the collector, some seconds at most: not for an async task.
+    /// Sends the spans that are left. Blocks until the collector has accepted them, for at most 3
+    /// seconds, so an async task must not call it directly.
     pub fn stop(self) {
         if let Err(error) = self.0.shutdown_with_timeout(LAST_SPANS) {
             tracing::warn!(error = &error as &dyn std::error::Error, "the last spans could not be sent");
@@ -68,22 +76,24 @@ impl Exporter {
     }
 }
 
-/// A span, or the absence of one; cheap to clone. Ends when it is told to, or with its last clone.
+/// A span, or the absence of one. Clones are cheap. The span ends at [`Trace::end`] or when its
+/// last clone is dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Trace(Context);
 
 impl Trace {
-    /// Begins a trace of its own.
+    /// Returns the absence of a span: a span that begins inside it starts a trace of its own.
     pub fn none() -> Self {
         Trace(Context::new())
     }
 
-    /// The span of the running future (see [`Trace::around`]).
+    /// Returns the span of the running future (see [`Trace::around`]).
     pub fn current() -> Self {
         Trace(Context::current())
     }
 
-    /// The span of another process. One that cannot be read is none.
+    /// Returns the span of another process, from its `traceparent`. Without one, or if it cannot be
+    /// parsed, the result is [`Trace::none`].
     pub fn named(traceparent: Option<&str>) -> Self {
         let Some(name) = traceparent else { return Trace::none() };
         let named = HashMap::from([(TRACEPARENT.to_owned(), name.to_owned())]);
@@ -94,21 +104,24 @@ impl Trace {
         !self.0.has_active_span()
     }
 
-    /// What [`Trace::named`] reads in another process; `None` where there is no span.
+    /// Returns the text from which [`Trace::named`] restores this span in another process, or
+    /// `None` where there is no span.
     pub fn traceparent(&self) -> Option<String> {
         let mut named = HashMap::new();
         TraceContextPropagator::new().inject_context(&self.0, &mut named);
         named.remove(TRACEPARENT)
     }
 
-    /// A span inside this one, from now on. Without an exporter in this process it is this one itself.
+    /// Starts a span inside this one. Without an exporter in this process it
+    /// returns this span itself.
     pub fn begin(&self, name: impl Into<String>, kind: SpanKind, attributes: Vec<KeyValue>) -> Self {
         let Some(tracer) = TRACER.get() else { return self.clone() };
         let builder = SpanBuilder::from_name(name.into()).with_kind(kind).with_attributes(attributes);
         Trace(self.0.with_span(builder.start_with_context(tracer, &self.0)))
     }
 
-    /// A span inside this one that ends now and took so long. No span, where there is none to be inside of.
+    /// Records a span inside this one that ends now and lasted for `took`. Does nothing if there is
+    /// no exporter or no span to be inside of.
     #[expect(
         clippy::disallowed_methods,
         reason = "spans are stamped by the machine's clock, as the SDK stamps all others"
@@ -124,7 +137,7 @@ impl Trace {
         self.0.span().set_attribute(attribute);
     }
 
-    /// Marks it as failed. `reason` must hold no secret.
+    /// Marks the span as failed. `reason` must hold no secret.
     pub fn fail(&self, reason: impl Into<String>) {
         self.0.span().set_status(Status::error(reason.into()));
     }
@@ -133,7 +146,7 @@ impl Trace {
         self.0.span().end();
     }
 
-    /// The future, with this span as its current one.
+    /// Runs `future` with this span as its current one.
     pub fn around<F>(&self, future: F) -> WithContext<F> {
         future.with_context(self.0.clone())
     }

@@ -1,15 +1,15 @@
-//! A variant: what one render answers for (make, model, year, body, view, paint).
+//! A variant: a vehicle in one view and one paint, the unit that has one render.
 
 use crate::{BodyClass, Paint, VehicleKey, View};
 use serde::{Deserialize, Serialize};
 
-/// Make and model are slugs of the catalog.
+/// A vehicle in one view and one paint. Make and model are slugs of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Variant {
     pub make: String,
     pub model: String,
     pub year: u16,
-    /// One that the model does not usually have in that year.
+    /// A body that the model does not usually have in that year; `None` for the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<BodyClass>,
     pub view: View,
@@ -18,18 +18,18 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// The picture of a vehicle from one side in one paint.
+    /// Combines a vehicle with a view and a paint.
     pub fn new(key: VehicleKey, view: View, paint: Paint) -> Self {
         let VehicleKey { make, model, body, year } = key;
         Variant { make, model, year, body, view, paint }
     }
 
-    /// As people are told what it was, on a statement.
+    /// Returns the description of the variant that a statement prints for people.
     pub fn words(&self) -> String {
         format!("{}, {}, {}", self.vehicle_key(), self.view, self.paint)
     }
 
-    /// The text of its [`VehicleKey`].
+    /// Returns the text form of the variant's [`VehicleKey`].
     pub fn vehicle_key(&self) -> String {
         self.key().to_string()
     }
@@ -38,7 +38,7 @@ impl Variant {
         VehicleKey { make: self.make.clone(), model: self.model.clone(), body: self.body, year: self.year }
     }
 
-    /// The same picture of another vehicle.
+    /// Returns the variant of another vehicle in the same view and paint.
     pub fn of_vehicle(&self, key: VehicleKey) -> Self {
         Variant::new(key, self.view, self.paint)
     }

@@ -1,4 +1,4 @@
-//! A vehicle as the catalog describes it and a render node needs it.
+//! A vehicle as the catalog describes it and as a render node needs it, and the key that names it.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,7 +15,7 @@ crate::named_enum! {
 }
 
 crate::named_enum! {
-    /// Shape of the body: what decides which template a vehicle is built from.
+    /// Shape of the body. It decides which template a vehicle is built from.
     pub enum BodyClass {
         Sedan = "sedan", Hatchback = "hatchback", Coupe = "coupe", Fastback = "fastback", Convertible = "convertible",
         Wagon = "wagon", Suv = "suv", OffRoader = "off-roader", Pickup = "pickup", Van = "van", Minivan = "minivan",
@@ -25,14 +25,14 @@ crate::named_enum! {
 }
 
 impl BodyClass {
-    /// Straddled or stepped through, in place of sat in.
+    /// True for a vehicle that is straddled or stepped through instead of sat in.
     pub const fn is_two_wheeler(self) -> bool {
         matches!(self, BodyClass::Motorcycle | BodyClass::Scooter)
     }
 }
 
-/// Outer dimensions in whole millimetres; `width` without mirrors. Always all given: where no source knows a value
-/// the import fills it from the body class.
+/// Outer dimensions in whole millimetres; `width_mm` is without mirrors. No value is ever missing:
+/// where no source knows one, the import fills it in from the body class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dimensions {
     pub length_mm: u32,
@@ -42,10 +42,11 @@ pub struct Dimensions {
     pub front_track_mm: u32,
 }
 
-/// One make, model and year of the catalog: everything a node is told about what to draw.
+/// One make, model and year of the catalog: everything that a node receives
+/// about the vehicle to draw.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Vehicle {
-    /// Slugs: lower case, hyphenated.
+    /// Make and model are slugs: lower case, hyphenated.
     pub make: String,
     pub model: String,
     pub year: u16,
@@ -56,25 +57,24 @@ pub struct Vehicle {
 }
 
 impl Vehicle {
-    /// `make/model/year`: names the vehicle in object keys and job rows.
+    /// Returns `make/model/year`, which names the vehicle in object keys and job rows.
     pub fn key(&self) -> String {
         format!("{}/{}/{}", self.make, self.model, self.year)
     }
 }
 
-/// The name under which pictures of a vehicle are kept, as text `make/model/year`, or `make/model.body/year` for a
-/// body that the model does not
-/// usually have in that year.
+/// The key under which images of a vehicle are stored. Its text form is `make/model/year`, or
+/// `make/model.body/year` for a body that the model does not usually have in that year.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VehicleKey {
-    /// Slugs: they hold no dot.
+    /// Make and model are slugs, which hold no dot.
     pub make: String,
     pub model: String,
     pub body: Option<BodyClass>,
     pub year: u16,
 }
 
-/// A text that is no [`VehicleKey`].
+/// The error of parsing a text that is not a [`VehicleKey`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a vehicle's key is `make/model/year` or `make/model.body/year`")]
 pub struct NoVehicleKey;

@@ -1,16 +1,17 @@
 //! The six camera views.
 
 crate::named_enum! {
-    /// One of the six camera views. The camera stands still; the vehicle is turned by [`View::yaw_degrees`].
+    /// One of the six camera views. The camera stands still, and the vehicle is turned by
+    /// [`View::yaw_degrees`].
     #[derive(Default)]
     pub enum View {
         Front = "front",
         /// Front and driver's side (left-hand drive, so the vehicle's left side).
         #[default]
         FrontThreeQuarter = "front-3-4" | "front34" | "hero",
-        /// Side profile, nose pointing left in the picture.
+        /// Side profile, nose pointing left in the image.
         Side = "side" | "side-left" | "profile",
-        /// Side profile, nose pointing right in the picture.
+        /// Side profile, nose pointing right in the image.
         SideRight = "side-right" | "side-r",
         Rear = "rear" | "back",
         /// Rear and driver's side.
@@ -19,7 +20,8 @@ crate::named_enum! {
 }
 
 impl View {
-    /// Turn of the vehicle about the vertical axis, in degrees. 0 looks at the nose, 90 at the left side.
+    /// Rotation of the vehicle about the vertical axis, in degrees. At 0 the camera sees the
+    /// nose, at 90 the left side.
     pub const fn yaw_degrees(self) -> u32 {
         match self {
             View::Front => 0,

@@ -1,4 +1,5 @@
-//! What a sheet or a face says it is for, and how closely it names a vehicle.
+//! The rule by which a sheet or a face names the vehicles that it is for, and
+//! how closely it names one.
 
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -6,22 +7,23 @@ use std::ops::RangeInclusive;
 use cyclorama_core::{BodyClass, Vehicle};
 use serde::Deserialize;
 
-/// Vehicles that a sheet or face is for. What is left out may be anything.
+/// The vehicles that a sheet or face is for. A member that is left out allows any value.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppliesTo {
     /// Slugs of the catalog.
     #[serde(default)]
     pub makes: Vec<String>,
-    /// Slugs, or with a `*` at the end how they begin.
+    /// Slugs of the catalog, or the beginning of slugs with a `*` at the end.
     #[serde(default)]
     pub models: Vec<String>,
-    /// First and last model year.
+    /// First and last model year, both included.
     #[serde(default)]
     pub years: Option<[u16; 2]>,
     #[serde(default)]
     pub bodies: Vec<BodyClass>,
-    /// Least and greatest length of the vehicle, in millimetres; below, the same of its height.
+    /// Smallest and largest length of the vehicle, in millimetres, both included. `height_mm` is
+    /// the same for the height.
     #[serde(default)]
     pub length_mm: Option<[u32; 2]>,
     #[serde(default)]
@@ -29,7 +31,7 @@ pub struct AppliesTo {
 }
 
 impl AppliesTo {
-    /// How closely it names the vehicle; `None` when it does not. Larger is closer.
+    /// Returns how closely this names the vehicle, or `None` if it does not. Larger is closer.
     pub fn closeness(&self, vehicle: &Vehicle) -> Option<Closeness> {
         let within = |range: Option<[u32; 2]>, mm: u32| range.is_none_or(|[least, most]| (least..=most).contains(&mm));
         let fits = within(self.length_mm, vehicle.dimensions.length_mm)
@@ -38,7 +40,7 @@ impl AppliesTo {
         self.closeness_of_any_body(vehicle).filter(|_| fits)
     }
 
-    /// How closely it names the vehicle's make, model and year, whatever body and size either has.
+    /// Returns how closely this names the vehicle's make, model and year, ignoring body and size.
     pub fn closeness_of_any_body(&self, vehicle: &Vehicle) -> Option<Closeness> {
         let named = |list: &[String], slug: &str| {
             let closest = |entry: &String| match entry.strip_suffix('*') {
@@ -59,28 +61,30 @@ impl AppliesTo {
     }
 }
 
-/// The score of the pattern `*`, which any model of the make fits.
+/// Score of the pattern `*`, which matches any model of the make.
 const ANY_MODEL: u32 = 1;
 
-/// How closely a sheet names a vehicle; the larger is closer. In the order in which they count.
+/// How closely a sheet names a vehicle; the larger value is closer. The members are
+/// compared in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Closeness {
-    /// 0: any model; more for longer beginnings of its name, most for the whole.
+    /// 0 for any model; more for a longer beginning of the model's name, and
+    /// most for the whole name.
     model: u32,
     make: u32,
-    /// How many of years, bodies, lengths and heights are limited.
+    /// Number of limits set among years, bodies, lengths and heights.
     narrowed: u32,
-    /// Fewer years are closer.
+    /// Number of years; fewer are closer.
     span: Reverse<u16>,
 }
 
 impl Closeness {
-    /// Whether the sheet was drawn for the vehicle's make.
+    /// True if the sheet was drawn for the vehicle's make.
     pub fn names_the_make(self) -> bool {
         self.make > 0
     }
 
-    /// Whether the sheet was drawn for the vehicle's model, not for a class or a make.
+    /// True if the sheet was drawn for the vehicle's model, not for a class or a make.
     pub fn names_the_model(self) -> bool {
         self.model > ANY_MODEL
     }

@@ -1,4 +1,4 @@
-//! Finds the closest of many sheets.
+//! Finds the sheet or face that is closest to a vehicle.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -7,17 +7,18 @@ use cyclorama_core::{BodyClass, Vehicle};
 
 use crate::{AppliesTo, Closeness};
 
-/// Sheets, or faces, by the makes they are for.
+/// Sheets or faces, indexed by the makes that they are for.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
-    /// In the order in which they were added.
+    /// Names in the order in which they were added.
     names: Vec<String>,
-    /// Uses that name their makes, with positions in `names`.
+    /// Entries that name makes, by make, with positions in `names`.
     of_make: HashMap<String, Vec<(usize, AppliesTo)>>,
     of_any_make: Vec<(usize, AppliesTo)>,
 }
 
 impl Index {
+    /// Adds a sheet or face called `name`, with the vehicles that it is for.
     pub fn add(&mut self, name: &str, uses: Vec<AppliesTo>) {
         let position = self.names.len();
         self.names.push(name.to_owned());
@@ -31,7 +32,8 @@ impl Index {
         }
     }
 
-    /// The closest to a vehicle and how close it is; of equals the one that was added first.
+    /// Returns the closest sheet to a vehicle and how close it is. Of equally close ones, the
+    /// first that was added wins.
     pub fn closest(&self, vehicle: &Vehicle) -> Option<(Closeness, &str)> {
         let of_its_make = self.of_make.get(&vehicle.make).into_iter().flatten();
         let (closeness, Reverse(position)) = of_its_make
@@ -41,9 +43,10 @@ impl Index {
         Some((closeness, &self.names[position]))
     }
 
-    /// The closest sheet that was drawn for the vehicle's model of that year with another body: one car has one
-    /// front, whichever tail it has.
-    /// `None` for what is no car, and where the model was not drawn.
+    /// Returns the closest sheet that was drawn for the vehicle's model in that year with another
+    /// body, because all bodies of a car have the same front.
+    ///
+    /// Returns `None` if the vehicle is not a car or its model was not drawn.
     pub fn closest_of_another_body(&self, vehicle: &Vehicle) -> Option<&str> {
         let is_another = |applies: &AppliesTo| {
             !applies.bodies.contains(&vehicle.body)
@@ -58,15 +61,15 @@ impl Index {
         Some(&self.names[position])
     }
 
-    /// All uses with the names of their sheets.
+    /// Returns all entries with the names of their sheets.
     pub fn uses(&self) -> impl Iterator<Item = (&str, &AppliesTo)> {
         let all = self.of_make.values().flatten().chain(&self.of_any_make);
         all.map(|(position, applies)| (self.names[*position].as_str(), applies))
     }
 }
 
-/// Whether a body of a model has the front of another one. A van, a pickup or an SUV of the same name is another vehicle; of an SUV there
-/// may be a convertible.
+/// True if a body of a model has the same front as the drawn body. A van, a pickup or an SUV of the
+/// same name is another vehicle, but an SUV may have a convertible version.
 fn shares_its_front(drawn: BodyClass, body: BodyClass) -> bool {
     use BodyClass::{Convertible, Coupe, Fastback, Hatchback, Sedan, Suv, Wagon};
     let is_car = |body| matches!(body, Sedan | Hatchback | Coupe | Fastback | Convertible | Wagon);

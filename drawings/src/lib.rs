@@ -1,9 +1,9 @@
 //! Which drawing a vehicle is built from, and how like the real vehicle that drawing is.
 //!
-//! Every sheet and face says by itself what it is for ([`AppliesTo`]); the closest one wins ([`Index`]). The render node draws by this
-//! rule, and the control plane tells clients by it how like a picture will be ([`likeness`]) and which years share
-//! one ([`Drawings::look`]),
-//! without knowing the drawings.
+//! Every sheet and face names the vehicles that it is for ([`AppliesTo`]), and the closest one wins
+//! ([`Index`]). The render node draws by this rule. The control plane uses it, without containing
+//! the drawings, to report how like the real vehicle an image will be ([`likeness`]) and which
+//! years share an image ([`Drawings::look`]).
 
 mod applies_to;
 mod index;

@@ -1,4 +1,4 @@
-//! How like the real vehicle a picture is.
+//! How like the real vehicle an image is.
 //!
 //! Why: `docs/decisions/bodies-looks-and-vins.md` (Likeness of a picture: `generation`, `model`,
 //! `make`, `body`).
@@ -12,11 +12,12 @@ use serde::Deserialize;
 use crate::{Drawings, Header};
 
 named_enum! {
-    /// What the drawing of a vehicle was made for; the first is the closest to the real vehicle.
+    /// What the drawing of a vehicle was made for. The first value is the
+    /// closest to the real vehicle.
     pub enum Likeness {
-        /// This generation of the model, with proportions measured on the real vehicle.
+        /// The generation of the model, with proportions measured on the real vehicle.
         Generation = "generation",
-        /// The model, or its family, from its known looks.
+        /// The model, or its family, drawn from its known looks.
         Model = "model",
         /// The class, size and time of the vehicle, with the face of its make.
         Make = "make",
@@ -25,7 +26,8 @@ named_enum! {
     }
 }
 
-/// How like the real vehicle its picture is, by the sheets that this program was built with.
+/// Returns how like the real vehicle its image is, according to the sheets that this
+/// program was built with.
 pub fn likeness(vehicle: &Vehicle) -> Likeness {
     if vehicle.body.is_two_wheeler() {
         let is_known = EMBEDDED.two_wheeler_makes.contains(&vehicle.make);
@@ -41,7 +43,7 @@ pub fn likeness(vehicle: &Vehicle) -> Likeness {
 
 static HEADERS: &str = include_str!(concat!(env!("OUT_DIR"), "/headers.json"));
 
-/// What this program was built with.
+/// The headers that this program was built with.
 struct Embedded {
     drawings: Drawings,
     /// Makes whose two-wheelers are drawn in their own manner: wheels, lamps, frames, silencers.
@@ -55,7 +57,7 @@ static EMBEDDED: LazyLock<Embedded> = LazyLock::new(|| {
 });
 
 impl Drawings {
-    /// Those that this program was built with.
+    /// Returns the drawings that this program was built with.
     pub fn embedded() -> &'static Drawings {
         &EMBEDDED.drawings
     }

@@ -1,4 +1,5 @@
-//! Which years of a model look alike: those that are drawn from the same sheet with the same face, in the manner of the same time.
+//! Which years of a model share a look: those that are drawn from the same sheet with the same
+//! face, in the style of the same era.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -8,74 +9,77 @@ use serde::Deserialize;
 
 use crate::{AppliesTo, Closeness, Index};
 
-/// Model years in which a drawing is looked for; the catalog has no others.
+/// Model years that are searched for the same drawing; the catalog has no others.
 const YEARS: RangeInclusive<u16> = 1990..=2030;
-/// A sheet that fits more years in a row than a generation lasts stands for several, which are told apart by the eras of their lamps,
-/// wheels and trim.
+/// Longest run of years, of one sheet and face, that counts as one generation. A longer run stands
+/// for several generations, which differ by the lamps, wheels and trim of their eras.
 const GENERATION_YEARS_MAX: usize = 12;
-/// Length of an era, counted from the first of [`YEARS`].
+/// Length of an era in years, counted from the first of [`YEARS`].
 const ERA_YEARS: u16 = 5;
-/// No chain of bases is longer.
+/// Maximum length of a chain of bases.
 const BASES_MAX: usize = 8;
 
-/// What the file of a sheet or face says about itself.
+/// What the file of a sheet or face declares about itself.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Header {
     pub name: String,
-    /// The sheet whose numbers it starts from.
+    /// The sheet whose numbers this sheet starts from.
     #[serde(default)]
     pub base: Option<String>,
-    /// `own`, `make` or the name of a face; the base's where it says nothing.
+    /// `own`, `make` or the name of a face. `None` inherits the value of the base.
     #[serde(default)]
     pub face: Option<String>,
-    /// Empty for one that is only a base of others.
+    /// The vehicles that it is for. Empty for a sheet that only serves as a base of others.
     #[serde(default)]
     pub applies_to: Vec<AppliesTo>,
-    /// Whether it holds facts that were measured on the real vehicle.
+    /// True if the file holds facts that were measured on the real vehicle.
     #[serde(default)]
     pub is_measured: bool,
-    /// What the maker or people call the generation that it draws: `Mk7`, `E46`.
+    /// Name of the generation that the sheet draws, used by the maker or by people: `Mk7`, `E46`.
     #[serde(default)]
     pub generation: Option<String>,
 }
 
-/// Every sheet and face there is, by what each is for.
+/// All sheets and faces, indexed by the vehicles that they are for.
 #[derive(Debug, Clone, Default)]
 pub struct Drawings {
     sheets: Index,
     faces: Index,
-    /// Sheets that wear the face of the vehicle's make and year.
+    /// Sheets that take the face of the vehicle's make and year.
     with_face_of_make: HashSet<String>,
     /// Sheets with measured facts.
     measured: HashSet<String>,
-    /// Names of generations, and of bases, by sheet.
+    /// Names of generations, and below names of bases, by sheet.
     generations: HashMap<String, String>,
     bases: HashMap<String, String>,
 }
 
-/// What a vehicle is drawn from.
+/// The sheets and the face that a vehicle is drawn from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Drawing<'a> {
-    /// `None` where no sheet is for such a vehicle.
+    /// `None` if no sheet is for such a vehicle.
     pub sheet: Option<&'a str>,
-    /// The face of the make, where the sheet leaves the face to it.
+    /// The face of the make, if the sheet leaves the face to the make.
     pub face: Option<&'a str>,
-    /// A sheet of the model's with another body, which lends its front where nobody drew this one.
+    /// A sheet of the same model with another body, which provides the front if
+    /// this body was not drawn.
     pub relative: Option<&'a str>,
 }
 
-/// How a vehicle of a year looks: all years of a model with equal looks and dimensions have the same picture.
+/// The look of a vehicle in one year. All years of a model with equal looks and
+/// dimensions have the same image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look<'a> {
     pub drawing: Drawing<'a>,
     /// The model year whose lamps, wheels and trim stand for the look.
     pub year: u16,
-    /// Whether the drawing is of one generation of this very model: then all its years have one size, however the catalog's
-    /// sources differ about them.
+    /// True if the drawing is of one generation of this very model. Then all its years have one
+    /// size, however the catalog's sources differ about them.
     pub is_generation: bool,
 }
 
 impl Drawings {
+    /// Indexes the headers of all sheets and faces.
     pub fn new(sheets: Vec<Header>, faces: Vec<Header>) -> Self {
         let mut drawings = Drawings::default();
         let by_name: BTreeMap<&str, &Header> = sheets.iter().map(|sheet| (sheet.name.as_str(), sheet)).collect();
@@ -99,12 +103,13 @@ impl Drawings {
         drawings
     }
 
-    /// The sheet for a vehicle and how close it is; `None` for bodies that have no template.
+    /// Returns the sheet for a vehicle and how close it is, or `None` for bodies
+    /// that have no template.
     pub fn sheet(&self, vehicle: &Vehicle) -> Option<(Closeness, &str)> {
         self.sheets.closest(vehicle)
     }
 
-    /// The face for a vehicle whose sheet leaves it to make and year.
+    /// Returns the face for a vehicle whose sheet leaves the face to make and year.
     pub fn face(&self, vehicle: &Vehicle) -> Option<(Closeness, &str)> {
         self.faces.closest(vehicle)
     }
@@ -113,22 +118,23 @@ impl Drawings {
         self.measured.contains(sheet)
     }
 
-    /// What the generation that a sheet draws is called.
+    /// Returns the name of the generation that a sheet draws.
     pub fn generation(&self, sheet: &str) -> Option<&str> {
         self.generations.get(sheet).map(String::as_str)
     }
 
-    /// The sheet whose numbers a sheet starts from.
+    /// Returns the name of the sheet whose numbers a sheet starts from.
     pub fn base(&self, sheet: &str) -> Option<&str> {
         self.bases.get(sheet).map(String::as_str)
     }
 
-    /// All uses of sheets and faces, with their names.
+    /// Returns all entries of sheets and faces, with their names.
     pub fn uses(&self) -> impl Iterator<Item = (&str, &AppliesTo)> {
         self.sheets.uses().chain(self.faces.uses())
     }
 
-    /// The sheet of a convertible's model as a coupe, where that was drawn for it.
+    /// Returns the sheet of the same model as a coupe if the vehicle is a convertible
+    /// and the coupe was drawn.
     pub fn coupe_of_convertible(&self, vehicle: &Vehicle) -> Option<&str> {
         if vehicle.body != BodyClass::Convertible {
             return None;
@@ -137,11 +143,12 @@ impl Drawings {
         self.sheet(&coupe).filter(|(closeness, _)| closeness.names_the_model()).map(|(_, name)| name)
     }
 
-    /// A sheet of the vehicle's model with another body that has the same front.
+    /// Returns a sheet of the vehicle's model with another body that has the same front.
     pub fn another_body(&self, vehicle: &Vehicle) -> Option<&str> {
         self.sheets.closest_of_another_body(vehicle)
     }
 
+    /// Returns the sheets and the face that a vehicle is drawn from.
     pub fn of(&self, vehicle: &Vehicle) -> Drawing<'_> {
         let Some((closeness, sheet)) = self.sheet(vehicle) else { return Drawing::default() };
         let has_face = self.with_face_of_make.contains(sheet);
@@ -153,7 +160,8 @@ impl Drawings {
         Drawing { sheet: Some(sheet), face, relative }
     }
 
-    /// The look of a vehicle in its year. Vehicles that differ in nothing but the year have the same look in every year of it.
+    /// Returns the look of a vehicle in its year. The result is the same for every year of the look
+    /// if the vehicles differ in nothing but the year.
     pub fn look(&self, vehicle: &Vehicle) -> Look<'_> {
         let drawing = self.of(vehicle);
         let mut other = vehicle.clone();
@@ -170,7 +178,7 @@ impl Drawings {
             let from = YEARS.start() + era * ERA_YEARS;
             (first, last) = (first.max(from), last.min(from + ERA_YEARS - 1));
         }
-        // The run of a year before the first era may not reach into it.
+        // The run of a year before the first era may not reach into that era.
         let year = if first <= last { first + (last - first) / 2 } else { vehicle.year };
         let is_generation = is_short && self.sheet(vehicle).is_some_and(|(closeness, _)| closeness.names_the_model());
         Look { drawing, year, is_generation }
@@ -219,11 +227,11 @@ mod tests {
     fn years_of_one_sheet_and_face_are_one_look() {
         let drawings = drawings();
         for (years, sheet, face, stands_for) in [
-            // The face of the make changes in 2006, and this sheet has its own.
+            // The face of the make changes in 2006, but this sheet has its own face.
             (2003..=2008, "first", None, 2005),
             (2009..=2012, "second", Some("acme-1990"), 2010),
             (2013..=2016, "second", Some("acme-2013"), 2014),
-            // Longer than a generation: the end of an era.
+            // The run is longer than a generation, so the look is the end of an era.
             (2017..=2019, "hatchback", Some("acme-2013"), 2018),
             (2020..=2024, "hatchback", Some("acme-2013"), 2022),
         ] {

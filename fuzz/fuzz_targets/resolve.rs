@@ -1,5 +1,6 @@
-//! Whatever is asked of resolve: no panic, the same answer twice, a vehicle that the catalog has in that year, and high
-//! confidence only where nothing was left over and the answer written out resolves to itself.
+//! Fuzzes resolve with any request. It must not panic and must give the same answer twice, with a
+//! vehicle that the catalog has in that year. Its confidence may be high only where nothing was
+//! left over and the answer, written out, resolves to itself.
 #![no_main]
 
 use cyclorama_catalog::Catalog;

@@ -1,5 +1,5 @@
-//! Whatever is typed into the search: no panic, the same answer twice, no more than was asked for, the best kind first,
-//! and only vehicles of the year that was asked for.
+//! Fuzzes the search with any text. It must not panic and must give the same answer twice, with at
+//! most the requested number of hits, the best kind first, and only vehicles of the requested year.
 #![no_main]
 
 use cyclorama_catalog::Catalog;

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# Makes the secrets of the compose file, each at random, in the folder `secrets` beside it. What is there already stays as it is.
-# With a node token on standard input (`cyclorama node-token create --json`): the node's settings. usage: secrets.sh [node]
+# Makes the secrets of the compose file, each at random, in the folder `secrets` beside it. Existing
+# files stay as they are. With a node token on standard input (`cyclorama node-token create --json`)
+# it makes the node's settings. usage: secrets.sh [node]
 set -euo pipefail
 cd "$(dirname "$0")"
-# Programs in containers run as users of their own and read these files: the folder keeps other people out.
+# Programs in containers run as separate users and read these files, so the folder keeps other
+# people out.
 mkdir -p secrets
 chmod 700 secrets
 
 random() { od -An -N "$1" -tx1 /dev/urandom | tr -d ' \n'; }
 
-# make NAME: standard input into a file that is not there yet.
+# make NAME: writes standard input to a file, unless the file exists.
 make() {
     if [ -e "secrets/$1" ]; then cat >/dev/null; else cat >"secrets/$1" && chmod 644 "secrets/$1"; fi
 }

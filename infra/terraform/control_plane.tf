@@ -1,4 +1,4 @@
-# Control planes behind a load balancer that ends TLS.
+# Control planes behind a load balancer that terminates TLS.
 
 resource "aws_lb" "farm" {
   name_prefix     = substr(var.name, 0, 6)
@@ -6,7 +6,7 @@ resource "aws_lb" "farm" {
   security_groups = [aws_security_group.load_balancer.id]
   # Cold renders take up to two minutes, and the service ends them after that.
   idle_timeout = 180
-  # What HTTP does not allow is read one way here and another way there: it goes no further.
+  # Programs interpret invalid HTTP differently, so it is not forwarded.
   drop_invalid_header_fields = true
 }
 
@@ -15,7 +15,7 @@ resource "aws_lb_target_group" "control_plane" {
   vpc_id      = aws_vpc.farm.id
   port        = 8080
   protocol    = "HTTP"
-  # As long as a cold render: what is in flight ends before the machine does.
+  # As long as a cold render, so that requests in flight end before the machine does.
   deregistration_delay = 150
 
   health_check {
@@ -99,7 +99,7 @@ resource "aws_autoscaling_group" "control_plane" {
     version = aws_launch_template.control_plane.latest_version
   }
 
-  # A new version comes up beside the old one: never less than all of them serve.
+  # A new version starts beside the old one, so that the full number always serves.
   instance_refresh {
     strategy = "Rolling"
 

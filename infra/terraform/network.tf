@@ -1,4 +1,5 @@
-# Two zones: public subnets hold the load balancer and the way out, private ones everything else.
+# Two zones: public subnets hold the load balancer and the NAT gateway, private ones everything
+# else.
 
 data "aws_availability_zones" "here" {
   state = "available"
@@ -38,7 +39,8 @@ resource "aws_eip" "out" {
   domain = "vpc"
 }
 
-# One way out, for images of containers and payments: its loss stops no picture. Pictures go to the bucket by an endpoint of their own.
+# A single NAT gateway, for container images and payments. Its loss stops no image, because images
+# go to the bucket by a separate endpoint.
 resource "aws_nat_gateway" "farm" {
   allocation_id = aws_eip.out.id
   subnet_id     = aws_subnet.public[0].id

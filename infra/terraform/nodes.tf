@@ -14,7 +14,7 @@ resource "aws_launch_template" "node" {
     arn = aws_iam_instance_profile.node.arn
   }
 
-  # The container needs no role: the machine fetches its token before it starts.
+  # The container needs no role, because the machine fetches its token before the container starts.
   metadata_options {
     http_tokens                 = "required"
     http_put_response_hop_limit = 1
@@ -28,8 +28,9 @@ resource "aws_launch_template" "node" {
   }))
 }
 
-# How many there are between the two bounds is set by the operator (desired_capacity), or by whoever reads the queue's length in Prometheus:
-# see docs/operations/nodes.md. Terraform leaves it alone once the group exists.
+# The operator sets the number between the two bounds (desired_capacity), or a program that reads
+# the queue's length in Prometheus: see docs/operations/nodes.md. Terraform leaves it alone once the
+# group exists.
 resource "aws_autoscaling_group" "node" {
   name_prefix         = "${var.name}-node-"
   vpc_zone_identifier = aws_subnet.private[*].id
@@ -52,7 +53,8 @@ resource "aws_autoscaling_group" "node" {
   }
 }
 
-# Before a machine goes, its node finishes what it has. (What it cannot finish goes back to the queue by itself.)
+# Before a machine is removed, its node finishes its jobs. (Unfinished jobs go back to the queue by
+# themselves.)
 resource "aws_autoscaling_lifecycle_hook" "node_finishes" {
   name                   = "finish"
   autoscaling_group_name = aws_autoscaling_group.node.name

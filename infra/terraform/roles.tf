@@ -1,5 +1,6 @@
-# What machines may do. A control plane: the objects of the farm, and its own secret. A node: its token; pictures it uploads by addresses
-# that the control plane signs, so it has no right to the bucket.
+# Permissions of machines. A control plane may access the objects of the farm and its own secret, a
+# node only its token. A node uploads images by presigned URLs of the control plane, so it has no
+# access to the bucket.
 
 data "aws_iam_policy_document" "machines" {
   statement {
@@ -19,7 +20,7 @@ data "aws_iam_policy_document" "control_plane" {
     resources = ["${aws_s3_bucket.objects.arn}/farm/*"]
   }
 
-  # Without it S3 answers 403 for what is not there, and nobody could tell a missing object from a forbidden one.
+  # Without it S3 answers 403 for a missing object, which could not be told from a forbidden one.
   statement {
     actions   = ["s3:ListBucket"]
     resources = [aws_s3_bucket.objects.arn]

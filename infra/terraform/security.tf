@@ -1,4 +1,4 @@
-# Who may connect to whom.
+# Allowed connections.
 
 resource "aws_security_group" "load_balancer" {
   name_prefix = "${var.name}-load-balancer-"
@@ -50,13 +50,13 @@ resource "aws_vpc_security_group_egress_rule" "control_plane_out" {
   ip_protocol       = "-1"
 }
 
-# A node opens no port; it calls.
+# A node opens no port; it only connects to others.
 resource "aws_security_group" "node" {
   name_prefix = "${var.name}-node-"
   vpc_id      = aws_vpc.farm.id
 }
 
-# The clients' address, the bucket, and where its image and its token come from: all by HTTPS.
+# The public address, the bucket, and the sources of its image and its token: all by HTTPS.
 resource "aws_vpc_security_group_egress_rule" "node_out" {
   security_group_id = aws_security_group.node.id
   cidr_ipv4         = "0.0.0.0/0"

@@ -1,7 +1,8 @@
-# What has to last: the database and the bucket.
+# Permanent storage: the database and the bucket.
 
-# Passwords are made once and kept in Secrets Manager alone: `ephemeral` values and write-only arguments are in no plan and no state. Raising
-# `secrets_version` makes new ones (docs/operations/rotating-secrets.md).
+# Passwords are made once and stored in Secrets Manager only: `ephemeral` values and write-only
+# arguments are in no plan and no state. Raising `secrets_version` makes new ones
+# (docs/operations/rotating-secrets.md).
 ephemeral "random_password" "database" {
   length  = 40
   special = false
@@ -22,7 +23,7 @@ resource "aws_secretsmanager_secret_version" "database" {
   secret_string_wo_version = var.secrets_version
 }
 
-# What is kept, whatever this run has made up.
+# The stored values, whichever values this run has generated.
 ephemeral "aws_secretsmanager_secret_version" "database" {
   secret_id = aws_secretsmanager_secret_version.database.secret_id
 }
@@ -76,7 +77,7 @@ resource "aws_s3_bucket_ownership_controls" "objects" {
   }
 }
 
-# Nobody speaks to the bucket without TLS, whatever a policy elsewhere allows.
+# Nobody may use the bucket without TLS, whatever another policy allows.
 resource "aws_s3_bucket_policy" "objects" {
   bucket = aws_s3_bucket.objects.id
   policy = data.aws_iam_policy_document.objects.json
@@ -103,7 +104,7 @@ data "aws_iam_policy_document" "objects" {
   }
 }
 
-# Pictures are named by what they hold and never change; older versions would only cost.
+# Objects are named by their content and never change, so older versions would only cost.
 resource "aws_s3_bucket_versioning" "objects" {
   bucket = aws_s3_bucket.objects.id
 
@@ -112,7 +113,8 @@ resource "aws_s3_bucket_versioning" "objects" {
   }
 }
 
-# What a node uploaded and never handed in. The service removes it by itself; this is for when it cannot.
+# Objects that a node uploaded and never reported. The service removes them by itself; this rule is
+# for when it cannot.
 resource "aws_s3_bucket_lifecycle_configuration" "objects" {
   bucket = aws_s3_bucket.objects.id
 

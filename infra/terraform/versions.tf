@@ -1,5 +1,5 @@
 terraform {
-  # Write-only arguments.
+  # Write-only arguments need this version.
   required_version = ">= 1.11"
 
   required_providers {

@@ -1,9 +1,9 @@
-//! `cargo bench -p cyclorama-node --bench text_to_image`: a text-to-image pipeline here and in Python, on the same
-//! files, prompts and steps, each in a process of its own. Without what only a render does around it: geometry,
-//! layers, paint.
+//! `cargo bench -p cyclorama-node --bench text_to_image`: a text-to-image pipeline here and in
+//! Python, on the same files, prompts and steps, each in a process of its own. The parts that only
+//! a render has (geometry, layers, paint) are left out.
 //!
-//! CYCLORAMA_BENCH_CHECKPOINT is a folder that `models/random_checkpoint.py make` has made, CYCLORAMA_BENCH_PYTHON a Python with
-//! models/requirements-export.txt.
+//! CYCLORAMA_BENCH_CHECKPOINT is a folder that `models/random_checkpoint.py make` has written,
+//! CYCLORAMA_BENCH_PYTHON a Python with models/requirements-export.txt.
 
 #![allow(clippy::disallowed_methods, reason = "a measurement is told by variables what to measure")]
 

@@ -1,16 +1,23 @@
-//! Writes what the diffusion model is trained on and judged by: meshes, cameras and the studio's conditioning of many vehicles.
+//! Writes the data that the diffusion model is trained on and judged by: meshes, cameras and the
+//! studio's conditioning of many vehicles.
 //!
-//! `cargo run --release -p cyclorama-node --example training_data -- --vehicles models/vehicles/training.tsv --out DIR`
+//! `cargo run --release -p cyclorama-node --example training_data -- --vehicles LIST --out DIR`
 //!
-//! The list has lines as `cyclorama catalog list` prints them. A vehicle that is there already is left alone, so the program can be
-//! stopped and started. With `--relight` its conditioning is made anew, which is what a change of the base shading asks for: ground truth
-//! hangs on meshes, cameras and the rig alone. The files are what `models/dataset.py` and `models/ground_truth.py` read:
+//! LIST (`models/vehicles/training.tsv`) has lines as `cyclorama catalog list` prints them. A
+//! vehicle whose files exist is left alone, so that the program can be stopped and started. With
+//! `--relight` the conditioning is written again, which a change of the base shading requires; the
+//! ground truth depends on meshes, cameras and the rig alone. `models/dataset.py` and
+//! `models/ground_truth.py` read these files:
 //!
-//! - `materials.json`: the optics table; `paints.json`: the fifteen paints as the finish pass has them
-//! - `custom-paints.json`, with `--colours`: each of those hexes in each finish, as a job names it (`#1f4e8c-matt`)
-//! - `<vehicle>/mesh.json`, `mesh.bin`: per material positions and normals (f32 x 3) and triangles (u32 x 3), little endian
+//! - `materials.json`: the optics table; `paints.json`: the fifteen paints as the finish pass has
+//!   them
+//! - `custom-paints.json`, with `--colours`: each of those hexes in each finish, as a job names it
+//!   (`#1f4e8c-matt`)
+//! - `<vehicle>/mesh.json`, `mesh.bin`: for each material positions and normals (f32 x 3) and
+//!   triangles (u32 x 3), little endian
 //! - `<vehicle>/<view>.json`: the camera; `studio_from_vehicle` column by column
-//! - `<vehicle>/<view>.bin`: conditioning planes, f16 little endian, channel by channel, rows from the top
+//! - `<vehicle>/<view>.bin`: conditioning planes, f16 little endian, channel by channel, rows from
+//!   the top
 
 use anyhow::Context;
 use clap::Parser;
@@ -20,7 +27,7 @@ use cyclorama_node::finish::paint::paint;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::conditioning::CONDITIONING_SIDE_PX;
 use cyclorama_node::studio::optics::{MATERIALS, optics};
-use cyclorama_node::studio::{Camera, Settings, Shot, Studio};
+use cyclorama_node::studio::{Camera, Settings, Studio, StudioOutput};
 use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::{Library, build, exported};
 use serde_json::{Value, json};
@@ -141,7 +148,7 @@ fn relight(studio: &Studio, vehicle: &Vehicle, folder: &Path) -> anyhow::Result<
     Ok(())
 }
 
-fn halves(shot: &Shot) -> Vec<u8> {
+fn halves(shot: &StudioOutput) -> Vec<u8> {
     shot.conditioning.planes.iter().flat_map(|value| half::f16::from_f32(*value).to_le_bytes()).collect()
 }
 

@@ -1,6 +1,6 @@
-//! An error and its causes for people.
+//! Formats an error and its causes for people.
 
-/// An error and what caused it, in one line.
+/// Returns an error and its causes, in one line.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,5 +1,5 @@
-//! Settings of the node: a TOML file, then environment variables of the same meaning on top, checked at start.
-//! The environment is read nowhere else.
+//! Settings of the node: a TOML file, overridden by environment variables of the same meaning,
+//! checked at start. No other module reads the environment.
 
 use crate::diffusion::{Provider, ProviderChoice, onnx_runtime};
 use crate::gpu::AdapterChoice;
@@ -9,24 +9,26 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Jobs held at once. Two keep the device busy: one renders while the one before it is encoded and uploaded.
+/// Default number of jobs held at once. Two keep the device busy: one renders while the one before
+/// it is encoded and uploaded.
 const SLOTS_DEFAULT: u32 = 2;
-/// Every job holds some 100 MB of pixels.
+/// Maximum number of slots: every job holds some 100 MB of pixels.
 const SLOTS_MAX: u32 = 16;
-/// The control plane takes no more.
+/// Maximum length of a name: the control plane accepts no longer one.
 const NAME_CHARS_MAX: usize = 80;
-/// `-16`, after the name of each of several processes.
+/// Length of the suffix (`-16`) that each of several processes adds to the name.
 const NUMBER_CHARS_MAX: usize = 3;
 const NAME: &str = "at most 80 characters (77 with several adapters)";
 const PROVIDER: &str = "auto, cpu, cuda, tensorrt, openvino or webgpu";
-/// Each has its own share of the GPU's memory; more than two only help where drawing takes longer than the model.
+/// Maximum number of studios. Each takes its own part of the GPU's memory; more than two only help
+/// where drawing takes longer than the model.
 const STUDIOS_MAX: u32 = 4;
-/// More than a machine has cards.
+/// Maximum number of adapters: more than a machine has cards.
 const ADAPTERS_MAX: usize = 16;
-const ADAPTERS: &str = "all, or best, cpu, a PCI bus id or part of a name, up to 16 of them with commas between";
+const ADAPTERS: &str = "all, or up to 16 of best, cpu, a PCI bus id or a part of a name, separated by commas";
 const MEMORY_WATERMARK_DEFAULT: u8 = 90;
 
-/// A variable that holds a number, and what is expected of it.
+/// A variable that holds a number, and a description of the expected value.
 #[derive(Debug, Clone, Copy)]
 struct NumberSetting {
     variable: &'static str,
@@ -44,7 +46,8 @@ const MEMORY_WATERMARK_SETTING: NumberSetting =
 const USD_PER_HOUR_SETTING: NumberSetting =
     NumberSetting { variable: "CYCLORAMA_NODE_USD_PER_HOUR", expected: "US dollars from 0 to 1000" };
 
-/// A variable of this process's environment; one that is no text is none.
+/// Returns a variable of this process's environment. A value that is not valid Unicode counts as
+/// unset.
 #[expect(clippy::disallowed_methods, reason = "the one place where the node reads its environment")]
 pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
@@ -68,31 +71,33 @@ impl fmt::Debug for Secret {
 
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where the control plane listens, without a slash at the end.
+    /// URL of the control plane, without a slash at the end.
     pub url: Option<String>,
     pub token: Option<Secret>,
     pub name: String,
     pub slots: u32,
-    /// What an hour of this machine costs, in US dollars: its renders are counted by it.
+    /// Cost of an hour of this machine, in US dollars, from which the cost of its renders is
+    /// computed.
     pub usd_per_hour: Option<f64>,
-    /// The OpenTelemetry collector that spans are sent to.
+    /// URL of the OpenTelemetry collector that receives the spans.
     pub traces: Option<String>,
-    /// Those to serve with.
+    /// Adapters that serve.
     pub adapters: Adapters,
     pub local: LocalConfig,
 }
 
-/// Which adapters a node serves with, one process each.
+/// The adapters that a node serves with, one process each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Adapters {
-    /// Every one that is a GPU.
+    /// Every adapter that is a GPU.
     All,
-    /// At least one.
+    /// The listed adapters, at least one.
     Listed(Vec<AdapterChoice>),
 }
 
 impl Adapters {
-    /// Whether there is a process for each, and one that watches over them.
+    /// Returns true if each adapter has a process of its own, with one process that supervises
+    /// them.
     pub fn are_several(&self) -> bool {
         match self {
             Adapters::All => true,
@@ -101,24 +106,25 @@ impl Adapters {
     }
 }
 
-/// What rendering needs, with or without a control plane.
+/// The settings for rendering, with or without a control plane.
 #[derive(Debug, Clone)]
 pub struct LocalConfig {
-    /// Jobs that go through a model together, at most.
+    /// Maximum number of jobs that go through a model together.
     pub batch_max: u32,
-    /// Share of memory, in percent, above which jobs go through a model one by one.
+    /// Percentage of memory in use above which jobs go through a model one by one.
     pub memory_watermark: u8,
-    /// Studios that prepare and finish pictures while the model works at those of another one; `None`: two with a GPU, else one.
+    /// Number of studios, which prepare and finish images while the model works for another one.
+    /// `None`: two with a GPU, otherwise one.
     pub studios: Option<u32>,
     /// A folder of model folders, or one model folder.
     pub models: PathBuf,
-    /// ONNX Runtime's shared library; `None`: beside this program.
+    /// ONNX Runtime's shared library; `None` for the one beside this program.
     pub onnx_runtime: Option<PathBuf>,
-    /// The first of those to serve with.
+    /// The first of the serving adapters.
     pub adapter: AdapterChoice,
-    /// What runs models.
+    /// The execution provider that runs models.
     pub provider: ProviderChoice,
-    /// A folder of vehicle sheets to use in place of the program's own: for people who draw them.
+    /// A folder of vehicle sheets to use in place of the program's own. For people who draw sheets.
     pub sheets: Option<PathBuf>,
 }
 
@@ -132,7 +138,7 @@ pub enum ConfigError {
     },
     #[error("the settings file {} is not valid: {detail}", path.display())]
     Parse { path: PathBuf, detail: String },
-    #[error("{setting} is `{found}`; {expected} is expected")]
+    #[error("{setting} is `{found}`; expected {expected}")]
     Value { setting: &'static str, found: String, expected: &'static str },
     #[error("{0} is not set")]
     Missing(&'static str),
@@ -157,10 +163,11 @@ struct File {
 }
 
 impl Config {
-    /// `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`, `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_STUDIOS`,
-    /// `_MEMORY_WATERMARK`, `_USD_PER_HOUR`, `_MODELS`, `_ADAPTER`, `_PROVIDER`, `_SHEETS`, `ORT_DYLIB_PATH`,
-    /// `OTEL_EXPORTER_OTLP_ENDPOINT`, and `CYCLORAMA_CACHE`, `HOME` for where the set-up puts ONNX Runtime. An empty
-    /// value is none.
+    /// Loads the settings. `variable` reads the environment: `CYCLORAMA_NODE_URL`, `_TOKEN`,
+    /// `_NAME`, `_SLOTS`, `_BATCH_MAX`, `_STUDIOS`, `_MEMORY_WATERMARK`, `_USD_PER_HOUR`,
+    /// `_MODELS`, `_ADAPTER`, `_PROVIDER`, `_SHEETS`, `ORT_DYLIB_PATH`,
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`, and `CYCLORAMA_CACHE` and `HOME` to find the ONNX Runtime
+    /// that the set-up fetches. An empty value counts as unset.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = file.map_or_else(|| Ok(File::default()), read_file)?;
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -205,10 +212,10 @@ impl Config {
         Ok(Self { url, token, name, slots, usd_per_hour, traces, adapters, local })
     }
 
-    /// Address and token, which only serving a control plane needs.
+    /// Returns URL and token, which only serving a control plane needs.
     pub fn control_plane(&self) -> Result<(&str, &Secret), ConfigError> {
         let url =
-            self.url.as_deref().ok_or(ConfigError::Missing("CYCLORAMA_NODE_URL (the control plane's address)"))?;
+            self.url.as_deref().ok_or(ConfigError::Missing("CYCLORAMA_NODE_URL (the URL of the control plane)"))?;
         let token = self.token.as_ref().ok_or(ConfigError::Missing("CYCLORAMA_NODE_TOKEN (a node token, cycn_...)"))?;
         Ok((url, token))
     }
@@ -219,7 +226,7 @@ fn read_file(path: &Path) -> Result<File, ConfigError> {
         std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
     toml::from_str(&text).map_err(|e| ConfigError::Parse {
         path: path.to_path_buf(),
-        // The whole error quotes the line, which may hold the token.
+        // The message alone: the whole error quotes the line, which may hold the token.
         detail: e.message().to_owned(),
     })
 }
@@ -240,7 +247,8 @@ fn adapters(text: &str) -> Result<Adapters, ConfigError> {
     Ok(Adapters::Listed(entries.into_iter().map(choice).collect()))
 }
 
-/// `01:00.0` or `0000:01:00.0`, with a domain of up to eight digits as NVIDIA's tools have it, as Linux writes it.
+/// Parses `01:00.0` or `0000:01:00.0`, with a domain of up to eight digits as NVIDIA's tools write
+/// it, and returns it as Linux writes it.
 fn pci_bus_id(text: &str) -> Option<String> {
     let number = |text: &str, digits: usize| {
         let is_hex = (1..=digits).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -254,7 +262,7 @@ fn pci_bus_id(text: &str) -> Option<String> {
     Some(format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}"))
 }
 
-/// The number of a variable, else that of the settings file, if either has one.
+/// Returns the number of a variable, or otherwise that of the settings file, if either has one.
 fn number<T: Copy + PartialOrd + FromStr + fmt::Display>(
     NumberSetting { variable: name, expected }: NumberSetting,
     variable: &impl Fn(&str) -> Option<String>,
@@ -280,7 +288,7 @@ fn provider(name: Option<&str>) -> Result<ProviderChoice, ConfigError> {
 fn check_url(setting: &'static str, url: &str) -> Result<(), ConfigError> {
     match url.starts_with("http://") || url.starts_with("https://") {
         true => Ok(()),
-        false => Err(wrong(setting, url, "an address that starts with http:// or https://")),
+        false => Err(wrong(setting, url, "a URL that starts with http:// or https://")),
     }
 }
 
@@ -288,7 +296,8 @@ fn wrong(setting: &'static str, found: &str, expected: &'static str) -> ConfigEr
     ConfigError::Value { setting, found: found.chars().take(200).collect(), expected }
 }
 
-/// `models` of the working folder (a checkout), else beside the program (an installation).
+/// Returns `models` in the working folder (a checkout), or otherwise beside the program (an
+/// installation).
 fn default_models() -> PathBuf {
     let here = PathBuf::from("models");
     let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(|folder| folder.join("models")));
@@ -298,8 +307,8 @@ fn default_models() -> PathBuf {
     }
 }
 
-/// Where `scripts/onnxruntime.sh` leaves the library: the newest version in the cache.
-/// `None` where an installation has one beside its programs.
+/// Returns the library that `scripts/onnxruntime.sh` has fetched: the newest version in the cache.
+/// Returns `None` if an installation has one beside its programs.
 fn fetched_onnx_runtime(variable: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     if onnx_runtime::beside_this_program().is_file() {
         return None;
@@ -341,26 +350,32 @@ mod tests {
     fn a_wrong_setting_is_one_line_that_names_it() {
         for (variables, says) in [
             (&[("CYCLORAMA_NODE_URL", "farm.example")][..], "CYCLORAMA_NODE_URL is `farm.example`"),
-            (&[("CYCLORAMA_NODE_SLOTS", "0")], "CYCLORAMA_NODE_SLOTS is `0`; a number from 1 to 16"),
+            (&[("CYCLORAMA_NODE_SLOTS", "0")], "CYCLORAMA_NODE_SLOTS is `0`; expected a number from 1 to 16"),
             (&[("CYCLORAMA_NODE_SLOTS", "many")], "CYCLORAMA_NODE_SLOTS is `many`"),
-            (&[("CYCLORAMA_NODE_BATCH_MAX", "0")], "CYCLORAMA_NODE_BATCH_MAX is `0`; a number from 1 to"),
+            (&[("CYCLORAMA_NODE_BATCH_MAX", "0")], "CYCLORAMA_NODE_BATCH_MAX is `0`; expected a number from 1 to"),
             (
                 &[("CYCLORAMA_NODE_BATCH_MAX", "3")],
-                "CYCLORAMA_NODE_BATCH_MAX is `3`; a number from 1 to CYCLORAMA_NODE_SLOTS",
+                "CYCLORAMA_NODE_BATCH_MAX is `3`; expected a number from 1 to CYCLORAMA_NODE_SLOTS",
             ),
-            (&[("CYCLORAMA_NODE_STUDIOS", "5")], "CYCLORAMA_NODE_STUDIOS is `5`; a number from 1 to 4"),
+            (&[("CYCLORAMA_NODE_STUDIOS", "5")], "CYCLORAMA_NODE_STUDIOS is `5`; expected a number from 1 to 4"),
             (
                 &[("CYCLORAMA_NODE_ADAPTER", "cpu,,best")],
-                "CYCLORAMA_NODE_ADAPTER is `cpu,,best`; all, or best, cpu, a PCI",
+                "CYCLORAMA_NODE_ADAPTER is `cpu,,best`; expected all, or up to 16 of best, cpu, a PCI",
             ),
-            (&[("CYCLORAMA_NODE_ADAPTER", "all, cpu")], "CYCLORAMA_NODE_ADAPTER is `all, cpu`; all, or"),
+            (&[("CYCLORAMA_NODE_ADAPTER", "all, cpu")], "CYCLORAMA_NODE_ADAPTER is `all, cpu`; expected all, or"),
             (
                 &[("CYCLORAMA_NODE_MEMORY_WATERMARK", "0")],
-                "CYCLORAMA_NODE_MEMORY_WATERMARK is `0`; percent from 1 to 100",
+                "CYCLORAMA_NODE_MEMORY_WATERMARK is `0`; expected percent from 1 to 100",
             ),
-            (&[("CYCLORAMA_NODE_MEMORY_WATERMARK", "101")], "CYCLORAMA_NODE_MEMORY_WATERMARK is `101`; percent"),
-            (&[("CYCLORAMA_NODE_PROVIDER", "gpu")], "CYCLORAMA_NODE_PROVIDER is `gpu`; auto, cpu, cuda"),
-            (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "collector")], "OTEL_EXPORTER_OTLP_ENDPOINT is `collector`; an address"),
+            (
+                &[("CYCLORAMA_NODE_MEMORY_WATERMARK", "101")],
+                "CYCLORAMA_NODE_MEMORY_WATERMARK is `101`; expected percent",
+            ),
+            (&[("CYCLORAMA_NODE_PROVIDER", "gpu")], "CYCLORAMA_NODE_PROVIDER is `gpu`; expected auto, cpu, cuda"),
+            (
+                &[("OTEL_EXPORTER_OTLP_ENDPOINT", "collector")],
+                "OTEL_EXPORTER_OTLP_ENDPOINT is `collector`; expected a URL",
+            ),
         ] {
             let error = load(variables).unwrap_err().to_string();
             assert!(error.starts_with(says) && !error.contains('\n'), "{error}");

@@ -1,8 +1,11 @@
-//! The render node: vehicle geometry, G-buffer, diffusion, paint, encoding, and the agent that pulls work for them.
+//! The render node: vehicle geometry, G-buffer, diffusion, paint, encoding, and the agent that
+//! pulls work for them.
 //!
-//! Public is what the program, its tests, measurements and examples use, and nothing else: so the compiler tells what nobody uses.
+//! Only items that the program, its tests, measurements and examples use are public, so that the
+//! compiler reports unused ones.
 
-// Both panic when their output is closed or full; commands print through `cyclorama_core::output`, the agent logs.
+// `println!` and `eprintln!` panic when their output is closed or full; commands print through
+// `cyclorama_core::output`, the agent logs.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod causes;

@@ -1,16 +1,17 @@
 //! `cyclorama-node`: serves a control plane (`run`), or renders and checks on this machine alone.
 
-// Both panic when their output is closed or full; commands print through `output`, the agent logs.
+// `println!` and `eprintln!` panic when their output is closed or full; commands print through
+// `output`, the agent logs.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 use clap::{Parser, Subcommand};
-use cyclorama_core::output::{self, Unprinted};
+use cyclorama_core::output::{self, OutputError};
 use cyclorama_node::causes::with_causes;
 use cyclorama_node::commands::bench::{BenchArguments, bench};
 use cyclorama_node::commands::compare_picture::{ComparePictureArguments, compare_picture};
 use cyclorama_node::commands::contact_sheet::{ContactSheetArguments, contact_sheet};
 use cyclorama_node::commands::doctor::doctor;
-use cyclorama_node::commands::model_add::{Wishes, add_model};
+use cyclorama_node::commands::model_add::{ModelOptions, add_model};
 use cyclorama_node::commands::render::{RenderArguments, render};
 use cyclorama_node::commands::run::serve;
 use cyclorama_node::commands::vehicle_commands::{CheckArguments, CompareArguments, check_vehicles, compare_vehicles};
@@ -19,14 +20,14 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// As the arguments' own library ends.
+/// The exit status with which `clap` ends on wrong arguments.
 const WRONG_USAGE: u8 = 2;
 
-/// Renders vehicle pictures for a Cyclorama control plane.
+/// Renders vehicle images for a Cyclorama control plane.
 #[derive(Parser)]
 #[command(name = "cyclorama-node", version)]
 struct CommandLine {
-    /// Settings file (TOML); CYCLORAMA_NODE_* variables win over it.
+    /// Settings file (TOML); CYCLORAMA_NODE_* variables override it.
     #[arg(long, global = true, env = "CYCLORAMA_NODE_CONFIG")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -35,55 +36,59 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Pulls work from the control plane until told to stop (the default); with several adapters, in a process for each.
+    /// Takes jobs from the control plane until it is stopped (the default command); with several
+    /// adapters, starts one process for each.
     Run {
-        /// End when standard input closes, and finish what is held when a byte comes: for a parent that holds the other end of the pipe.
+        /// For a parent process that holds the other end of standard input: stop when it closes,
+        /// and finish the current jobs first when a byte arrives.
         #[arg(long)]
         embedded: bool,
     },
-    /// Checks the graphics device, ONNX Runtime and the models; with several adapters, for each.
+    /// Checks the graphics device, ONNX Runtime and the models, for each adapter.
     Doctor {
         #[arg(long)]
         json: bool,
     },
-    /// Says how fast this machine renders: each model at several batch sizes.
+    /// Measures how fast this machine renders, with each model at several batch sizes.
     Bench(BenchArguments),
-    /// The models this node renders with.
+    /// Manages the models of this node.
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Renders one picture into a file.
+    /// Renders one image to a file.
     Render(RenderArguments),
-    /// Checks the geometry of many vehicles: dimensions, closed skins, frame, paint; or measures how their bodies would reflect. Needs no
-    /// graphics device.
+    /// Checks the geometry of many vehicles (dimensions, closed skins, framing, paint), or measures
+    /// how their bodies would reflect. Needs no graphics device.
     CheckVehicles(CheckArguments),
-    /// Says how different the models of one make and body class look. Needs no graphics device.
+    /// Measures how different the models of one make and body class look. Needs no graphics device.
     CompareVehicles(CompareArguments),
-    /// Many vehicles, views or colours on one PNG, to judge with the eye.
+    /// Draws many vehicles, views or colours on one PNG, to judge by eye.
     ContactSheet(ContactSheetArguments),
-    /// Lays the outlines of our vehicle over a picture of the real one: for people who draw sheets. Needs no graphics device.
+    /// Draws the outlines of a vehicle over a picture of the real one, for people who draw sheets.
+    /// Needs no graphics device.
     ComparePicture(ComparePictureArguments),
 }
 
 #[derive(Subcommand)]
 enum ModelCommand {
-    /// Makes a folder in the diffusers ONNX layout a model: inspects it, writes its lock file, renders a test picture.
+    /// Adds a folder in the diffusers ONNX layout as a model: inspects it, writes its lock file and
+    /// renders a test image.
     Add {
         folder: PathBuf,
         #[command(flatten)]
-        wishes: Box<Wishes>,
+        wishes: Box<ModelOptions>,
     },
 }
 
 fn main() -> ExitCode {
     let arguments = match CommandLine::try_parse() {
         Ok(arguments) => arguments,
-        // What was asked for (`--help`) goes to standard output, what is wrong to standard error.
+        // A requested text (`--help`) goes to standard output, an error to standard error.
         Err(told) => {
             let printed = told.print();
             return match (told.use_stderr(), printed) {
                 (true, _) => ExitCode::from(WRONG_USAGE),
                 (false, Ok(())) => ExitCode::SUCCESS,
-                (false, Err(cause)) => failed(&Unprinted::from(cause).into()),
+                (false, Err(cause)) => failed(&OutputError::from(cause).into()),
             };
         }
     };
@@ -92,8 +97,8 @@ fn main() -> ExitCode {
 }
 
 fn failed(error: &anyhow::Error) -> ExitCode {
-    // Whoever read the output has seen enough.
-    if let Some(Unprinted::Closed) = error.downcast_ref() {
+    // The reader closed the output because it has seen enough.
+    if let Some(OutputError::Closed) = error.downcast_ref() {
         return ExitCode::SUCCESS;
     }
     output::note(format_args!("cyclorama-node: {}", with_causes(error.as_ref())));
@@ -116,7 +121,8 @@ fn perform(arguments: CommandLine) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Levels by `RUST_LOG`, as everywhere; what matters by default. Standard output is for results.
+/// Logs to standard error, because standard output is for results. `RUST_LOG` sets the levels; the
+/// default shows what matters.
 fn log_to_standard_error() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
         tracing_subscriber::EnvFilter::new("info,ort=warn,wgpu_core=warn,wgpu_hal=error,naga=warn,opentelemetry=warn")
@@ -126,7 +132,8 @@ fn log_to_standard_error() {
         .with_env_filter(filter)
         .with_ansi(in_colour)
         .with_writer(std::io::stderr)
-        // A line that cannot be written is lost; told on standard error as well, it would be a panic in whoever logs.
+        // A line that cannot be written is lost. Reporting that on standard error, too, would panic
+        // in the thread that logs.
         .log_internal_errors(false)
         .init();
 }

@@ -1,6 +1,7 @@
-//! How much memory this process holds.
+//! Measures the memory of this process.
 
-/// Resident memory of this process in megabytes.
+/// Returns the resident memory of this process in megabytes, or `None` if the system does not
+/// report it.
 pub fn resident_mb() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes: u64 =

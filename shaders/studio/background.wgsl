@@ -1,5 +1,6 @@
-// What the picture shows where no vehicle is: the shadow on the floor. Clears the layers for the passes that shade. One thread per pixel of the
-// conditioning, whose shadow is the mean of some of the layers' pixels.
+// The image where there is no vehicle: the shadow on the floor. Also clears the layers for the
+// passes that shade. One thread per pixel of the conditioning, whose shadow is the mean over the
+// layer pixels in it.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> condition: Condition;
@@ -8,17 +9,20 @@
 @group(0) @binding(4) var<storage, read_write> pixels: array<Pixel>;
 @group(0) @binding(5) var<storage, read_write> planes: array<f32>;
 
-// The distance field's box is this much larger than the vehicle on every side, studio metres.
+// Margin by which the distance field's box is larger than the vehicle on every side, in studio
+// metres.
 const FOOTPRINT_MARGIN = 0.15;
-// Reach of the ground shadow beyond the vehicle's ends and sides, studio metres.
+// Reach of the ground shadow beyond the vehicle's ends and sides, in studio metres.
 const FADE = vec2f(0.45, 0.5);
-// Where, from the middle to the border of the picture, the shadow begins to go, across and along.
+// Where the shadow begins to fade, across and along, as ratios of the way from the middle to the
+// border of the image.
 const BORDER = vec2f(0.76, 0.86);
-// The shadow where the floor has lost all its light.
+// The shadow where the floor has lost all its light, 0 to 1.
 const DARKEST = 0.9;
 
-// Shadow where the ray through this pixel meets the floor. It must be gone at the border of the picture, or a client
-// would see the picture's edge as a line.
+// Returns the shadow where the ray through a point of the image (normalised device units) meets the
+// floor, 0 to 1. It must be gone at the border of the image, or a client would see the image's edge
+// as a line.
 fn floor_shadow(ndc: vec2f) -> f32 {
     let right = cross(frame.forward, frame.up);
     let tangent = ndc / frame.zoom + frame.shift;
@@ -28,8 +32,9 @@ fn floor_shadow(ndc: vec2f) -> f32 {
     let uv = at.xy / frame.ground_half * 0.5 + 0.5;
     if any(uv < vec2f(0.0)) || any(uv > vec2f(1.0)) { return 0.0; }
     let hidden = textureSampleLevel(ground, ground_sampler, uv, 0.0).xy;
-    // A faint veil far from the vehicle is not a shadow to an eye, only a dirty background; and before and behind the
-    // vehicle there is little room. So it fades with the distance from the footprint, sooner at the ends.
+    // A faint veil far from the vehicle looks like a dirty background, not like a shadow; and in
+    // front of and behind the vehicle there is little room. So the shadow fades with the distance
+    // from the footprint, sooner at the ends.
     let box_uv = (frame.field_from_studio * vec4f(at, 1.0)).xy;
     let size = (frame.field_box_max - frame.field_box_min).xy * frame.field_scale;
     let outside = max(abs(box_uv - 0.5) * size - (size * 0.5 - FOOTPRINT_MARGIN), vec2f(0.0));

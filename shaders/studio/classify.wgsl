@@ -1,4 +1,5 @@
-// By how the first pass shades them, lists the pixels that the vehicle covers. One thread per pixel that it can cover.
+// Lists the pixels that the vehicle covers, by how the first pass shades them. One thread per pixel
+// that the vehicle can cover.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var solid_target: texture_2d<u32>;
@@ -29,7 +30,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         geometry[index] = shape;
         return;
     }
-    // All samples of one material, and the surface flat there.
+    // True if all samples have one material and the surface is flat there.
     let once = all((differ >> vec2u(TRIANGLE_BITS)) == vec2u(0u)) && all((all_of & vec2u(BENT)) == vec2u(0u));
     let glazed = all_of.y != 0u;
     append(select(select(MIXED, GLAZED_MIXED, glazed), select(EVEN, GLAZED_EVEN, glazed), once), index);

@@ -1,7 +1,8 @@
-// What the diffusion model is given: geometry and base light at the model's own size, one plane per channel.
-// The channel list is `Channel` of render-node/src/studio/conditioning.rs; this file and planes.wgsl follow its order.
-// One thread per output pixel that the vehicle can cover: the mean over the samples of the first jittered pass, premultiplied by coverage. The
-// other pixels are zero, as new buffers are, but for the shadow, which is `background.wgsl`'s.
+// The diffusion model's input: geometry and base shading at the model's own size, one plane per
+// channel. The channel list is `Channel` of render-node/src/studio/conditioning.rs; this file and
+// planes.wgsl follow its order. One thread per output pixel that the vehicle can cover: the mean
+// over the samples of the first jittered pass, premultiplied by coverage. All other pixels are
+// zero, as new buffers are, except for the shadow, which `background.wgsl` writes.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> condition: Condition;
@@ -9,12 +10,12 @@
 @group(0) @binding(3) var<storage, read> pixels: array<Pixel>;
 @group(0) @binding(4) var<storage, read_write> planes: array<f32>;
 
-// Of the encoding: see render-node/src/diffusion/light_space.rs.
+// Constants of the light encoding; see render-node/src/diffusion/light_space.rs.
 const LIGHT_MAX = 4.0;
 const TOE = 0.0025;
 const TOE_ROOT = 0.05;
 
-// Square-root encoding: equal steps look about equally large, and zero stays zero.
+// Encodes linear light by a square root: equal steps look about equally large, and zero stays zero.
 fn encoded(x: f32) -> f32 {
     return sqrt(clamp(x, 0.0, LIGHT_MAX) + TOE) - TOE_ROOT;
 }
@@ -42,7 +43,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     var groups = array<f32, GROUPS>();
     for (var k = 0u; k < m * m; k++) {
         let pixel = first + vec2u(k % m, k / m);
-        // Beyond, `geometry` is of other pictures.
+        // Outside the covered area `geometry` belongs to other images.
         if any(pixel < frame.covered_low) || any(pixel >= frame.covered_high) { continue; }
         let index = pixel.y * SIDE + pixel.x;
         let shape = geometry[index];

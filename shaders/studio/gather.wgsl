@@ -1,9 +1,11 @@
-// Shades what the samples of a jittered pass see, and brings it into the mean of the layers. One thread per listed pixel of the layers, which
-// is SUB x SUB samples.
+// Shades what the samples of a jittered pass see, and adds it to the mean of the layers. One thread
+// per listed pixel of the layers, which is SUB x SUB samples.
 //
-// The first pass is over all that the vehicle covers, but shades a pixel once if all its samples are of one material and the surface is flat
-// there: should a mirror image have its edge in it, the pixel is uneven, and the other passes shade every sample of it. What the first pass sees
-// of geometry is kept for the conditioning, and how its samples look for `uneven.wgsl`, which says where the other passes are wanted at all.
+// The first pass covers everything that the vehicle covers, but shades a pixel only once if all its
+// samples have one material and the surface is flat there. If the edge of a mirror image lies in
+// such a pixel, the pixel is uneven, and the other passes shade every sample of it. The first pass
+// keeps the geometry that it sees for the conditioning, and the approximate appearance of its
+// samples for `uneven.wgsl`, which decides where the other passes are needed at all.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> rig: Rig;
@@ -11,20 +13,21 @@
 @group(0) @binding(3) var solid_target: texture_2d<u32>;
 @group(0) @binding(4) var transparent_target: texture_2d<u32>;
 @group(0) @binding(5) var<storage, read> vertices: array<Vertex>;
-@group(0) @binding(6) var<storage, read> lit: array<Lit>;
+@group(0) @binding(6) var<storage, read> lit: array<VertexLight>;
 @group(0) @binding(7) var<storage, read> indices: array<u32>;
 @group(0) @binding(8) var<storage, read_write> pixels: array<Pixel>;
 @group(0) @binding(9) var<storage, read> lists: Lists;
 @group(0) @binding(10) var<storage, read_write> looks: array<vec2u>;
 @group(0) @binding(11) var<storage, read_write> geometry: array<Geometry>;
 
-// Which list this is, and what follows from that; known when a pipeline is made, see `LIGHT_COUNT`.
+// Number of the list, and the properties that follow from it. They are known when a pipeline is
+// made; see `LIGHT_COUNT`.
 override LIST: u32;
 override FIRST: bool = LIST != UNEVEN;
 override ONCE_FOR_ALL: bool = LIST == EVEN || LIST == GLAZED_EVEN;
 override SEES_GLASS: bool = LIST != EVEN && LIST != MIXED;
 
-// As in lists.wgsl, whose atomics a binding that is only read may not hold.
+// Same layout as in lists.wgsl, without its atomics, which a read-only binding may not hold.
 struct Lists {
     heads: array<Head, LISTS>,
     indices: array<u32>,
@@ -35,10 +38,11 @@ struct Head {
     count: u32,
 }
 
-// How far beyond its corners a triangle's surface is taken to go on, in triangles.
+// How far beyond its corners a triangle's surface is taken to continue, in barycentric coordinates.
 const BEYOND = 1.0;
 
-// Where the ray from `eye` along `ray`, both in vehicle axes, meets the triangle of a texel; `first` is the first of its kind.
+// Returns where the ray from `eye` along `ray`, both in vehicle axes, meets the triangle of a
+// texel. `first` is the number of the first triangle of its kind (solid or transparent).
 fn hit(texel: u32, first: u32, eye: vec3f, ray: vec3f) -> Hit {
     let triangle = first + extractBits(texel, 0u, TRIANGLE_BITS) - 1u;
     let ia = indices[3u * triangle];
@@ -47,16 +51,18 @@ fn hit(texel: u32, first: u32, eye: vec3f, ray: vec3f) -> Hit {
     let a = vertices[ia].position;
     let b = vertices[ib].position;
     let c = vertices[ic].position;
-    // Barycentric coordinates after T. Moeller, B. Trumbore: Fast, Minimum Storage Ray/Triangle Intersection, 1997.
+    // Barycentric coordinates after T. Moeller, B. Trumbore: Fast, Minimum Storage Ray/Triangle
+    // Intersection, 1997.
     let ab = b - a;
     let ac = c - a;
     let from_a = eye - a;
     let p = cross(ray, ac);
     let q = cross(from_a, ab);
     let determinant = dot(ab, p);
-    // Of a triangle that is seen along its edge the middle is as good as any point.
+    // For a triangle that is seen edge-on, corner a is as good as any other point.
     let share = select(1.0 / determinant, 0.0, abs(determinant) < 1e-20);
-    // The middle of a pixel may lie beside a triangle that its samples see, and the surface goes on there; but not for ever beside a sliver.
+    // The middle of a pixel may lie beside a triangle that its samples see, and the surface
+    // continues there; but not without limit beside a sliver.
     let of_b = clamp(dot(from_a, p) * share, -BEYOND, 1.0 + BEYOND);
     let of_c = clamp(dot(ray, q) * share, -BEYOND, 1.0 + BEYOND);
     let of_a = 1.0 - of_b - of_c;
@@ -87,7 +93,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         if SEES_GLASS { texel.y = textureLoad(transparent_target, at, 0).x; }
         var sample = nothing();
         if (texel.x | texel.y) != 0u {
-            // In samples from the picture's left and top: one's own middle, or that of all four.
+            // Position in samples from the image's left and top: the sample's own middle, or the
+            // middle of all four.
             let place = vec2f(at_pixel * SUB) + select(vec2f(vec2u(k % SUB, k / SUB)) + 0.5, vec2f(0.5 * f32(SUB)), ONCE_FOR_ALL);
             let ndc = place / f32(SIDE * SUB) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0) - frame.jitter;
             let tangent = ndc / frame.zoom + frame.shift;
@@ -133,7 +140,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         }
         geometry[index] = shape;
     }
-    // The mean of all samples so far.
+    // Update the mean of all samples so far.
     var samples = f32(shaded);
     if !FIRST {
         let in_first = select(SAMPLES, 1u, (geometry[index].groups & ONCE) != 0u);

@@ -1,5 +1,6 @@
-// Ground map: how much of the light that reaches each point of the empty floor the vehicle takes away.
-// One thread per texel. Output x = shadow (0 to 1) from lights and surroundings together, y = contact part alone.
+// Ground map: how much of the light that reaches each point of the empty floor the vehicle takes
+// away. One thread per texel. Output, 0 to 1: x = shadow from lights and surroundings together, y =
+// contact part alone.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<uniform> rig: Rig;
@@ -7,21 +8,25 @@
 @group(0) @binding(3) var field_sampler: sampler;
 @group(0) @binding(4) var ground_out: texture_storage_2d<rgba16float, write>;
 
-// Looks along a cone towards a light, at most.
+// Maximum number of distance samples along a cone towards a light.
 const LOOKS = 24u;
-// Where the first is, and how far the vehicle can be from its shadow's edge, studio metres.
+// Distance of the first sample along the cone, and how far the vehicle can be from its shadow's
+// edge, in studio metres.
 const START = 0.03;
 const REACH = 3.5;
 
-// Farther than this from the vehicle's footprint, studio metres, the picture shows no shadow (`background.wgsl`), and only mirrors see the
-// floor. There one cone stands for a light, and the sky is open.
+// Beyond this distance from the vehicle's footprint, in studio metres, the image shows no shadow
+// (`background.wgsl`), and only mirrors see the floor. There one cone stands for a light, and the
+// sky counts as open.
 const FAR = 1.2;
-// Over which one takes the other's place.
+// Width of the transition between the two methods, in studio metres.
 const BLEND = 0.4;
 
-// As `cone_visibility`, for thin parts far from the floor: looks are some tens of centimetres apart there, and a handlebar between two of
-// them would show as a saw's teeth. So between looks counts how near the cone comes to what is there, taken for a point: its distances
-// from both looks say where (after S. Aaltonen, GPU-based clay simulation and ray-tracing tech in Claybook, GDC 2018).
+// Same as `cone_visibility`, for thin parts far from the floor. Distance samples are some tens of
+// centimetres apart there, and a handlebar between two of them would show as the teeth of a saw.
+// Between two samples, the cone is therefore tested against the nearest surface as if it were a
+// point, whose position follows from its distances to both samples (after S. Aaltonen, GPU-based
+// clay simulation and ray-tracing tech in Claybook, GDC 2018).
 fn light_visibility(p: vec3f, direction: vec3f, spread: f32) -> f32 {
     var visible = 1.0;
     var t = START;
@@ -65,7 +70,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         if near < 1.0 {
             visible = light_visibility(p, direction, clamp(max(light.half_u, light.half_v) / distance, 0.12, 0.5));
         }
-        // One cone would hide or show the whole rectangle at once: six of them over it give its half shadow.
+        // One cone would hide or show the whole rectangle at once. Six of them over the rectangle
+        // give its penumbra.
         if near > 0.0 {
             let spread = clamp(max(light.half_u / 3.0, light.half_v / 2.0) / distance, 0.12, 0.5);
             var mean = 0.0;

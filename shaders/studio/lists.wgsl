@@ -1,6 +1,8 @@
-// The lists of `samples.wgsl` while they grow. Appended to it by the passes that fill them, which declare `lists`.
+// The lists of `samples.wgsl` while they grow. Follows samples.wgsl in the passes that fill them,
+// which declare `lists`.
 
-// At the start 0, 1 and 1 groups (the arguments of an indirect dispatch), and none listed.
+// Head of a list. At the start the groups are 0, 1 and 1 (the arguments of an indirect dispatch),
+// and the count is 0.
 struct Head {
     groups: atomic<u32>,
     groups_y: u32,
@@ -10,7 +12,7 @@ struct Head {
 
 struct Lists {
     heads: array<Head, LISTS>,
-    // PIXELS for each.
+    // PIXELS entries for each list.
     indices: array<u32>,
 }
 

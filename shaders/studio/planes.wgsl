@@ -1,8 +1,10 @@
-// The conditioning's size and where some of its planes are. Prepended to the passes that write them.
+// The conditioning's size, and the numbers of some of its planes. Precedes the passes that write
+// them.
 
 struct Condition {
+    // Pixels of the conditioning, along one side.
     side: u32,
-    // Layer pixels per output pixel, along one side.
+    // Layer pixels per pixel of the conditioning, along one side.
     pixels: u32,
 }
 

@@ -1,71 +1,79 @@
-// What a sample of a surface sends to the camera, split into light layers. Appended to frame.wgsl, rig.wgsl and look.wgsl by the pass that
-// shades; it declares `frame`, `rig` and `optics`. Linear light, not yet divided by anything.
+// Light that a sample of a surface sends to the camera, split into light layers. Follows
+// frame.wgsl, rig.wgsl and look.wgsl in the pass that shades, which declares `frame`, `rig` and
+// `optics`. Linear light, not yet divided by anything.
 
 struct Optics {
     albedo: vec3f,
-    // Reflectance at normal incidence of the mirror-like part (0 for none); metals use their albedo instead.
+    // Reflectance at normal incidence of the mirror-like part, 0 if there is none. Metals use their
+    // albedo instead.
     f0: f32,
     // Tangent of the mirror lobe's half angle.
     roughness: f32,
-    // 0 or 1.
+    // 1 for metals, otherwise 0.
     metal: f32,
-    // Share of light that passes (glass), before the Fresnel loss.
+    // Ratio of light that passes (glass), before the Fresnel loss.
     transmission: f32,
-    // Share of the light that reaches it: below 1 behind tinted glass.
+    // Ratio of the studio's light that reaches the material; below 1 behind tinted glass.
     exposure: f32,
     emission: vec3f,
-    // Which mask of the conditioning it belongs to.
+    // The mask of the conditioning that the material belongs to.
     group: u32,
-    // Share of each colour that passes through the glass.
+    // Ratio of each colour that passes through the glass.
     tint: vec3f,
     reserved: u32,
 }
 
-// The group that takes the client's colour, that of window panes, and those of lamps and trim.
+// Numbers of material groups: the one that takes the client's paint, that of window panes, and
+// those of lamps and trim.
 const PAINT = 0u;
 const PANES = 1u;
 const LAMP_CLEAR = 2u;
 const LAMP_RED = 3u;
 const BLACK_TRIM = 4u;
 const BRIGHT_TRIM = 5u;
-// The number of tinted panes among the materials.
+// Number of the material of tinted panes.
 const TINTED = 1u;
 
-// Light of a cabin's lining in the shade.
+// Light of a cabin's lining in the shade, linear.
 const LINING = 0.004;
 
-// Where a ray meets a triangle.
+// The point where a ray meets a triangle, with values interpolated from its corners.
 struct Hit {
     position: vec3f,
     normal: vec3f,
-    // As `Lit`.
+    // Same as in `VertexLight`.
     diffuse: vec3f,
-    // Ambient openness, openness of the mirror direction, light of the floor there.
+    // Ambient openness; openness of the mirror direction; ratio of its light that the floor has
+    // there. Each 0 to 1.
     shares: vec3f,
     material: u32,
 }
 
-// Light arriving along `-r` at `p`: lights, walls and the floor with the vehicle's own shadow on it. `open` is the share
-// of the direction that the vehicle itself leaves free, `floor_light` the share of its light that the floor there has.
+// Returns the light that arrives at `p` from direction `r`: lights, walls, and the floor with the
+// vehicle's own shadow on it. `open` is the ratio of the direction that the vehicle itself leaves
+// free, `floor_light` the ratio of its light that the floor there has.
 fn mirrored(p: vec3f, r: vec3f, roughness: f32, open: f32, floor_light: f32) -> vec3f {
     let free = surroundings(r, floor_distance(p, r), floor_light) + mirrored_lights(p, r, roughness);
     return mix(vec3f(0.06), free, open);
 }
 
-// Of the inside of a shell, which is unpainted.
+// Albedo of the inside of a shell, which is unpainted.
 const INSIDE_ALBEDO = 0.012;
 
-// Times the roughness: how much of the edge of the Fresnel curve the lobe averages away.
+// Factor on the roughness: how much of the edge of the Fresnel curve the lobe averages away.
 const ROUGH_FRESNEL = 1.5;
 
-// Brighter samples than this would make stairs at the edge of a highlight, however many are averaged.
+// Maximum of a sample, linear light. Brighter samples would make stairs at the edge of a highlight,
+// however many samples are averaged.
 const SAMPLE_MAX = 3.0;
 
-// Reflectance of a pane at the cosine of the angle to its normal, through a polarising filter that a photographer turns so that windows are
-// clear: Fresnel's formulas for crown glass, `POLARISED` of the light in the plane of incidence.
+// Refractive index of crown glass, and the ratio of light in the plane of incidence that a
+// photographer's polarising filter leaves. The filter is turned so that windows are clear.
 const PANE_INDEX = 1.5;
 const POLARISED = 0.92;
 
+// Returns the reflectance of a pane by Fresnel's formulas. `cosine` is that of the angle to its
+// normal.
 fn pane_reflectance(cosine: f32) -> f32 {
     let within = sqrt(1.0 - (1.0 - cosine * cosine) / (PANE_INDEX * PANE_INDEX));
     let across = (cosine - PANE_INDEX * within) / (cosine + PANE_INDEX * within);
@@ -73,21 +81,24 @@ fn pane_reflectance(cosine: f32) -> f32 {
     return mix(across * across, along * along, POLARISED);
 }
 
-// Share of what a pane mirrors of the cards beside the vehicle: a photographer flags them off from the windows with black cloth, or their
-// bright edges lie across the side glass as a veil. Between the heights of `FLAG_FOOT` a direction comes from below to within the cloth,
-// between those of `FLAG_HEAD` past it to the lights overhead.
+// `FLAGGED` is the ratio that a pane mirrors of the cards beside the vehicle. A photographer blocks
+// them off from the windows with black cloth, or their bright edges would lie across the side glass
+// as a veil. Over the heights (z of the direction) in `FLAG_FOOT` a direction passes from below the
+// cloth onto it, over those in `FLAG_HEAD` from the cloth to the lights overhead.
 const FLAGGED = 0.05;
 const FLAG_FOOT = vec2f(0.0, 0.12);
 const FLAG_HEAD = vec2f(0.72, 1.04);
 
+// Returns the ratio of the studio's light that a pane mirrors from a direction whose z is `up`.
 fn unflagged(up: f32) -> f32 {
     let within = smoothstep(FLAG_FOOT.x, FLAG_FOOT.y, up) * (1.0 - smoothstep(FLAG_HEAD.x, FLAG_HEAD.y, up));
     return 1.0 - (1.0 - FLAGGED) * within;
 }
 
-// What an upright pane mirrors of a wide soft card beside the vehicle, brightest at its upper edge: the gradient that side windows have
-// in a studio. From nothing at the first height to all of it at the second, as shares of the vehicle's height; and how far a pane may
-// lean back for it, by the height of its normal.
+// A wide soft card beside the vehicle that an upright pane mirrors, brightest at its upper edge:
+// the gradient that side windows have in a studio. `SIDE_CARD` is its light. Over `CARD_RISES`, as
+// ratios of the vehicle's height, it goes from nothing to all of it. Over `CARD_LEANS`, as z of the
+// pane's normal, a pane leans back too far for it.
 const SIDE_CARD = 0.085;
 const CARD_RISES = vec2f(0.60, 0.98);
 const CARD_LEANS = vec2f(0.62, 0.80);
@@ -97,8 +108,9 @@ fn side_card(p: vec3f, up: f32) -> vec3f {
     return vec3f(0.94, 1.0, 1.0) * (SIDE_CARD * rise * rise * (1.0 - smoothstep(CARD_LEANS.x, CARD_LEANS.y, up)));
 }
 
-// What is seen through a pane. The bowls of lamps are open to the cabin here; in a vehicle their backs are behind the lining. What stands
-// outside beyond two tinted panes, as a wiper or a mirror, is lost in the dark.
+// Returns what a pane shows of the sample behind it. The bowls of lamps are open to the cabin here,
+// whereas in a vehicle their backs are behind the lining. Trim outside beyond two tinted panes,
+// such as a wiper or a mirror, is lost in the dark.
 fn seen_through_pane(behind: Sample, tinted: bool) -> Sample {
     let group = optics[behind.material].group;
     let is_lamp = group == LAMP_CLEAR || group == LAMP_RED;
@@ -109,25 +121,28 @@ fn seen_through_pane(behind: Sample, tinted: bool) -> Sample {
     return out;
 }
 
-// How far a mirror has gone from its reflectance at normal incidence to all (C. Schlick, 1994).
+// Returns how far a mirror has gone from its reflectance at normal incidence (0) to total
+// reflection (1) (C. Schlick, 1994).
 fn grazing(cosine: f32) -> f32 {
     let m = 1.0 - cosine;
     let m2 = m * m;
     return m2 * m2 * m;
 }
 
+// Returns the zebra stripe of a mirror direction, 0 to 1.
 fn stripes(r: vec3f) -> f32 {
     let phase = r.z * 14.0;
     return smoothstep(-0.15, 0.15, sin(phase * PI));
 }
 
+// Returns the sample of a solid surface.
 fn solid_surface(hit: Hit) -> Sample {
     var out: Sample;
     var n = normalize(hit.normal);
     out.openness = hit.shares.x;
     out.material = hit.material;
     if hit.material == INSIDE {
-        // Never glossy.
+        // The inside is never glossy.
         out.rest = vec4f(vec3f(INSIDE_ALBEDO) * (0.3 + hit.shares.x), 1.0);
         out.normal = select(n, -n, dot(n, hit.position - frame.eye) > 0.0);
         return out;
@@ -159,7 +174,8 @@ fn solid_surface(hit: Hit) -> Sample {
     return striped(out, mix(0.05, 0.85, stripes(r)));
 }
 
-// The same under zebra stripes, if that is how it is looked at. Without a condition (see `LIGHT_COUNT`).
+// Replaces a sample's light by `light`, on the zebra stripes, if `frame.zebra` is set. There is no
+// condition on the uniform (see `LIGHT_COUNT`).
 fn striped(sample: Sample, light: f32) -> Sample {
     let share = f32(frame.zebra);
     var out = sample;
@@ -169,7 +185,7 @@ fn striped(sample: Sample, light: f32) -> Sample {
     return out;
 }
 
-// `behind`, seen through glass or a lamp's lens.
+// Returns the sample `behind` as seen through glass or a lamp's lens at `hit`.
 fn through(hit: Hit, behind: Sample) -> Sample {
     var n = normalize(hit.normal);
     let from_eye = normalize(hit.position - frame.eye);
@@ -188,7 +204,8 @@ fn through(hit: Hit, behind: Sample) -> Sample {
     if is_pane { mirrored_light += side_card(hit.position, n.z); }
     let lit = min(o.albedo * hit.diffuse + mirrored_light, vec3f(SAMPLE_MAX));
     let shown = mix(lit, vec3f(mix(0.02, 0.3, stripes(r))), f32(frame.zebra));
-    // Coverage grows, paint behind glass counts as much as passes, openness stays that of the surface behind.
+    // Coverage grows, paint behind glass counts by the ratio of light that passes, and openness
+    // stays that of the surface behind.
     var out = back;
     out.rest = vec4f(shown, 1.0 - passed) + back.rest * vec4f(o.tint, 1.0) * passed;
     out.diffuse = back.diffuse * passed;

@@ -1,16 +1,18 @@
-// A vertex, in vehicle axes, and the light that reaches it. `Vertex` and `Lit` of render-node/src/studio/gpu_data.rs.
+// A vertex, in vehicle axes, and the light that reaches it. The Rust side is `Vertex` and
+// `VertexLight` of render-node/src/studio/gpu_data.rs.
 
 struct Vertex {
     position: vec3f,
-    // Number of the material, and `BENT`.
+    // Number of the material, combined with `BENT`.
     material: u32,
     normal: vec3f,
     reserved: u32,
 }
 
-struct Lit {
-    // Radiance of a white matt surface here (irradiance / pi).
+struct VertexLight {
+    // Radiance of a white diffuse surface here (irradiance / pi), linear.
     diffuse: vec3f,
-    // Four unorm8: ambient openness, openness of the mirror direction, share of its light that the floor in that direction has, nothing.
+    // Four unorm8: ambient openness, openness of the mirror direction, ratio of its light that the
+    // floor in that direction has, unused.
     shares: u32,
 }

@@ -1,8 +1,10 @@
-// The raster pass: which triangle each sample sees, and nothing else (a visibility buffer: C. Burns, W. Hunt, The Visibility Buffer: A
-// Cache-Friendly Approach to Deferred Shading, JCGT 2013). `gather.wgsl` shades what is seen, each sample once.
+// The raster pass: which triangle each sample sees, and nothing else (a visibility buffer: C.
+// Burns, W. Hunt, The Visibility Buffer: A Cache-Friendly Approach to Deferred Shading, JCGT 2013).
+// `gather.wgsl` shades what is seen, each sample once.
 //
-// Targets: the nearest solid triangle, and the nearest transparent one before it. A texel is `TRIANGLE_BITS` of the triangle's number, from 1
-// in the order they are drawn, above them the number of its material, from 1 too, and `BENT`; 0 is none.
+// The targets hold the nearest solid triangle, and the nearest transparent one in front of it. A
+// texel has the triangle's number in `TRIANGLE_BITS`, counted from 1 in drawing order, above it the
+// number of its material, also from 1, and `BENT`. The value 0 means no triangle.
 
 enable primitive_index;
 
@@ -21,7 +23,7 @@ fn vertex(@location(0) position: vec3f, @location(1) material: u32) -> Corner {
     return Corner(clip, material);
 }
 
-// `material` as of `Vertex`.
+// Returns the texel of a triangle. `material` is encoded as in `Vertex`.
 fn texel(triangle: u32, material: u32) -> u32 {
     return (triangle + 1u) | ((extractBits(material, 0u, MATERIAL_BITS) + 1u) << TRIANGLE_BITS) | (material & BENT);
 }

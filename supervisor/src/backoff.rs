@@ -1,8 +1,9 @@
-//! How long to wait before trying again: doubling, with jitter so that nodes that lost the service together do not
-//! come back together.
+//! Pauses before another attempt: they double, with jitter so that nodes that lost the service
+//! together do not all come back at once.
 
 use std::time::Duration;
 
+/// A series of growing pauses.
 #[derive(Debug)]
 pub struct Backoff {
     first: Duration,
@@ -11,17 +12,20 @@ pub struct Backoff {
 }
 
 impl Backoff {
+    /// Starts with a pause of `first`, and never exceeds `max`.
     pub fn new(first: Duration, max: Duration) -> Self {
         Self { first, max, failures: 0 }
     }
 
-    /// The next pause; `random` is a number from 0 to 1. Between half of the doubled pause and all of it.
+    /// Returns the next pause: between half of the doubled pause and all of it. `random`, a number
+    /// from 0 to 1, selects the point between the two.
     pub fn next(&mut self, random: f64) -> Duration {
         let doubled = self.first.saturating_mul(1_u32 << self.failures.min(16)).min(self.max);
         self.failures += 1;
         doubled.mul_f64(0.5 + 0.5 * random.clamp(0.0, 1.0))
     }
 
+    /// Returns the number of pauses since the start or the last reset.
     pub fn failures(&self) -> u32 {
         self.failures
     }

@@ -1,4 +1,4 @@
-//! One child from its start to its end.
+//! One child process from its start to its end.
 
 use crate::log::{Log, LogEnd};
 use std::io;
@@ -12,33 +12,35 @@ use tokio_util::sync::CancellationToken;
 /// How a child is asked to end.
 #[derive(Debug, Clone, Copy)]
 pub enum StopBy {
-    /// A signal to terminate. It is killed if it still runs after this time.
+    /// By SIGTERM. The child is killed if it still runs after this time.
     Signal { kill_after: Duration },
-    /// A byte on its standard input. It is never killed: it finishes what it holds, however long that takes.
+    /// By a byte on its standard input. The child is never killed: it finishes the work that it
+    /// holds, however long that takes.
     Byte,
 }
 
-/// What happens to a child.
+/// An event in the life of a child.
 #[derive(Debug)]
 pub enum Event {
-    /// It runs. What it writes waits in the pipe until its log is passed on.
+    /// The child runs. Its output waits in the pipe until the log is passed on.
     Started {
         process_id: Option<u32>,
         log: Log,
     },
     NotStarted(io::Error),
-    /// It has run long enough for a good start, and still does.
+    /// The child has run long enough for a good start, and still runs.
     StartedWell,
-    /// It could not be asked to end; it is waited for all the same.
+    /// The child could not be asked to end. The supervisor waits for it all the same.
     NotAsked(io::Error),
-    /// How it ended, in words. Its log has been passed on, but for what takes its reader longer than a moment.
+    /// The child has ended; `status` describes how, in words. Its log has been passed on, except
+    /// lines that the log's reader takes longer than a moment for.
     Ended {
         status: String,
         started_well: bool,
     },
 }
 
-/// A process whose standard input is a pipe, and which is to end when that closes.
+/// A process whose standard input is a pipe, and which has to end when that pipe closes.
 #[derive(Debug)]
 pub struct Child {
     process: tokio::process::Child,
@@ -59,20 +61,20 @@ impl Child {
     }
 }
 
-/// A child that has not ended, and what is still to come in its life.
+/// A child that has not ended, with the events that are still to come.
 pub(crate) struct Running {
     process: tokio::process::Child,
-    /// Open until the process has ended.
+    /// Kept open until the process has ended.
     stdin: Option<ChildStdin>,
     log_end: Option<LogEnd>,
-    /// When its start counts as good; `None`: it does.
+    /// Time at which the start counts as good; `None` if it already does.
     good_at: Option<Instant>,
     kill_at: Option<Instant>,
     was_asked: bool,
 }
 
 impl Running {
-    /// A child that was just started, and the event that tells of it.
+    /// Returns a child that was just started, and the event that reports the start.
     pub(crate) fn begin(child: Child, good_start: Duration) -> (Self, Event) {
         let Child { process, stdin, log, log_end } = child;
         let started = Event::Started { process_id: process.id(), log };
@@ -80,7 +82,7 @@ impl Running {
         (Self { process, stdin, log_end, good_at, kill_at: None, was_asked: false }, started)
     }
 
-    /// What happens to it next. Nothing does after [`Event::Ended`].
+    /// Waits for the next event. [`Event::Ended`] is the last one.
     pub(crate) async fn next(&mut self, stop_by: StopBy, stop: &CancellationToken) -> Event {
         let status = loop {
             tokio::select! {
@@ -112,11 +114,11 @@ impl Running {
                 self.kill_at = Some(Instant::now() + kill_after);
                 let id = self.process.id().and_then(|id| i32::try_from(id).ok());
                 let Some(id) = id.and_then(rustix::process::Pid::from_raw) else { return Ok(()) };
-                // The child has not been waited for, so the id is still its own.
+                // The child has not been reaped, so the id is still its own.
                 Ok(rustix::process::kill_process(id, rustix::process::Signal::TERM)?)
             }
             StopBy::Byte => match &mut self.stdin {
-                // One byte, into a pipe that is empty: this does not wait.
+                // This does not block, because one byte goes into an empty pipe.
                 Some(stdin) => stdin.write_all(b"\n").await,
                 None => Ok(()),
             },
@@ -133,7 +135,7 @@ impl Running {
     }
 }
 
-/// Resolves at that moment; without one, never.
+/// Resolves at `moment`, or never if there is none.
 async fn at(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment).await,

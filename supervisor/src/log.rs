@@ -1,21 +1,21 @@
-//! What a child writes to its standard error, line by line.
+//! The standard error of a child, read line by line.
 
 use std::io::{BufRead, BufReader, Read};
 use std::time::Duration;
 use tokio::process::ChildStderr;
 use tokio::sync::oneshot;
 
-/// What is still on its way when a child has ended.
+/// Maximum time to wait for output that is still on its way when a child has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// The log of one child. Dropped, it closes the pipe that the child writes to.
+/// The log of one child. Dropping it closes the pipe that the child writes to.
 #[derive(Debug)]
 pub struct Log {
     stderr: ChildStderr,
     done: oneshot::Sender<()>,
 }
 
-/// Resolves when a log was read to its end, or dropped.
+/// Resolves when a log has been read to its end, or dropped.
 #[derive(Debug)]
 pub(crate) struct LogEnd(oneshot::Receiver<()>);
 
@@ -25,8 +25,9 @@ impl Log {
         (Self { stderr, done }, LogEnd(ended))
     }
 
-    /// Gives each line to `take`, in pieces of at most `bytes_max`, until the pipe closes. A thread does it, as `take`
-    /// may block: whoever reads our own log may stall.
+    /// Calls `take` with each line, in pieces of at most `bytes_max` bytes, until the pipe closes.
+    /// This happens on a thread, because `take` may block: the reader of our own log may stall.
+    /// Returns the error if the thread cannot be started.
     pub fn pass_on(self, bytes_max: u64, take: impl FnMut(&str) + Send + 'static) -> std::io::Result<()> {
         let stderr = std::fs::File::from(self.stderr.into_owned_fd()?);
         let done = self.done;
@@ -42,13 +43,13 @@ impl Log {
 impl LogEnd {
     /// Waits a moment for the last lines of a child that has ended.
     pub(crate) async fn last_words(self) {
-        // A grandchild could hold the pipe open; what it says is not waited for.
+        // A grandchild could hold the pipe open, and its output is not waited for.
         let _ = tokio::time::timeout(LAST_WORDS, self.0).await;
     }
 }
 
-/// Gives each line of `from` to `take`, without the white space at its end. Of a line longer than `bytes_max`, the rest
-/// becomes the next.
+/// Calls `take` with each line of `from`, without the white space at its end. A line longer than
+/// `bytes_max` bytes is passed in several pieces.
 pub fn each_line(from: impl Read, bytes_max: u64, mut take: impl FnMut(&str)) {
     let mut reader = BufReader::new(from);
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! One child after the other.
+//! Runs one child after another.
 
 use crate::backoff::Backoff;
 use crate::child::{Child, Event, Running, StopBy};
@@ -9,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 /// When a child is started again, and how it is asked to end.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// First pause before a new start; doubled with each bad start in a row.
+    /// First pause before a new start. Each further failed start in a row doubles
+    /// it, up to `pause_max`.
     pub pause_min: Duration,
     pub pause_max: Duration,
-    /// Gives a number from 0 to 1 for each pause: half of it at 0, all of it at 1.
+    /// Returns a number from 0 to 1 for each pause: at 0 the pause is halved, at 1 it is whole.
     pub random: fn() -> f64,
-    /// A child that ran for so long had a good start.
+    /// A child that ran for this long had a good start.
     pub good_start: Duration,
     pub stop_by: StopBy,
 }
@@ -35,14 +36,15 @@ pub struct Supervisor<S> {
 }
 
 impl<S: FnMut() -> io::Result<Child>> Supervisor<S> {
-    /// `start` starts a child; it is called whenever one is due, until `stop` is cancelled.
+    /// `start` starts a child. It is called whenever one is due, until `stop` is cancelled.
     pub fn new(settings: Settings, stop: CancellationToken, start: S) -> Self {
         let pauses = Backoff::new(settings.pause_min, settings.pause_max);
         Self { settings, stop, start, pauses, state: State::Due }
     }
 
-    /// What happens next; `None` once it was stopped and no child is left. To be awaited to its end, again and again:
-    /// nobody watches the child meanwhile.
+    /// Returns the next event, or `None` once the supervisor was stopped and no child is left.
+    /// The caller must await it repeatedly and never drop it midway, because nothing watches the
+    /// child in the meantime.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match &mut self.state {
@@ -91,13 +93,13 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(600);
 
-    /// With pauses of a millisecond.
+    /// Settings with pauses of a millisecond.
     fn impatient(good_start: Duration, stop_by: StopBy) -> Settings {
         let pause = Duration::from_millis(1);
         Settings { pause_min: pause, pause_max: pause, random: || 1.0, good_start, stop_by }
     }
 
-    /// Supervises a shell that runs this.
+    /// Supervises a shell that runs `script`.
     fn shell(
         script: String,
         settings: Settings,
@@ -138,7 +140,7 @@ mod tests {
     async fn a_child_that_ended_is_started_again_and_one_that_lasts_had_a_good_start() {
         let stop = CancellationToken::new();
         let folder = tempfile::tempdir().expect("a folder");
-        // The second lasts.
+        // The second child keeps running.
         let script = format!("cd {}; [ ! -e begun ] || read line; touch begun; exit 4", folder.path().display());
         let settings = impatient(Duration::from_secs(1), StopBy::Byte);
         let mut supervisor = shell(script, settings, &stop);
@@ -176,7 +178,7 @@ mod tests {
             assert!(supervisor.next().await.is_none());
         }
 
-        // One that does not listen is said to be, and is waited for.
+        // A child that does not read its input is reported as such, and is waited for.
         let stop = CancellationToken::new();
         let script = "exec <&-; echo ready >&2; sleep 0.3";
         let mut supervisor = shell(script.to_owned(), impatient(LONG, StopBy::Byte), &stop);

@@ -1,5 +1,5 @@
-// Puts the same queries to our search and to the vehicle package's own `searchVehicles`, and lists every difference in
-// the first result with its reason.
+// Sends the same queries to our search and to the vehicle package's own `searchVehicles`, and lists
+// every difference in the first result with its reason.
 //
 //   npm pack @meterapp/vehicle-db@2.6.0 && tar xzf meterapp-vehicle-db-2.6.0.tgz
 //   node tests/agreement/search.mjs package target/debug/cyclorama [--all]
@@ -19,7 +19,7 @@ const data = require(path.resolve(folder, "dist/data.js")).default;
 
 const makeName = new Map(data.makes.map((make) => [make.make_id, make.make_name]));
 const models = [...new Map(data.models.map((row) => [`${row[1]} ${data.modelNames[row[3]]}`, row])).values()];
-// Every so many-th, by a step without a pattern: the same queries every time.
+// Takes rows at a fixed distance, with a step that has no pattern: the same queries every time.
 const some = (list, count, offset = 0) => Array.from({ length: count }, (_, at) => list[(at * 7919 + offset) % list.length]);
 const letter = (at) => String.fromCharCode(97 + (at * 5) % 26);
 const mistyped = (text, at) => {
@@ -55,7 +55,7 @@ for (const { query, results } of ours) {
     answered += 1;
     const [mine] = results;
     if (mine && same(mine, theirs[0])) { agreed += 1; continue; }
-    // The package orders what matches equally by the alphabet.
+    // The package orders equal matches alphabetically.
     const equal = mine && theirs.find((hit) => same(mine, hit));
     let reason;
     if (equal && equal.matchKind === theirs[0].matchKind) {

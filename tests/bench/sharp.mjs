@@ -1,10 +1,12 @@
-// The peer of the imaging benchmark: sharp (libvips), as its documentation has it used, one thread, warm. Reads one order
-// a line on standard input, {"master", "format", "frame", "width", "height", "lossless", "out"}, writes the picture into the file "out" and
-// answers with one line, {"ms", "bytes"}. usage: node sharp.mjs SHARP_FOLDER MARK_FILE
+// The peer of the imaging benchmark: sharp (libvips), used as its documentation shows, one thread,
+// warm. It reads one order a line on standard input, {"master", "format", "frame", "width",
+// "height", "lossless", "out"}, writes the image into the file "out" and answers with one line,
+// {"ms", "bytes"}. usage: node sharp.mjs SHARP_FOLDER MARK_FILE
 //
-// Settings are sharp's own defaults: PNG zlib level 6, WebP quality 80 at effort 4, JPEG quality 80 with 4:2:0 chroma and
-// optimised Huffman tables, AVIF effort 4 with 4:4:4 chroma, Lanczos with three lobes. AVIF has quality 58 in place of 50, where its
-// SSIM is that of ours. What is asked for beyond the defaults is what our pictures have: white under a JPEG, and the XMP mark.
+// Settings are sharp's own defaults: PNG zlib level 6, WebP quality 80 at effort 4, JPEG quality 80
+// with 4:2:0 chroma and optimised Huffman tables, AVIF effort 4 with 4:4:4 chroma, Lanczos with
+// three lobes. AVIF has quality 58 in place of 50, at which its SSIM equals ours. Beyond the
+// defaults it does what our images have: white under a JPEG, and the XMP mark.
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -12,12 +14,13 @@ import { createInterface } from "node:readline";
 const [folder, markFile] = process.argv.slice(2);
 const sharp = createRequire(folder + "/")("sharp");
 sharp.concurrency(1);
-// Else a repeated order would be answered from memory.
+// Otherwise a repeated order would be answered from memory.
 sharp.cache(false);
 const mark = readFileSync(markFile, "utf8");
 const masters = new Map();
 
-// A frame other than "square" is cut to what is seen first, where alpha is 8 of 255 and more, then fitted and never enlarged.
+// A frame other than "square" is first cut to the visible part, where alpha is 8 of 255 or more,
+// then fitted and never enlarged.
 function framed({ master, format, frame, width, height }) {
   const picture = sharp(masters.get(master));
   if (frame === "square") return picture.resize(width, height);

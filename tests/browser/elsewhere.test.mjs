@@ -1,5 +1,5 @@
-// Pages that lead to others: payments by Stripe, signing in with a provider, caps and letters. What people do there, and how every page
-// looks, light and dark, narrow and wide.
+// Pages that lead to other services: payments by Stripe, sign-in with a provider, caps and emails.
+// Tests user journeys, and every page light and dark, narrow and wide.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { LOOKS, complaintsAbout, picture, startBrowser, startService } from "./s
 const PASSWORD = "a long way to Tipperary";
 let stripe, service, browser, folder, mail, mails;
 
-/** A mail server that takes everything (RFC 5321, as much as a client needs). */
+/** A mail server that accepts everything (the part of RFC 5321 that a client needs). */
 async function startMail() {
   mails = [];
   const server = createServer((socket) => {
@@ -102,11 +102,11 @@ for (const { name, ...options } of LOOKS) {
     await page.goto(`${service.address}/dashboard/password`);
     await look("providers-password");
 
-    // A key with a cap, used to its end.
+    // A key with a cap, used up to its end.
     await page.goto(`${service.address}/dashboard/keys`);
     await page.fill("#name", "shop backend");
     await page.fill("#monthly_cap", "2");
-    await page.click("text=Make the key");
+    await page.click("text=Create key");
     const headers = { Authorization: `Bearer ${await page.textContent("#secret")}` };
     const statuses = [];
     for (let pictures = 0; pictures < 3; pictures++) {
@@ -116,14 +116,14 @@ for (const { name, ...options } of LOOKS) {
     }
     assert.deepEqual(statuses, [200, 200, 402]);
     await page.goto(`${service.address}/dashboard/keys`);
-    await page.waitForSelector("text=2 of 2 credits taken this month");
+    await page.waitForSelector("text=2 of 2 credits spent this month");
     await look("keys-capped");
     await page.click("text=Cap, rotate or revoke");
     await page.waitForSelector("#monthly_cap");
     await look("key-capped");
     await page.fill("#monthly_cap", "500");
-    await page.click("text=Save the cap");
-    await page.waitForSelector("text=2 of 500 credits taken this month");
+    await page.click("text=Save cap");
+    await page.waitForSelector("text=2 of 500 credits spent this month");
 
     // Before anything was bought.
     await page.goto(`${service.address}/dashboard/billing`);
@@ -135,7 +135,8 @@ for (const { name, ...options } of LOOKS) {
     await page.waitForURL("**/dashboard/billing");
     assert.equal(await page.inputValue("#low_balance"), "50");
 
-    // The page that leads to Stripe, without the header that does it by itself, to be looked at; then on to it.
+    // The page that leads to Stripe, without the header that redirects by itself, to check the
+    // page; then on to Stripe.
     await page.route("**/dashboard/billing", async (route) => {
       const answer = await route.fetch({ maxRedirects: 0 });
       const { refresh, ...headers } = answer.headers();
@@ -143,26 +144,26 @@ for (const { name, ...options } of LOOKS) {
       await route.fulfill({ response: answer, headers });
     });
     await page.click("button[value='10000']");
-    await page.waitForSelector("text=Go on");
+    await page.waitForSelector("main a.button");
     await look("leaving");
     await page.unroute("**/dashboard/billing");
-    await page.click("text=Go on");
+    await page.click("main a.button");
     await page.waitForURL(`${stripe.address}/checkout`);
     const session = stripe.sessions.at(-1);
-    // Back before Stripe has told of the payment, and after.
+    // Back before Stripe has reported the payment, and after.
     await page.goto(session.success_url);
     await page.waitForSelector("text=Not paid yet");
     await look("pay-waiting");
     const paid = await stripe.pay(service, session);
     await page.goto(session.success_url);
-    await page.waitForSelector("text=10,000 credits are on the account");
+    await page.waitForSelector("text=10,000 credits were added to your account");
     await look("pay-receipt");
 
     await page.goto(`${service.address}/dashboard/billing`);
     await page.fill("[name=threshold]", "700");
     await page.selectOption("[name=pack]", "5000");
     await page.click("text=Turn on");
-    await page.waitForSelector("text=your card is charged when the balance falls below");
+    await page.waitForSelector("text=your card is charged when your balance falls below");
     await stripe.refund(service, paid, 250);
     await page.reload();
     await page.waitForSelector("text=refunded in part");
@@ -171,7 +172,7 @@ for (const { name, ...options } of LOOKS) {
     await page.waitForURL(`${stripe.address}/portal`);
     await page.goto(`${service.address}/dashboard/billing`);
     await page.click("text=Turn off");
-    await page.waitForSelector("text=Off. Turned on");
+    await page.waitForSelector("text=Off. If you turn it on");
 
     // A provider that is down.
     await page.goto(`${service.address}/dashboard`);
@@ -179,7 +180,7 @@ for (const { name, ...options } of LOOKS) {
     await page.goto(`${service.address}/sign-in`);
     troubles.length = 0;
     await page.click("text=Continue with Example Ltd");
-    await page.waitForSelector("text=Example Ltd does not answer");
+    await page.waitForSelector("text=Example Ltd does not respond");
     await look("provider-down");
     troubles.length = 0;
     await context.close();
@@ -214,12 +215,12 @@ test("the console: a flagged render beside the one made anew, and payments to lo
     return [context, page];
   };
   const [context, page] = await open(LOOKS[0]);
-  await page.click("text=Render anew >> nth=0");
+  await page.click("button:has-text('Rerender') >> nth=0");
   await until(() => service.operator("render", "flagged").flagged[0].candidate_revision, 120);
   await context.close();
   for (const look of LOOKS) {
     const [context, page] = await open(look);
-    await page.waitForSelector("text=rendered anew: revision 2");
+    await page.waitForSelector("text=candidate: revision 2");
     for (const image of await page.locator(".reviews img").all()) {
       await image.scrollIntoViewIfNeeded();
       await until(() => image.evaluate((image) => image.complete && image.naturalWidth > 0));
@@ -230,8 +231,8 @@ test("the console: a flagged render beside the one made anew, and payments to lo
   }
   assert.equal(await served(), before, "nobody is served the candidate");
   const [last, console] = await open(LOOKS[2]);
-  await console.click("text=Take the new one");
-  await console.waitForSelector("text=Nobody has complained");
+  await console.click("text=Accept candidate");
+  await console.waitForSelector("text=No image is in review");
   assert.notEqual(await served(), before);
   await last.close();
   assert.deepEqual(complaints, []);

@@ -1,4 +1,5 @@
-// What a person does, from the home page to a key that is revoked, with scripts and without them; and how fast and steady pages come.
+// A user journey from the home page to a revoked key, with scripts and without them; and how fast
+// and stable pages load.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -29,17 +30,17 @@ for (const javaScriptEnabled of [true, false]) {
     const context = await browser.newContext({ javaScriptEnabled });
     const page = await context.newPage();
     await page.goto(service.address);
-    await page.click("text=pictures free");
+    await page.click("text=free credits");
     await page.fill("#email", `ada-${javaScriptEnabled}@example.com`);
     await page.fill("#password", "a long way to Tipperary");
     await page.click("main button.button");
     await page.waitForURL("**/dashboard");
     assert.match(await page.textContent(".figures"), /Credits\s*100/);
 
-    // A key, used.
-    await page.click("text=Make a key");
+    // A key, and its use.
+    await page.click("text=Create a key");
     await page.fill("#name", "shop backend");
-    await page.click("text=Make the key");
+    await page.click("text=Create key");
     const key = await page.textContent("#secret");
     const picture = await fetch(`${service.address}/api/v1/images/car?${GOLF}`, { headers: { Authorization: `Bearer ${key}` } });
     assert.equal(picture.status, 200);
@@ -51,30 +52,30 @@ for (const javaScriptEnabled of [true, false]) {
     const shown = await page.request.get(service.address + (await thumbnail.getAttribute("src")));
     assert.equal(shown.status(), 200, "the delivery is shown with its picture");
 
-    // Credits, bought.
+    // Credits are bought.
     await page.click("text=Billing");
     await page.click("button[value='5000']");
     await page.click("text=Pay $5");
-    await page.click("text=To the billing page");
+    await page.click("text=Back to billing");
     assert.match(await page.textContent("main"), /5,099 credits/);
 
-    // A device, let in.
+    // A device is approved.
     const started = await (await post("/api/auth/device/code", { client_name: "Ada's laptop" })).json();
     await page.goto(started.verification_uri);
     await page.fill("#user_code", started.user_code.toLowerCase());
-    await page.click("text=Go on");
+    await page.click("text=Continue");
     assert.match(await page.textContent("main"), /Ada's laptop/);
-    await page.click("text=Approve");
+    await page.click("button:has-text('Approve')");
     assert.match(await page.textContent("h1"), /Approved/);
     const device = await (await post("/api/auth/device/token", { device_code: started.device_code })).json();
     const made = await (await post("/api/v1/image-urls", { make: "volkswagen", model: "golf", year: 2018 }, device.access_token)).json();
     const url = made.data[0].url;
     assert.equal((await fetch(url)).status, 200);
 
-    // Its key, revoked: the address it made is dead.
+    // Its key is revoked, so the URL that it made is dead.
     await page.goto(`${service.address}/dashboard/keys`);
     await page.locator("li", { hasText: "Ada's laptop" }).getByText("Rotate or revoke").click();
-    assert.match(await page.textContent("main"), /1 signed address that/);
+    assert.match(await page.textContent("main"), /1 signed URL that/);
     await page.click("button:has-text('Revoke')");
     await page.waitForURL("**/dashboard/keys");
     assert.equal((await fetch(url)).status, 403);
@@ -103,7 +104,7 @@ test("the playground shows a choice at once, and its address can be shared", asy
   assert.ok(await page.isChecked("input[value='blue']"));
   // A vehicle that does not exist leads to ones that do.
   await page.fill("#model", "gol");
-  await page.click("text=Show the picture");
+  await page.click("text=Show image");
   await page.waitForSelector(".near a");
   await page.click(".near a >> nth=0");
   await page.waitForSelector("#picture");
@@ -118,11 +119,11 @@ for (const javaScriptEnabled of [true, false]) {
     await page.check("input[name='color'][value='other']", { force: true });
     await page.fill("#hex", "#AB0C0D");
     await page.selectOption("#finish", "pearl");
-    await page.click("text=Frame and background");
+    await page.click("text=Framing and background");
     await page.fill("#w", "700");
     await page.fill("#h", "300");
     await page.check("input[value='contain']", { force: true });
-    await page.click("text=Show the picture");
+    await page.click("text=Show image");
     await page.waitForURL(/color=ab0c0d&w=700&h=300&format=png&fit=contain&finish=pearl$/);
     await page.waitForSelector("#picture[width='700'][height='300']");
     assert.match(await page.getAttribute("#picture", "src"), /color=ab0c0d&w=700&h=300/);
@@ -133,13 +134,14 @@ for (const javaScriptEnabled of [true, false]) {
     await page.reload();
     assert.equal(await page.inputValue("#hex"), "#ab0c0d");
     assert.ok(await page.isVisible("#h"), "what is chosen is not folded away");
-    // With a preset nothing is left of the other colour; what does not go together is said, or cannot be sent.
+    // With a preset nothing is left of the other colour. A combination that is not possible is
+    // reported, or cannot be sent.
     await page.check("input[value='blue']", { force: true });
-    await page.click("text=Show the picture");
+    await page.click("text=Show image");
     await page.waitForURL(/color=blue&w=700&h=300&format=png&fit=contain$/);
     assert.ok(!(await page.isVisible("#finish")));
     await page.fill("#h", "");
-    await page.click("text=Show the picture");
+    await page.click("text=Show image");
     if (javaScriptEnabled) assert.equal(await page.evaluate("document.getElementById('h').validity.valueMissing"), true);
     else assert.match(await page.textContent("#wrong"), /need a width and a height/);
     await context.close();
@@ -150,7 +152,7 @@ for (const path of ["/", "/playground"]) {
   test(`${path} comes fast, stays where it is, and is light`, async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
-    // Pictures of the page are there: how long a render takes is not the page's.
+    // The images of the page exist, so that their render time does not count as the page's.
     await page.goto(service.address + path, { waitUntil: "networkidle" });
     let bytes = 0;
     const session = await context.newCDPSession(page);

@@ -1,5 +1,6 @@
-// Every page, light and dark, narrow and wide: nothing serious for axe-core, nothing wider than the window, nothing the browser refused
-// or failed to load. A picture of each is left behind to be looked at.
+// Every page, light and dark, narrow and wide: no serious finding of axe-core, nothing wider than
+// the window, nothing that the browser refused or failed to load. A screenshot of each is stored
+// for review.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -13,7 +14,7 @@ before(async () => {
   service = await startService();
   browser = await startBrowser();
   hasSearch = (await fetch(`${service.address}/api/v1/vehicles`)).ok;
-  // Somebody with a key, some deliveries, addresses and payments.
+  // A person with a key, some deliveries, signed URLs and payments.
   const page = await browser.newPage();
   await page.goto(`${service.address}/sign-up`);
   await page.fill("#email", EMAIL);
@@ -21,7 +22,7 @@ before(async () => {
   await page.click("main button.button");
   await page.goto(`${service.address}/dashboard/keys`);
   await page.fill("#name", "shop backend");
-  await page.click("text=Make the key");
+  await page.click("text=Create key");
   const key = await page.textContent("#secret");
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   for (const color of ["red", "blue", "red", "green"]) {
@@ -34,7 +35,7 @@ before(async () => {
   await page.goto(`${service.address}/dashboard/billing`);
   await page.click("button[value='10000']");
   await page.click("text=Pay $10");
-  // For the operator's console: a batch that is done, and one that waits.
+  // For the operator's console: a finished batch, and one that waits.
   service.operator("prewarm", "start", "--name", "colours of the Golf", "make=volkswagen", "model=golf", "years=2018", "colors=red,blue");
   const { batch_id } = service.operator("prewarm", "start", "--name", "every Toyota from every side", "make=toyota", "years=2015..2024", "views=all");
   service.operator("prewarm", "pause", batch_id);
@@ -49,7 +50,8 @@ after(async () => {
 });
 
 const GOLF = "make=volkswagen&model=golf&year=2018";
-// A colour of one's own, and a frame with a background; then what the form cannot make a picture of, said at its field.
+// A custom colour, and a frame with a background; then values that make no image, reported at their
+// field.
 const CHOSEN = ["color=1f4e8c&finish=matt", "w=800&h=400&format=avif&fit=contain&trim=true&padding=5&background=e6ebf0"];
 const WRONG = ["color=blurple", "color=red&finish=matt", "w=800&fit=cover", "padding=5", "background=blurple"];
 const [chosen, refused] = [CHOSEN, WRONG].map((queries) => queries.map((query) => `/playground?${GOLF}&${query}`));

@@ -1,4 +1,5 @@
-// Pictures on a page of another site, in a real browser: a page that is isolated (COEP), a canvas, a script that fetches.
+// Images on a page of another site, in a real browser: a page that is isolated (COEP), a canvas, a
+// script that fetches.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -68,7 +69,7 @@ test("a picture is shown on an isolated page, drawn on a canvas that can be read
     assert.deepEqual(first, [200, "256", 34], address);
     assert.equal(second, 304, address);
   }
-  // The problem of a refusal can be read, too.
+  // The problem document of a refusal can be read, too.
   const refused = await page.evaluate(async (address) => (await (await fetch(address)).json()).code, `${service.address}/api/v1/delivery/nonsense`);
   assert.equal(refused, "delivery_url_invalid");
 });

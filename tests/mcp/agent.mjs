@@ -1,4 +1,5 @@
-// An agent with an official TypeScript client: lists the tools, makes the calls that it is given, prints what it got.
+// An agent with an official TypeScript client: lists the tools, makes the given calls, and prints
+// the results.
 // usage: agent.mjs sdk|client|client-2026-07-28 http|stdio CALLS
 import { Client as SdkClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as SdkStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -24,10 +25,10 @@ await client.connect(transport);
 const { tools } = await client.listTools();
 const results = [];
 for (const [name, args] of JSON.parse(calls)) {
-  // Checks what is structured against the tool's schema.
+  // Checks the structured content against the tool's schema.
   results.push(await client.callTool({ name, arguments: args }));
 }
-// The older client does not tell what it agreed on over standard input and output.
+// The older client does not report the agreed version over standard input and output.
 const version = kind === "sdk" ? transport.protocolVersion : client.getNegotiatedProtocolVersion();
 console.log(JSON.stringify({ server: client.getServerVersion()?.name, version, tools, results }));
 await client.close();

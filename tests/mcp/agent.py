@@ -1,4 +1,5 @@
-"""An agent with the official Python client: lists the tools, makes the calls that it is given, prints what it got.
+"""An agent with the official Python client: lists the tools, makes the given calls, and prints the
+results.
 
 usage: agent.py legacy|auto http|stdio CALLS
 """
@@ -23,7 +24,7 @@ async def main() -> None:
         server = StdioServerParameters(command=program, args=["mcp", "--stdio"], env={"CYCLORAMA_URL": url, "CYCLORAMA_KEY": key})
     async with Client(server, mode=mode) as client:
         listed = await client.list_tools()
-        # Checks what is structured against the tool's schema.
+        # Checks the structured content against the tool's schema.
         results = [await client.call_tool(name, arguments) for name, arguments in json.loads(calls)]
         name = client.server_info.name if client.server_info else None
         version = client.protocol_version

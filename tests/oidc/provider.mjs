@@ -1,7 +1,10 @@
-// An OpenID Connect provider for tests: oidc-provider, as it comes, with two additions. People are whatever name is typed at its sign-in
-// page; `POST /test` says what is known of them and how its next token answer lies.
+// An OpenID Connect provider for tests: oidc-provider, unchanged, with two additions. A person is
+// any name that is typed at its sign-in page; `POST /test` sets the claims of people and the lie of
+// its next token answer.
 //
-//   node provider.mjs REDIRECT_URI CLIENT_ID CLIENT_SECRET [ID_TOKEN_CLAIMS]   prints its issuer as one line of JSON
+//   node provider.mjs REDIRECT_URI CLIENT_ID CLIENT_SECRET [ID_TOKEN_CLAIMS]
+//
+// It prints its issuer as one line of JSON.
 
 import { webcrypto } from "node:crypto";
 import { createServer } from "node:http";
@@ -25,11 +28,11 @@ async function key(kid) {
 }
 const [own, newer, foreign] = [await key("own"), await key("newer"), await key("own")];
 
-/** What is known of people, by the name they type. */
+/** Claims of people, by the name that they type. */
 const people = {};
-/** How the next answers lie. */
+/** The lie of the next answers. */
 let lie = null;
-/** Whether the newer key is told. */
+/** True if the newer key is published. */
 let told = false;
 
 const provider = new Provider(issuer, {
@@ -37,7 +40,7 @@ const provider = new Provider(issuer, {
   jwks: { keys: [own.private] },
   cookies: { keys: ["only for tests"] },
   claims: { openid: ["sub"], email: ["email", "email_verified"] },
-  // With it, claims are in the ID token as well.
+  // With this setting, claims are in the ID token as well.
   conformIdTokenClaims: tokenClaims !== "id_token",
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
   pkce: { required: () => true },
@@ -50,7 +53,7 @@ function sign(claims, { privateKey }, header = {}) {
 
 const base64 = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** The forms in which somebody else, or a broken provider, could hand a token over. */
+/** The forms in which an attacker, or a broken provider, could send a token. */
 const lies = {
   expired: (claims) => sign({ ...claims, iat: claims.iat - 7200, exp: claims.exp - 7200 }, own),
   nonce: (claims) => sign({ ...claims, nonce: "of another sign-in" }, own),
@@ -69,7 +72,7 @@ const lies = {
   access_token: (claims) => sign({ ...claims, at_hash: "AAAAAAAAAAAAAAAAAAAAAA" }, own),
   garbage: () => "not a token",
   missing: () => undefined,
-  /** No lie: the provider has a new key. */
+  /** Not a lie: the provider has a new key. */
   newer_key: (claims) => {
     told = true;
     return sign(claims, newer, { kid: "newer" });
@@ -96,5 +99,5 @@ provider.use(async (ctx, next) => {
 
 server.on("request", provider.callback());
 console.log(JSON.stringify({ issuer }));
-// Ends with whoever started it.
+// Ends with the process that started it.
 process.stdin.resume().on("end", () => process.exit(0));

@@ -1,4 +1,5 @@
-//! A browser without a screen or scripts: cookies, pages, and forms sent as the page has them.
+//! A browser without a screen or scripts, for tests: it keeps cookies, reads pages, and sends their
+//! forms.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +13,11 @@ pub struct Browser {
     http: reqwest::Client,
     base_url: String,
     pub cookies: BTreeMap<String, String>,
-    /// Sent with every request.
+    /// Headers that are sent with every request.
     pub headers: Vec<(&'static str, String)>,
 }
 
-/// What a request was answered.
+/// The answer to a request.
 #[derive(Debug)]
 pub struct Page {
     pub status: StatusCode,
@@ -25,7 +26,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Where a redirect leads.
+    /// The address that a redirect leads to.
     pub fn location(&self) -> &str {
         self.headers.get(LOCATION).and_then(|location| location.to_str().ok()).unwrap_or_default()
     }
@@ -90,7 +91,7 @@ impl Browser {
             if cookie.contains("Max-Age=0") {
                 self.cookies.remove(name);
             } else {
-                // Whoever has a cookie is its owner: it must be in no log.
+                // The cookie is enough to act as its owner, so it must not be in any log.
                 secrets::note(value);
                 self.cookies.insert(name.to_owned(), value.to_owned());
             }
@@ -102,12 +103,12 @@ impl Browser {
         self.send(self.request(Method::GET, path)).await
     }
 
-    /// Sends a form with these fields and no others.
+    /// Sends a form with exactly these fields.
     pub async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<Page> {
         self.send(self.request(Method::POST, path).form(fields)).await
     }
 
-    /// Opens a page and sends its form: what it holds already, and these fields.
+    /// Opens a page and sends its form with the values that it has already and these fields.
     pub async fn submit(&mut self, page: &str, action: &str, fields: &[(&str, &str)]) -> Result<Page> {
         let opened = self.get(page).await?;
         ensure!(opened.status.is_success(), "{page}: {} {}", opened.status, opened.text());

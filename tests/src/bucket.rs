@@ -1,5 +1,5 @@
-//! A bucket to keep objects in, on S3 servers that others wrote: `s3s-fs`, in this process, behind a front that can be in trouble;
-//! and `moto`, a program of its own.
+//! Buckets for objects, on two S3 servers by others: `s3s-fs`, in this process behind a front that
+//! can simulate trouble, and `moto`, a separate program.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,25 +17,25 @@ use crate::{Options, secrets};
 pub const ACCESS_KEY_ID: &str = "AKIDOFTHETESTS1234";
 pub const SECRET_ACCESS_KEY: &str = "hushOfTheTests/1234567890";
 
-/// A bucket that is there from the start.
+/// A bucket that exists from the start.
 pub const NAME: &str = "pictures";
 
-/// How the front of the in-process server feels.
+/// Behaviour of the front of the in-process server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mood {
     #[default]
     Well,
     /// Answers with this status and code, and does nothing.
     Answers(u16, &'static str),
-    /// Closes connections instead of answering.
+    /// Closes connections without an answer.
     Resets,
-    /// Takes requests and never answers.
+    /// Accepts requests and never answers.
     Hangs,
-    /// Gives half of each body and closes the connection.
+    /// Sends half of each body and closes the connection.
     Breaks,
 }
 
-/// The in-process server.
+/// The in-process server, with one bucket.
 pub struct Bucket {
     pub endpoint: String,
     front: Arc<Front>,
@@ -47,9 +47,10 @@ pub struct Bucket {
 struct Front {
     s3: S3Service,
     mood: Mutex<Mood>,
-    /// Requests so far.
+    /// Number of requests so far.
     requests: AtomicUsize,
-    /// The server looks whether an object is there, and then puts it; S3 does both in one step. One at a time, as here, nobody can tell.
+    /// The server checks whether an object exists and then writes it, where S3 does both in one
+    /// step. With one request at a time the difference does not show.
     conditional: tokio::sync::Mutex<()>,
 }
 
@@ -65,7 +66,7 @@ impl Bucket {
         Self::serve("127.0.0.1:0", folder.path().to_owned(), Some(folder)).await
     }
 
-    /// One whose objects stay in a folder when it ends.
+    /// Starts a server whose objects stay in a folder after its end.
     pub async fn start_at(address: &str, folder: &Path) -> Result<Self> {
         Self::serve(address, folder.to_owned(), None).await
     }
@@ -89,11 +90,12 @@ impl Bucket {
         Ok(Bucket { endpoint, front, folder, _removed: removed, task })
     }
 
+    /// Changes how the front behaves from now on.
     pub fn feel(&self, mood: Mood) {
         *self.front.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
     }
 
-    /// Requests that came so far.
+    /// Number of requests so far.
     pub fn requests(&self) -> usize {
         self.front.requests.load(Ordering::SeqCst)
     }
@@ -103,23 +105,24 @@ impl Bucket {
         names_below(&self.folder.join(NAME), prefix)
     }
 
-    /// What the object of this name holds.
+    /// The content of the object with this name.
     pub fn bytes_of(&self, name: &str) -> Result<Vec<u8>> {
         Ok(std::fs::read(self.folder.join(NAME).join(name))?)
     }
 
-    /// What `CYCLORAMA_OBJECTS` is set to for objects under `prefix`.
+    /// The value of `CYCLORAMA_OBJECTS` for objects under `prefix`.
     pub fn address(&self, prefix: &str) -> String {
         address(&self.endpoint, prefix)
     }
 
-    /// A service that keeps its objects here.
+    /// Options of a service that stores its objects here.
     pub fn options(&self) -> Options {
         credentials(Options::default()).set("CYCLORAMA_OBJECTS", self.address("cyclorama/test"))
     }
 }
 
-/// Answers every request of every connection with `answer`, until the task that runs it is aborted.
+/// Answers every request of every connection with `answer`, until the task that runs this function
+/// is aborted.
 pub(crate) async fn answer_all<A, F>(listener: tokio::net::TcpListener, answer: A)
 where
     A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
@@ -151,7 +154,8 @@ pub fn names_below(root: &Path, prefix: &str) -> Vec<String> {
     names
 }
 
-/// Settings of the AWS chain: these credentials and nothing else that this machine may have.
+/// Adds these credentials, and settings that keep the AWS credentials of this machine from being
+/// used.
 pub fn credentials(options: Options) -> Options {
     options
         .set("AWS_ACCESS_KEY_ID", ACCESS_KEY_ID)
@@ -198,8 +202,9 @@ impl Front {
     }
 }
 
-/// One request at a time: with threads, moto looks whether an object is there and writes it in two steps, and keeps two of those that say
-/// `If-None-Match`, which no real bucket does.
+/// Handles one request at a time. With threads, moto checks whether an object exists and writes it
+/// in two steps, so it stores two of several requests with `If-None-Match`, which no real bucket
+/// does.
 const MOTO: &str = "
 import sys
 from moto.server import DomainDispatcherApplication, create_backend_app
@@ -207,7 +212,7 @@ from werkzeug.serving import run_simple
 run_simple('127.0.0.1', int(sys.argv[1]), DomainDispatcherApplication(create_backend_app), threaded=False)
 ";
 
-/// The other server: `moto`, from PyPI. It asks nobody for credentials.
+/// The other server: `moto`, from PyPI. It does not check credentials.
 pub struct Moto {
     pub endpoint: String,
     _program: tokio::process::Child,
@@ -228,7 +233,8 @@ impl Moto {
         let endpoint = format!("http://127.0.0.1:{port}");
         let http = crate::service::http_client()?;
         for _ in 0..600 {
-            // It knows its buckets by region, from the signature of a request that it does not check.
+            // moto assigns a bucket to a region by the signature of the request, which it does not
+            // verify.
             let signature =
                 "AWS4-HMAC-SHA256 Credential=x/20300101/eu-central-1/s3/aws4_request, SignedHeaders=host, Signature=x";
             let region = "<CreateBucketConfiguration><LocationConstraint>eu-central-1</LocationConstraint></CreateBucketConfiguration>";
@@ -247,7 +253,7 @@ impl Moto {
         address(&self.endpoint, prefix)
     }
 
-    /// The bucket and all that is in it is gone.
+    /// Deletes the bucket and everything in it.
     pub async fn forget(&self) -> Result<()> {
         let reset = format!("{}/moto-api/reset", self.endpoint);
         crate::service::http_client()?.post(reset).send().await?.error_for_status()?;

@@ -1,4 +1,5 @@
-//! An OpenTelemetry collector (OTLP over HTTP, as much as an exporter needs) that keeps the spans it is sent.
+//! An OpenTelemetry collector (the part of OTLP over HTTP that an exporter needs) that keeps the
+//! spans sent to it.
 
 use anyhow::{Result, bail};
 use axum::Router;
@@ -20,15 +21,16 @@ pub struct Collector {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// The program that it is of.
+    /// The program that sent the span.
     pub service: String,
     pub name: String,
-    /// Ids in hex, as in a `traceparent`; empty where there is none.
+    /// Ids in hex, as in a `traceparent`; empty if there is none.
     pub trace_id: String,
     pub span_id: String,
     pub parent_id: String,
     pub attributes: BTreeMap<String, String>,
-    /// What went wrong; empty where a span failed without words, `None` where it did not fail.
+    /// The reason of the failure; empty if the span failed without a message, `None` if it did not
+    /// fail.
     pub failed: Option<String>,
     pub nanoseconds: u64,
 }
@@ -47,7 +49,7 @@ impl Collector {
         self.spans.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// The spans of one trace, once these are among them.
+    /// Waits until spans with these names have come, and returns all spans of the trace.
     pub async fn wait_for(&self, trace_id: &str, names: &[&str]) -> Result<Vec<Span>> {
         for _ in 0..200 {
             let mut spans = self.spans();

@@ -1,4 +1,5 @@
-//! PostgreSQL databases for tests: each a copy of one that has the schema, because thirty migrations take longer than most tests.
+//! PostgreSQL databases for tests. Each is a copy of one that has the schema, because thirty
+//! migrations take longer than most tests.
 
 use anyhow::{Context, Result};
 use sqlx::migrate::Migrator;
@@ -8,7 +9,7 @@ use tokio::sync::OnceCell;
 
 use crate::{package_file, tools};
 
-/// A new database with the schema and nothing else; its address.
+/// Creates a database with the schema and no rows, and returns its URL.
 pub async fn new_postgres_database() -> Result<String> {
     static TEMPLATE: OnceCell<String> = OnceCell::const_new();
     let server = tools::postgres_server()?;
@@ -17,19 +18,19 @@ pub async fn new_postgres_database() -> Result<String> {
     Ok(format!("{server}/{name}"))
 }
 
-/// A new database without any tables; its address.
+/// Creates a database without any tables, and returns its URL.
 pub async fn new_empty_postgres_database() -> Result<String> {
     let server = tools::postgres_server()?;
     let name = create(&server, "test", "template1").await?;
     Ok(format!("{server}/{name}"))
 }
 
-/// Removes a database that [`new_postgres_database`] made, unless another service is still connected to it. What is left over is removed by
-/// `scripts/postgres.sh shared` later.
+/// Removes a database that [`new_postgres_database`] made, unless another service is still
+/// connected to it. Databases that stay behind are removed by `scripts/postgres.sh shared` later.
 pub fn remove_postgres_database(url: &str) {
     let Some((server, name)) = url.rsplit_once('/') else { return };
     let (server, name) = (server.to_owned(), name.to_owned());
-    // The caller may be in an asynchronous runtime, where nothing may block on another.
+    // The caller may be in an asynchronous runtime, where blocking on another one is not allowed.
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -40,7 +41,8 @@ pub fn remove_postgres_database(url: &str) {
     });
 }
 
-/// A database with the schema of this checkout, which nobody is connected to; its name.
+/// Creates a database with the schema of this checkout, to which nobody is connected, and returns
+/// its name.
 async fn new_template(server: &str) -> Result<String> {
     let name = create(server, "template", "template1").await?;
     let migrator = Migrator::new(package_file("../control-plane/migrations")).await?;
@@ -50,8 +52,9 @@ async fn new_template(server: &str) -> Result<String> {
     Ok(name)
 }
 
-/// Makes a database as a copy of another one; its name, which begins with `kind` and ends with `CYCLORAMA_TEST_RUN`, if that is set.
-/// `scripts/postgres.sh` removes old ones, and those of a run, by it.
+/// Creates a database as a copy of another one, and returns its name. The name begins with `kind`
+/// and ends with `CYCLORAMA_TEST_RUN`, if that is set. `scripts/postgres.sh` removes old databases,
+/// and those of a run, by their names.
 async fn create(server: &str, kind: &str, template: &str) -> Result<String> {
     let run = std::env::var("CYCLORAMA_TEST_RUN").map_or_else(|_| String::new(), |run| format!("_{run}"));
     let name = format!("{kind}_{}{run}", uuid::Uuid::now_v7().simple());

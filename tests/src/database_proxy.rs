@@ -1,7 +1,8 @@
-//! A TCP proxy in front of PostgreSQL that breaks connections at the moment when a charge is committed.
+//! A TCP proxy in front of PostgreSQL that breaks connections at the moment when a charge is
+//! committed.
 //!
-//! It reads what the client sends (the frontend messages of protocol 3.0): a transaction that adds to the ledger is known by the statement
-//! that does it, its end by the `COMMIT`.
+//! It reads the client's messages (the frontend messages of protocol 3.0). It recognises a
+//! transaction that adds to the ledger by the statement that does so, and its end by the `COMMIT`.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,18 +15,18 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// Where the connection breaks.
+/// The moment at which the connection breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// The server never sees the commit, and rolls back.
+    /// The server never receives the commit, and rolls back.
     BeforeCommit,
-    /// The server has committed; the client does not hear of it.
+    /// The server has committed, but the client does not receive the answer.
     AfterCommit,
-    /// The client is cut off at once; the server sees the commit only after this time.
+    /// The client is cut off at once, and the server receives the commit only after this time.
     LateCommit(Duration),
 }
 
-/// A running proxy; it ends with the test.
+/// A running proxy. It stops when it is dropped at the end of the test.
 pub struct DatabaseProxy {
     url: String,
     shared: Arc<Shared>,
@@ -33,16 +34,17 @@ pub struct DatabaseProxy {
 
 struct Shared {
     server: String,
-    /// Of the next commit that charges somebody, and whether nobody gets through after it.
+    /// The cut at the next commit that charges an account, and whether the database is unreachable
+    /// after it.
     next: Mutex<Option<(Cut, bool)>>,
     is_away: AtomicBool,
     cuts: AtomicUsize,
-    /// Grows whenever every connection is to be closed.
+    /// Grows whenever every connection must be closed.
     closed: watch::Sender<u64>,
 }
 
 impl DatabaseProxy {
-    /// In front of the database of `url`.
+    /// Starts a proxy in front of the database of `url`.
     pub async fn start(url: &str) -> Result<Self> {
         let mut parsed = url::Url::parse(url)?;
         let server = format!("{}:{}", parsed.host_str().context("no host")?, parsed.port().unwrap_or(5432));
@@ -68,24 +70,25 @@ impl DatabaseProxy {
         self.shared.set_next(Some((cut, false)));
     }
 
-    /// The same, and the database cannot be reached from then on.
+    /// Breaks the connection at the next commit that adds to the ledger, and makes the database
+    /// unreachable from then on.
     pub fn cut_next_and_stay_away(&self, cut: Cut) {
         self.shared.set_next(Some((cut, true)));
     }
 
-    /// The database can be reached again.
+    /// Makes the database reachable again.
     pub fn come_back(&self) {
         self.shared.is_away.store(false, Ordering::SeqCst);
     }
 
-    /// How many commits have been broken off.
+    /// Number of commits that were broken off.
     pub fn cuts(&self) -> usize {
         self.shared.cuts.load(Ordering::SeqCst)
     }
 }
 
 impl Shared {
-    /// What was set before.
+    /// Sets the next cut, and returns the previous setting.
     fn set_next(&self, next: Option<(Cut, bool)>) -> Option<(Cut, bool)> {
         std::mem::replace(&mut *self.next.lock().unwrap_or_else(PoisonError::into_inner), next)
     }
@@ -113,7 +116,8 @@ async fn serve(client: TcpStream, shared: &Arc<Shared>) -> Result<()> {
     server.set_nodelay(true)?;
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
-    // An SSLRequest is answered with one byte, which is no message; then the client starts in the clear.
+    // An SSLRequest is answered with one byte, which is not a message. The client then starts
+    // without TLS.
     loop {
         let start = read_untyped(&mut from_client).await?;
         to_server.write_all(&start).await?;
@@ -134,7 +138,7 @@ async fn serve(client: TcpStream, shared: &Arc<Shared>) -> Result<()> {
         }
     };
     if let Some(cut) = ended {
-        // Beside this connection, which is about to be closed with all others.
+        // Runs beside this connection, which is about to be closed with all others.
         tokio::spawn(finish(cut, (from_client, to_client), (from_server, to_server)));
     }
     Ok(())
@@ -150,7 +154,7 @@ async fn finish(
         Cut::BeforeCommit => {}
         Cut::AfterCommit => {
             to_server.write_all(&commit).await?;
-            // `CommandComplete`, with whatever answers are before it.
+            // `CommandComplete`, with any answers before it.
             let mut answer = [0; 4096];
             let mut seen = Vec::new();
             while !seen.windows(6).any(|bytes| bytes == b"COMMIT") {
@@ -171,7 +175,7 @@ async fn finish(
     Ok(())
 }
 
-/// Passes requests on until the commit that is to be cut.
+/// Forwards requests until the commit that must be cut.
 async fn requests(
     client: &mut OwnedReadHalf,
     server: &mut OwnedWriteHalf,
@@ -213,7 +217,7 @@ async fn requests(
     }
 }
 
-/// A message of the beginning: its length, then the rest.
+/// Reads a message of the start-up phase: its length, then the rest.
 async fn read_untyped(stream: &mut OwnedReadHalf) -> Result<Vec<u8>> {
     let mut message = vec![0; 4];
     stream.read_exact(&mut message).await?;
@@ -221,7 +225,7 @@ async fn read_untyped(stream: &mut OwnedReadHalf) -> Result<Vec<u8>> {
     Ok(message)
 }
 
-/// Any later message: its type, its length, then the rest.
+/// Reads any later message: its type, its length, then the rest.
 async fn read_typed(stream: &mut OwnedReadHalf) -> Result<Vec<u8>> {
     let mut message = vec![0; 5];
     stream.read_exact(&mut message).await?;

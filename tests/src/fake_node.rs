@@ -1,4 +1,5 @@
-//! A render node without a GPU: speaks the node protocol over HTTP and paints flat pictures, well or badly on purpose.
+//! A render node without a GPU: it speaks the node protocol over HTTP and paints flat images, and
+//! can misbehave on purpose.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -6,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cyclorama_core::encoding::{self, Picture};
+use cyclorama_core::encoding::{self, Pixmap};
 use cyclorama_core::wire::{self, Job};
 use cyclorama_core::{Format, Paint};
 use sha2::{Digest, Sha256};
 
 use crate::Service;
 
-/// What the node does with each job it is given.
+/// Behaviour of the node for each job that it leases.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Behaviour {
     /// Uploads everything and reports the result.
@@ -22,16 +23,16 @@ pub enum Behaviour {
     DeliverAfter(Duration),
     /// Reports a failure of this kind.
     Fail(wire::FailureKind),
-    /// Takes the job and is never heard of again: no heartbeat, no result.
+    /// Leases the job and goes silent: it sends no heartbeat and no result.
     Vanish,
     /// Uploads other bytes than it declares.
     LieAboutDigest,
 }
 
-/// Runs until dropped.
+/// A node that runs until it is dropped.
 pub struct FakeNode {
     pub node_id: String,
-    /// Jobs leased so far, by kind.
+    /// Number of jobs leased so far, by kind.
     pub renders: Arc<AtomicUsize>,
     pub paints: Arc<AtomicUsize>,
     /// Status of the latest answer to a result report.
@@ -47,7 +48,7 @@ impl Drop for FakeNode {
     }
 }
 
-/// What a node with a graphics card says of itself.
+/// The load that a node with a graphics card reports.
 fn machine_load() -> wire::MachineLoad {
     wire::MachineLoad {
         process_memory_mb: Some(512),
@@ -59,7 +60,7 @@ fn machine_load() -> wire::MachineLoad {
     }
 }
 
-/// A client of the protocol with a node's identity, for tests that drive each call by hand.
+/// A client of the protocol with a node's identity, for tests that make each call themselves.
 #[derive(Clone)]
 pub struct NodeClient {
     http: reqwest::Client,
@@ -77,7 +78,7 @@ impl NodeClient {
         Self::join_with(&service.base_url, &service.node_token()?, name, 4, usd_per_hour).await
     }
 
-    /// At an address, with a token that is there.
+    /// Joins the service at an address, with an existing token.
     pub async fn join_at(base_url: &str, token: &str, name: &str, slots: u32) -> Result<Self> {
         Self::join_with(base_url, token, name, slots, None).await
     }
@@ -130,7 +131,7 @@ impl NodeClient {
             .http
             .post(format!("{}/node/v1/nodes/{}/heartbeat", self.base_url, self.node_id))
             .bearer_auth(&self.token)
-            .json(&wire::HeartbeatRequest { state, jobs, device: wire::AsSent::from(&machine_load()) })
+            .json(&wire::HeartbeatRequest { state, jobs, device: wire::Unparsed::from(&machine_load()) })
             .send()
             .await?
             .error_for_status()?
@@ -138,7 +139,7 @@ impl NodeClient {
             .await?)
     }
 
-    /// PUTs any bytes to an address of a job; the status of the answer.
+    /// Sends any bytes with PUT to an upload URL of a job, and returns the status of the answer.
     pub async fn put(&self, upload: &wire::Upload, bytes: Vec<u8>) -> Result<u16> {
         let mut request = self.http.put(&upload.url);
         for (name, value) in &upload.headers {
@@ -147,7 +148,8 @@ impl NodeClient {
         Ok(request.body(bytes).send().await?.status().as_u16())
     }
 
-    /// PUTs every object the job asks for: flat squares in the asked size and format, opaque bytes for the layers.
+    /// Uploads every object that the job requires: flat squares of the required size and format,
+    /// and opaque bytes for the layers.
     pub async fn upload(&self, job: &Job) -> Result<Vec<wire::UploadedObject>> {
         let mut objects = Vec::new();
         for upload in &job.uploads {
@@ -171,8 +173,8 @@ impl NodeClient {
             .json(&wire::ResultRequest {
                 fence: job.fence,
                 objects,
-                // Not all of it as our own node has it.
-                receipt: wire::AsSent::from_document(serde_json::json!({
+                // The receipt lacks some members that our own node sends.
+                receipt: wire::Unparsed::from_document(serde_json::json!({
                     "device": "fake", "light": "base_shading", "timings_ms": {"upload": 5}
                 })),
             })
@@ -193,8 +195,8 @@ impl NodeClient {
     }
 }
 
-/// What makes an address of a lease a permission: its signature, or the lease's secret in `/node/v1/uploads/{secret}/{name}` and
-/// `/node/v1/layers/{secret}`.
+/// The part of a lease's URL that grants access: its signature, or the lease's secret in
+/// `/node/v1/uploads/{secret}/{name}` and `/node/v1/layers/{secret}`.
 fn secret_of(address: &str) -> Option<&str> {
     if let Some((_, signature)) = address.split_once("X-Amz-Signature=") {
         return signature.split('&').next();
@@ -203,15 +205,15 @@ fn secret_of(address: &str) -> Option<&str> {
     rest.split('/').nth(1)
 }
 
-/// A flat square in the job's colour (half transparent on top, so alpha is seen to survive, and a little different for every seed),
-/// in the asked form.
+/// Makes a flat square in the job's colour, in the required format. The top is half transparent, so
+/// that a test sees whether alpha survives, and differs a little for every seed.
 fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
     let Some((paint, _)) = upload.name.picture() else {
         return Ok(format!("layers of {} {}", job.vehicle.key(), job.view).into_bytes());
     };
     let colour = job.colours.iter().find(|colour| **colour == paint).copied().unwrap_or_default();
     let top_alpha = 112 + (job.seed % 32) as u8;
-    // There are few different ones, and a trial wants thousands.
+    // A trial needs thousands of images, of which only a few are different.
     type Squares = BTreeMap<(String, u32, String, u8), Vec<u8>>;
     static MADE: Mutex<Squares> = Mutex::new(BTreeMap::new());
     let which = (upload.media_type.clone(), upload.width, colour.to_string(), top_alpha);
@@ -223,7 +225,8 @@ fn picture_for(upload: &wire::Upload, job: &Job) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Encoded as the real node does it, in the crate that is optimised also where the tests are not.
+/// Encodes the square as the real node does, in the crate that is optimised even where the tests
+/// are not.
 fn square(upload: &wire::Upload, colour: Paint, top_alpha: u8) -> Result<Vec<u8>> {
     let [r, g, b] = colour.srgb();
     let (width, height) = (upload.width as usize, upload.height as usize);
@@ -231,11 +234,11 @@ fn square(upload: &wire::Upload, colour: Paint, top_alpha: u8) -> Result<Vec<u8>
     rgba.extend([r, g, b, 255].repeat(width * (height - height / 2)));
     let format = Format::of_media_type(&upload.media_type)
         .with_context(|| format!("upload of unknown media type {}", upload.media_type))?;
-    Ok(encoding::encode(&Picture::from_rgba(upload.width, upload.height, rgba)?, format)?)
+    Ok(encoding::encode(&Pixmap::from_rgba(upload.width, upload.height, rgba)?, format)?)
 }
 
 impl FakeNode {
-    /// Waits until it has begun so many renders; an error after half a minute.
+    /// Waits until the node has begun `count` renders. Fails after half a minute.
     pub async fn until_renders(&self, count: usize) -> Result<()> {
         for _ in 0..1_500 {
             if self.renders.load(Ordering::SeqCst) >= count {
@@ -250,7 +253,7 @@ impl FakeNode {
         Self::join_priced(service, behaviour, None).await
     }
 
-    /// A node that says what its hour costs.
+    /// Joins a node that reports a price for an hour.
     pub async fn join_priced(service: &Service, behaviour: Behaviour, usd_per_hour: Option<f64>) -> Result<Self> {
         let client = NodeClient::join_priced(service, "fake", usd_per_hour).await?;
         let renders = Arc::new(AtomicUsize::new(0));

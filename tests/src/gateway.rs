@@ -1,8 +1,9 @@
-//! A gateway that serves S3 below a path, as storage platforms do. It checks signatures itself, over the path that clients call, which is
-//! the path that they have to sign; the S3 server behind it (`s3s-fs`) sees the path without the part in front, and no signature.
+//! A gateway that serves S3 below a path, as storage platforms do. It checks signatures itself,
+//! over the path that clients request, which is the path that they must sign. The S3 server behind
+//! it (`s3s-fs`) gets the path without the prefix, and no signature.
 //!
-//! Signature Version 4 is written out here from its specification (AWS, "Create a signed AWS API request"), not taken from the library that
-//! signs.
+//! Signature Version 4 is implemented here from its specification (AWS, "Create a signed AWS API
+//! request"), and not taken from the library that signs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +21,7 @@ use sha2::{Digest, Sha256};
 use crate::bucket::{ACCESS_KEY_ID, NAME, SECRET_ACCESS_KEY, answer_all, credentials, names_below};
 use crate::{Options, secrets};
 
-/// What is in front of the bucket's name in every address.
+/// The path before the bucket's name in every URL.
 pub const PATH: &str = "/storage/v1/s3";
 
 pub struct Gateway {
@@ -32,10 +33,10 @@ pub struct Gateway {
 
 struct Front {
     s3: S3Service,
-    /// Requests whose signature was right, and whose was not.
+    /// Number of requests whose signature was correct (`verified`), and whose was not (`refused`).
     verified: AtomicUsize,
     refused: AtomicUsize,
-    /// As in the other bucket: a look and a put in one step.
+    /// As in the other bucket: makes checking and writing one step.
     conditional: tokio::sync::Mutex<()>,
 }
 
@@ -64,17 +65,17 @@ impl Gateway {
         Ok(Gateway { endpoint, front, folder, task })
     }
 
-    /// What `CYCLORAMA_OBJECTS` is set to.
+    /// The value of `CYCLORAMA_OBJECTS`.
     pub fn address(&self, prefix: &str) -> String {
         crate::bucket::address(&self.endpoint, prefix)
     }
 
-    /// A service that keeps its objects here.
+    /// Options of a service that stores its objects here.
     pub fn options(&self) -> Options {
         credentials(Options::default()).set("CYCLORAMA_OBJECTS", self.address("cyclorama/test"))
     }
 
-    /// Requests with a right signature so far, and refused ones.
+    /// Numbers of requests so far with a correct signature, and refused.
     pub fn counts(&self) -> (usize, usize) {
         (self.front.verified.load(Ordering::SeqCst), self.front.refused.load(Ordering::SeqCst))
     }
@@ -108,7 +109,7 @@ impl Front {
     }
 }
 
-/// The address that the server behind sees.
+/// The URI that the server behind the gateway gets.
 fn unsigned(uri: &Uri) -> Result<Uri> {
     let path = uri.path().strip_prefix(PATH).context("not below the path")?;
     let kept: Vec<&str> = query(uri).filter(|pair| !pair.starts_with("X-Amz-")).collect();
@@ -122,7 +123,7 @@ fn query(uri: &Uri) -> impl Iterator<Item = &str> {
     uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty())
 }
 
-/// What a request says of its signature, in `Authorization` or in its query.
+/// The values of a request's signature, from `Authorization` or from its query.
 struct Signed {
     credential: String,
     headers: String,
@@ -182,7 +183,7 @@ fn verify(parts: &Parts, body: &[u8]) -> Result<()> {
         let value = parts.headers.get(name).with_context(|| format!("no header {name}"))?.to_str()?;
         headers += &format!("{name}:{}\n", value.trim());
     }
-    // The path as it was called, with what is in front of the bucket.
+    // The path as the client requested it, with the prefix before the bucket.
     let canonical =
         [parts.method.as_str(), parts.uri.path(), &pairs.join("&"), &headers, &signed.headers, &signed.payload]
             .join("\n");

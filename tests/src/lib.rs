@@ -1,7 +1,8 @@
-//! What the black-box tests share: the real service on a throw-away database, a client, and a fake render node.
+//! Shared parts of the black-box tests: the real service on a temporary database, a client, and a
+//! fake render node.
 //!
-//! Nothing here knows the inside of the control plane: it is started as a program, spoken to over HTTP and the command
-//! line, and killed by signal.
+//! Nothing here uses the control plane's code: it is started as a program, called over HTTP and the
+//! command line, and killed by signal.
 
 #![allow(
     clippy::disallowed_methods,
@@ -33,19 +34,21 @@ pub use fake_node::{Behaviour, FakeNode};
 pub use service::{DatabaseChoice, Options, Service};
 pub use stripe::FakeStripe;
 
-/// A file of this package, as an absolute path. Tests run in their package's folder; the folder that was compiled in
-/// may be another checkout's that shares the build folder, and gone.
+/// Returns the absolute path of a file of this package. Tests run in their package's folder. The
+/// folder that was compiled in may belong to another checkout that shares the build folder and no
+/// longer exists.
 pub fn package_file(name: &str) -> std::path::PathBuf {
     std::path::absolute(name).expect("a current folder")
 }
 
-/// How often something random is tried: `short` times in `make test`, `long` times in `make test-long`, which sets `CYCLORAMA_TEST_LONG`.
+/// Number of repetitions of a random test: `short` in `make test`, `long` in `make test-long`,
+/// which sets `CYCLORAMA_TEST_LONG`.
 pub fn times(short: u64, long: u64) -> u64 {
     if std::env::var_os("CYCLORAMA_TEST_LONG").is_some() { long } else { short }
 }
 
-/// Runs one scenario on SQLite and on PostgreSQL, as two tests. The PostgreSQL one takes the server that
-/// `CYCLORAMA_TEST_POSTGRES_URL` names, else one that it starts and that stays up.
+/// Runs one scenario on SQLite and on PostgreSQL, as two tests. The PostgreSQL one uses the server
+/// of `CYCLORAMA_TEST_POSTGRES_URL`, else one that it starts and leaves running.
 #[macro_export]
 macro_rules! on_both_databases {
     ($(async fn $name:ident($db:ident: $kind:ty) $body:block)+) => {

@@ -1,12 +1,14 @@
-//! How alike two pictures are to an eye. Renders differ between devices in their last bits, so bytes say nothing.
+//! Compares two images as an eye would. Renders differ between devices in their last bits, so
+//! comparing bytes says nothing.
 
 use image::{GrayImage, Luma, RgbaImage};
 use image_compare::{Algorithm, gray_similarity_structure};
 
-/// What transparent pixels are laid on: halfway, so that both a dark and a light rim count.
+/// The background under transparent pixels: halfway, so that both a dark and a light rim count.
 const PAGE: f64 = 128.0;
 
-/// Mean structural similarity (SSIM, Wang et al. 2004) of the luma of two pictures of one size: 1 is the same picture.
+/// Mean structural similarity (SSIM, Wang et al. 2004) of the luma of two images of one size. It is
+/// 1 for equal images.
 pub fn ssim(a: &RgbaImage, b: &RgbaImage) -> f64 {
     let compared = gray_similarity_structure(&Algorithm::MSSIMSimple, &luma(a), &luma(b));
     compared.expect("pictures of one size").score

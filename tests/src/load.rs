@@ -1,5 +1,6 @@
-//! A load generator for the benchmarks: requests over kept connections, as fast as answers come or at a fixed rate, with latencies
-//! from the moment a request was due (so that a stall is not left out of the figures).
+//! A load generator for the benchmarks. It sends requests over persistent connections, as fast as
+//! answers come or at a fixed rate. Latencies are measured from the moment a request was due, so
+//! that a stall counts.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -8,7 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// One kind of request, sent again and again. Every answer must be a 200 with as many bytes as the first one.
+/// One kind of request, which is sent repeatedly. Every answer must be a 200 with as many bytes as
+/// the first one.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub address: SocketAddr,
@@ -33,7 +35,8 @@ impl Figures {
     }
 }
 
-/// Runs for `lasting` with `connections` connections; `rate` requests a second in all, or as many as are answered.
+/// Sends requests for the duration `lasting` over `connections` connections: `rate` requests a
+/// second in total, or as many as are answered.
 pub async fn run(target: &Target, connections: usize, lasting: Duration, rate: Option<f64>) -> Result<Figures> {
     let began = Instant::now();
     let gap = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));

@@ -1,4 +1,4 @@
-//! A mail server (RFC 5321, as much as a client needs) that keeps what it is given.
+//! A mail server (the part of RFC 5321 that a client needs) that keeps the emails sent to it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,12 +15,12 @@ pub struct Mailbox {
 #[derive(Debug, Clone)]
 pub struct Letter {
     pub to: String,
-    /// Head and text, soft line breaks of quoted-printable taken out.
+    /// Headers and text, without the soft line breaks of quoted-printable.
     pub text: String,
 }
 
 impl Letter {
-    /// The first address in the text that goes on like this.
+    /// The first URL in the text that begins with `start`.
     pub fn link(&self, start: &str) -> Option<String> {
         let at = self.text.find(start)?;
         Some(self.text[at..].split_whitespace().next()?.to_owned())
@@ -45,7 +45,7 @@ impl Mailbox {
         self.letters.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// The letters, once there are so many of them.
+    /// Waits until there are `count` emails, and returns all of them.
     pub async fn wait_for(&self, count: usize) -> Result<Vec<Letter>> {
         for _ in 0..200 {
             let letters = self.letters();

@@ -1,4 +1,5 @@
-//! A running OpenID Connect provider (npm's `oidc-provider`, see `oidc/provider.mjs`), and somebody who signs in to it.
+//! A running OpenID Connect provider (npm's `oidc-provider`, see `oidc/provider.mjs`), and a person
+//! who signs in to it.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -18,7 +19,7 @@ pub struct OpenIdProvider {
 }
 
 impl OpenIdProvider {
-    /// One that lets browsers go back to `redirect_uri` alone.
+    /// Starts a provider that sends browsers back to `redirect_uri` only.
     pub fn start(redirect_uri: &str, claims_in_token: bool) -> Result<Self> {
         let folder = tools::installed("tests/oidc")?;
         secrets::note(CLIENT_SECRET);
@@ -39,7 +40,7 @@ impl OpenIdProvider {
         Ok(OpenIdProvider { child, issuer, http: crate::service::http_client()? })
     }
 
-    /// What it knows of somebody, and how its next answers lie.
+    /// Sets the people that the provider knows, and the lie in its next answers.
     pub async fn order(&self, people: Value, lie: Option<&str>) -> Result<()> {
         let order = json!({ "people": people, "lie": lie });
         let answer = self.http.post(format!("{}/test", self.issuer)).json(&order).send().await?;
@@ -47,7 +48,8 @@ impl OpenIdProvider {
         Ok(())
     }
 
-    /// Signs in there as `name`, from where our service sent the browser; the address that it is sent back to.
+    /// Signs in at the provider as `name`, from the address to which our service sent the browser.
+    /// Returns the address to which the provider sends it back.
     pub async fn sign_in(&self, service: &Service, to: &str, name: &str) -> Result<String> {
         let mut there = Browser::new(service);
         let mut page = there.get(to).await?;
@@ -66,7 +68,7 @@ impl OpenIdProvider {
         bail!("the provider sends nobody back: {} {}", page.status, page.text())
     }
 
-    /// Its forms: who one is, and whether our service may know.
+    /// Fills in the provider's forms: the name, and the consent for our service.
     async fn answer(&self, there: &mut Browser, page: &Page, name: &str) -> Result<Page> {
         ensure!(page.status.is_success(), "{} {}", page.status, page.text());
         let action = page.html.split("action=\"").nth(1).and_then(|rest| rest.split('"').next()).context("no form")?;
@@ -82,7 +84,7 @@ impl Drop for OpenIdProvider {
     }
 }
 
-/// The settings file of these providers.
+/// The settings file for these providers.
 pub fn settings(providers: &[(&str, &str, &str)]) -> String {
     let entry = |(id, name, issuer): &(&str, &str, &str)| {
         format!(

@@ -1,16 +1,17 @@
-//! The programs under test, as cargo built them.
+//! Finds the programs under test, as cargo built them.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Where the sources of the programs are, from this package's folder.
+/// The folder with the sources of each program, relative to this package's folder.
 const PROGRAMS: [(&str, &str); 2] = [("cyclorama", "../control-plane"), ("cyclorama-node", "../render-node")];
 
-/// The folder where cargo put the workspace's programs: this one's own, or above it for a test program in `deps`.
-/// `cargo test` builds the tests but not the programs that they start, so this fails where a program is missing, older
-/// than one of its sources, or built from another checkout.
+/// Returns the folder where cargo put the workspace's programs: this program's own folder, or the
+/// one above it for a test program in `deps`. `cargo test` builds the tests but not the programs
+/// that they start, so this fails if a program is missing, older than one of its sources, or built
+/// from another checkout.
 pub fn binaries() -> Result<PathBuf> {
     static CHECKED: OnceLock<Result<(), String>> = OnceLock::new();
     let this = std::env::current_exe()?;
@@ -31,13 +32,13 @@ pub fn binaries() -> Result<PathBuf> {
     }
 }
 
-/// Compares a program with the sources that cargo names in the dependency file beside it.
+/// Compares a program with the sources that cargo lists in the dependency file beside it.
 fn check_program(program: &Path, sources: &Path) -> Result<()> {
     let built = std::fs::metadata(program).with_context(|| format!("{} is missing", program.display()))?.modified()?;
     let list = program.with_extension("d");
     let list = std::fs::read_to_string(&list).with_context(|| format!("{} cannot be read", list.display()))?;
     let files: Vec<&Path> = list.split_whitespace().skip(1).map(Path::new).collect();
-    // Programs of this package run in other folders too; from there the checkout is not known.
+    // Programs of this package also run in other folders, from which the checkout cannot be found.
     if let Ok(sources) = sources.canonicalize() {
         ensure!(
             files.iter().any(|file| file.starts_with(&sources)),

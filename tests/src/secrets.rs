@@ -1,4 +1,4 @@
-//! Secrets that the tests use: noted where they are handed out, looked for in every log.
+//! Secrets of the tests: they are noted where they are created, and every log is searched for them.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -8,13 +8,15 @@ static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 /// Members of operator answers that hold a secret.
 const SECRET_MEMBERS: [&str; 3] = ["key", "token", "secret"];
 
-/// Secrets by their form, noted or not: what they begin with, and how many characters follow at least.
+/// The forms of secrets, noted or not: a prefix, and the minimum number of characters behind it.
 const FORMS: [(&str, usize); 7] =
     [("cyc_", 30), ("cycn_", 30), ("cycp_", 30), ("cycd_", 30), ("cycm_", 30), ("cycpay_", 30), ("AQAAA", 45)];
 
-/// A shorter one, such as a password that the service refuses, would be found in words that are none.
+/// Minimum length of a noted secret. A shorter one, such as a password that the service refuses,
+/// would be found in ordinary words.
 const LENGTH_MIN: usize = 8;
 
+/// Notes a secret that no log may contain.
 pub fn note(secret: &str) {
     if secret.len() < LENGTH_MIN {
         return;
@@ -22,7 +24,7 @@ pub fn note(secret: &str) {
     NOTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(secret.to_owned());
 }
 
-/// Notes what an operator command answered.
+/// Notes the secrets in the answer of an operator command.
 pub fn note_answer(answer: &serde_json::Value) {
     for member in SECRET_MEMBERS {
         if let Some(secret) = answer[member].as_str() {
@@ -31,10 +33,11 @@ pub fn note_answer(answer: &serde_json::Value) {
     }
 }
 
-/// The line of a log that holds a secret.
+/// Returns a line of a log that holds a secret, if there is one.
 pub fn leak(log: &str) -> Option<&str> {
     let noted = NOTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // The whole log at once: a long run notes a thousand secrets, and looks for them in ten thousands of lines.
+    // Searches the whole log at once, because a long run notes a thousand secrets and its log has
+    // tens of thousands of lines.
     let leaked: Vec<&str> = noted.iter().map(String::as_str).filter(|secret| log.contains(secret)).collect();
     if leaked.is_empty() && !has_form(log) {
         return None;

@@ -1,4 +1,5 @@
-//! A running `cyclorama serve` of its own: data folder, database, ports, operator commands, and death by signal.
+//! A running `cyclorama serve` for one test: data folder, database, ports, operator commands, and
+//! its end by signal.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -12,18 +13,18 @@ use crate::database::{new_postgres_database, remove_postgres_database};
 use crate::programs::binaries;
 use crate::secrets;
 
-/// Which database the service under test runs on.
+/// The database of the service under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseChoice {
     Sqlite,
     Postgres,
 }
 
-/// What differs from the defaults. Environment variables by their documented names.
+/// Settings that differ from the defaults, as environment variables by their documented names.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     pub environment: Vec<(String, String)>,
-    /// Run the real render node beside the service. Without it tests bring a [`crate::FakeNode`].
+    /// Runs the real render node beside the service. Without it, tests start a [`crate::FakeNode`].
     pub embedded_node: bool,
 }
 
@@ -41,7 +42,7 @@ impl Options {
 
 pub struct Service {
     child: Option<Child>,
-    /// Of the next launch.
+    /// Options of the next launch.
     pub options: Options,
     database_url: String,
     folder: tempfile::TempDir,
@@ -53,8 +54,9 @@ pub struct Service {
     log_file: PathBuf,
 }
 
-/// A port nobody listens on, each given out once. Below the ports that the system lends to outgoing connections: those come and
-/// go by the hundred here, and one would now and then hold a service's port while it restarts.
+/// Returns a port on which nobody listens, each only once. It is below the ports that the system
+/// assigns to outgoing connections. Hundreds of those come and go during tests, and one would now
+/// and then occupy a service's port while the service restarts.
 pub fn free_port() -> Result<u16> {
     const FIRST: u32 = 10_000;
     const COUNT: u32 = 20_000;
@@ -69,10 +71,10 @@ pub fn free_port() -> Result<u16> {
     bail!("no port from {FIRST} to {} is free", FIRST + COUNT)
 }
 
-/// A client that follows no redirects. Built beside the workspace's other programs, reqwest wants a TLS provider named even
-/// where no test speaks TLS.
+/// A client that follows no redirects. Built beside the workspace's other programs, reqwest
+/// requires a TLS provider to be installed even where no test uses TLS.
 pub fn http_client() -> Result<reqwest::Client> {
-    // The second call in a process finds one installed already.
+    // Fails at the second call in a process, because a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Ok(reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?)
 }
@@ -88,7 +90,8 @@ impl Service {
         Ok(service)
     }
 
-    /// One that has not been launched: its folder is empty, and its database has tables without rows.
+    /// Prepares a service that is not launched yet: its folder is empty, and its database has
+    /// tables without rows.
     pub async fn prepare(database: DatabaseChoice, options: Options) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("cyclorama-test-").tempdir()?;
         let database_url = match database {
@@ -112,7 +115,7 @@ impl Service {
         })
     }
 
-    /// Where the next launch writes its log.
+    /// Sets the file for the log of the next launch.
     pub fn log_to(&mut self, file: &str) {
         self.log_file = file.into();
     }
@@ -135,7 +138,8 @@ impl Service {
         Ok(command)
     }
 
-    /// Starts the program on the same folder, database and ports: first start and restart alike.
+    /// Starts the program on the same folder, database and ports, for the first start as for a
+    /// restart.
     pub async fn launch(&mut self) -> Result<()> {
         let log = std::fs::File::options().create(true).append(true).open(&self.log_file)?;
         let child = self.command()?.arg("serve").stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
@@ -155,7 +159,7 @@ impl Service {
         }
     }
 
-    /// SIGKILL: nothing is finished, nothing is flushed.
+    /// Sends SIGKILL, so that nothing is finished or flushed.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             let _ = child.kill();
@@ -172,13 +176,13 @@ impl Service {
         self.child.as_mut().is_some_and(|c| matches!(c.try_wait(), Ok(None)))
     }
 
-    /// SIGTERM alone.
+    /// Sends SIGTERM and does not wait.
     pub fn signal_stop(&self) -> Result<()> {
         let child = self.child.as_ref().context("not running")?;
         Ok(rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::TERM)?)
     }
 
-    /// SIGTERM, then waits for the end (a minute at most) and gives the exit status.
+    /// Sends SIGTERM, waits for the end (a minute at most) and returns the exit status.
     pub async fn terminate(&mut self) -> Result<std::process::ExitStatus> {
         let child = self.child.take().context("not running")?;
         terminate(child, Duration::from_secs(60)).await.with_context(|| self.log())
@@ -192,16 +196,16 @@ impl Service {
         &self.database_url
     }
 
-    /// Everything the service (and its embedded node) has written to its log.
+    /// Everything that the service (and its embedded node) has written to its log.
     pub fn log(&self) -> String {
-        // A device, such as /dev/full, has nothing that could be read again.
+        // A device, such as /dev/full, has no content that could be read.
         match self.log_file.is_file() {
             true => std::fs::read_to_string(&self.log_file).unwrap_or_default(),
             false => String::new(),
         }
     }
 
-    /// Runs an operator command; its JSON answer, or its error text.
+    /// Runs an operator command, and returns its JSON answer. The error has its error text.
     pub fn operator(&self, arguments: &[&str]) -> Result<Value> {
         let text = self.operator_text(&[arguments, &["--json"]].concat())?;
         if text.trim().is_empty() {
@@ -212,7 +216,7 @@ impl Service {
         Ok(answer)
     }
 
-    /// Runs an operator command; what it prints.
+    /// Runs an operator command, and returns its output.
     pub fn operator_text(&self, arguments: &[&str]) -> Result<String> {
         let output = self.command()?.args(arguments).stdin(Stdio::null()).output()?;
         ensure!(
@@ -224,7 +228,8 @@ impl Service {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Waits until a minute's window has room for a test of it.
+    /// Waits for the beginning of a minute, so that a test of a limit for each minute fits into
+    /// one.
     pub async fn early_in_a_minute(&self) {
         let into_minute =
             std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs() % 60;
@@ -233,7 +238,7 @@ impl Service {
         }
     }
 
-    /// A new account with `credits` credits and one key of all scopes.
+    /// Creates an account with `credits` credits and one key of all scopes.
     pub fn customer(&self, credits: u64) -> Result<Customer> {
         Customer::make(|arguments| self.operator(arguments), credits)
     }
@@ -243,17 +248,18 @@ impl Service {
         Ok(made["token"].as_str().context("no token")?.to_owned())
     }
 
-    /// GET with the customer's key.
+    /// A GET request with the customer's key.
     pub fn get(&self, customer: &Customer, path_and_query: &str) -> reqwest::RequestBuilder {
         self.http.get(format!("{}{path_and_query}", self.base_url)).bearer_auth(&customer.key)
     }
 
-    /// GET without a key.
+    /// A GET request without a key.
     pub fn visit(&self, path_and_query: &str) -> reqwest::RequestBuilder {
         self.http.get(format!("{}{path_and_query}", self.base_url))
     }
 
-    /// The balance, read from a request that costs nothing: a 304 is not used because it needs a picture first.
+    /// The balance, read by an operator command, which costs nothing. A request with a 304 answer
+    /// is not used, because it needs an image first.
     pub async fn balance(&self, customer: &Customer) -> Result<i64> {
         let answer: Value = self.operator(&["account", "show", &customer.account_id])?;
         answer["credits"].as_i64().with_context(|| format!("no credits in {answer}"))
@@ -269,7 +275,8 @@ impl Service {
         }
     }
 
-    /// The account as the operator sees it, once no credit of it is on hold any more (half a minute at most).
+    /// Waits until no credit of the account is on hold any more (half a minute at most), and
+    /// returns the account as the operator sees it.
     pub async fn account_at_rest(&self, customer: &Customer) -> Result<Value> {
         let mut shown = Value::Null;
         for _ in 0..300 {
@@ -286,13 +293,13 @@ impl Service {
         &self.admin_url
     }
 
-    /// What opens the operator's address.
+    /// The token for the operator address.
     pub fn operator_token(&self) -> Result<String> {
         let file: Value = serde_json::from_slice(&std::fs::read(self.data_dir().join("operator.json"))?)?;
         Ok(file["token"].as_str().context("no operator token")?.to_owned())
     }
 
-    /// A connection of the test's own to the service's database.
+    /// Opens a separate connection to the service's database.
     pub async fn database(&self) -> Result<sqlx::AnyConnection> {
         sqlx::any::install_default_drivers();
         Ok(<sqlx::AnyConnection as sqlx::Connection>::connect(&self.database_url).await?)
@@ -300,7 +307,7 @@ impl Service {
 }
 
 impl Drop for Service {
-    /// Whatever a scenario did, the ledger adds up after it, and no secret is in the log.
+    /// Checks after every scenario that the ledger adds up, and that no secret is in the log.
     fn drop(&mut self) {
         let verified = match self.is_running() && !std::thread::panicking() {
             true => self.operator(&["ledger", "verify"]).map(drop),
@@ -328,7 +335,7 @@ pub struct Customer {
 }
 
 impl Customer {
-    /// A new account with one key of all scopes, made by commands of an operator.
+    /// Creates an account with one key of all scopes, by operator commands.
     pub fn make(operator: impl Fn(&[&str]) -> Result<Value>, credits: u64) -> Result<Customer> {
         let email = format!("{}@example.com", uuid::Uuid::now_v7());
         let account = operator(&["account", "create", "--email", &email, "--credits", &credits.to_string()])?;
@@ -354,7 +361,7 @@ pub fn children_of(process_id: u32) -> Vec<u32> {
     .collect()
 }
 
-/// Whether a process has ended, even if nobody has taken notice.
+/// True if a process has ended, even if its parent has not collected its status.
 pub fn has_ended(process_id: u32) -> bool {
     match std::fs::read_to_string(format!("/proc/{process_id}/status")) {
         Ok(status) => status.contains("\nState:\tZ"),
@@ -362,7 +369,8 @@ pub fn has_ended(process_id: u32) -> bool {
     }
 }
 
-/// SIGTERM, then waits for the end and gives the exit status. Whoever takes longer is killed, which is an error.
+/// Sends SIGTERM, waits for the end and returns the exit status. A process that takes longer than
+/// `patience` is killed, which is an error.
 pub async fn terminate(mut child: Child, patience: Duration) -> Result<std::process::ExitStatus> {
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)?;
     let asked = Instant::now();

@@ -1,6 +1,8 @@
-//! A stand-in for Stripe's API: keeps customers, sessions and charges in memory, takes requests as strictly as it can, and signs events.
+//! A stand-in for Stripe's API: it keeps customers, sessions and charges in memory, checks requests
+//! as strictly as it can, and signs events.
 //!
-//! Whatever is wrong with a request is answered as Stripe would and remembered; a test that ends with any such mistake fails.
+//! A wrong request is answered as Stripe would answer it, and noted as a mistake. A test that ends
+//! with any such mistake fails.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -24,16 +26,16 @@ pub const WEBHOOK_SECRET: &str = "whsec_ofTheStandIn1234";
 
 type Fields = BTreeMap<String, String>;
 
-/// How the stand-in feels.
+/// Behaviour of the stand-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mood {
     #[default]
     Well,
     /// Answers 500 and does nothing.
     Down,
-    /// Answers 500 to charges of kept cards alone.
+    /// Answers 500 to charges of saved cards only.
     DownForCharges,
-    /// Does what it is asked, and answers 500.
+    /// Does the request, but answers 500.
     LosesAnswers,
     /// Declines every card.
     Declines,
@@ -44,12 +46,12 @@ struct Kept {
     mood: Mood,
     made: u64,
     customers: BTreeMap<String, Fields>,
-    /// Kept cards, by customer.
+    /// Saved cards, by customer.
     cards: BTreeMap<String, Vec<String>>,
     sessions: BTreeMap<String, Fields>,
-    /// Charges that worked, by intent.
+    /// Successful charges, by intent.
     intents: BTreeMap<String, Fields>,
-    /// Answers by idempotency key: what was asked, and what was answered.
+    /// Requests and their answers, by idempotency key.
     answers: BTreeMap<String, (String, Fields, u16, Value)>,
     mistakes: Vec<String>,
 }
@@ -109,7 +111,7 @@ impl FakeStripe {
         Ok(FakeStripe { api_url, kept: kept.clone(), _task: Arc::new(Task(task, kept)) })
     }
 
-    /// A service that is paid through it.
+    /// Options of a service that takes payments through the stand-in.
     pub fn options(&self) -> Options {
         Options::default()
             .set("CYCLORAMA_PAYMENTS", "stripe")
@@ -119,6 +121,7 @@ impl FakeStripe {
             .set("CYCLORAMA_AUTO_RELOAD_SECONDS", 1)
     }
 
+    /// Changes how the stand-in behaves from now on.
     pub fn feel(&self, mood: Mood) {
         lock(&self.kept).mood = mood;
     }
@@ -132,7 +135,7 @@ impl FakeStripe {
         lock(&self.kept).sessions.values().cloned().collect()
     }
 
-    /// The customer adds a card in Stripe's portal.
+    /// Adds a card as the customer does in Stripe's portal, and returns its id.
     pub fn add_card(&self, customer: &str) -> String {
         let mut kept = lock(&self.kept);
         let card = kept.id("pm");
@@ -140,12 +143,12 @@ impl FakeStripe {
         card
     }
 
-    /// What kept cards were charged, each with its `id`, `amount` and `payment_method`.
+    /// The charges of saved cards, each with its `id`, `amount` and `payment_method`.
     pub fn charges(&self) -> Vec<Fields> {
         lock(&self.kept).intents.values().cloned().collect()
     }
 
-    /// A person pays in a session: the events of it.
+    /// Pays in a session, and returns the events that follow.
     pub fn pay(&self, session: &Fields) -> Paid {
         let mut kept = lock(&self.kept);
         let field = |name: &str| session.get(name).cloned().unwrap_or_default();
@@ -179,7 +182,7 @@ impl FakeStripe {
         }
     }
 
-    /// The customer removes a card in Stripe's portal: the event of it.
+    /// Removes a card as the customer does in Stripe's portal, and returns the event.
     pub fn detach(&self, customer: &str, card: &str) -> Value {
         lock(&self.kept).cards.entry(customer.to_owned()).or_default().retain(|kept| kept != card);
         self.event("payment_method.detached", json!({ "id": card, "object": "payment_method", "customer": null }))
@@ -198,7 +201,7 @@ impl FakeStripe {
     }
 }
 
-/// What a payment in a session leads to.
+/// The events that follow a payment in a session.
 pub struct Paid {
     pub completed: Value,
     pub succeeded: Value,
@@ -209,7 +212,7 @@ pub struct Paid {
 }
 
 impl Paid {
-    /// Of the charge: so many cents went back in all.
+    /// The event of a charge of which `cents` were refunded in total.
     pub fn refunded(&self, stripe: &FakeStripe, cents: i64) -> Value {
         let charge = json!({
             "id": format!("ch_{}", self.intent_id), "object": "charge", "amount": self.amount, "amount_refunded": cents,
@@ -223,7 +226,7 @@ impl Paid {
         self.dispute(stripe, "charge.dispute.created", "needs_response")
     }
 
-    /// An event of the payment's one dispute.
+    /// An event of the payment's only dispute.
     pub fn dispute(&self, stripe: &FakeStripe, kind: &str, status: &str) -> Value {
         let dispute = json!({
             "id": format!("dp_{}", self.intent_id), "object": "dispute", "amount": self.amount, "currency": "usd",
@@ -242,7 +245,7 @@ impl Paid {
     }
 }
 
-/// A call of the webhook with any header and body.
+/// Calls the webhook with any header and body.
 pub async fn send_signed(service: &Service, header: Option<&str>, body: String) -> Result<StatusCode> {
     let request = service.http.post(format!("{}/webhooks/stripe", service.base_url));
     let request = match header {
@@ -253,7 +256,7 @@ pub async fn send_signed(service: &Service, header: Option<&str>, body: String) 
     Ok(StatusCode::from_u16(answer.status().as_u16())?)
 }
 
-/// Required and optional fields of what may be posted.
+/// Required and optional fields of the requests that may be posted.
 fn form_of(path: &str) -> Option<(&'static [&'static str], &'static [&'static str])> {
     Some(match path {
         "/v1/customers" => (&["email", "metadata[cyclorama_account]"], &[]),
@@ -351,7 +354,7 @@ fn read(asked: &str, query: Option<&str>, headers: &HeaderMap, body: &Bytes) -> 
     }
 }
 
-/// Does a call once for each name.
+/// Runs a call once for each idempotency key.
 fn named(kept: &mut Kept, asked: &str, name: &str, fields: Fields) -> (u16, Value) {
     let is_charge = asked == "POST /v1/payment_intents";
     if kept.mood == Mood::Down || (kept.mood == Mood::DownForCharges && is_charge) {

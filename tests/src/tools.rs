@@ -1,5 +1,7 @@
-//! Programs of others that tests run, and the library and servers they need. A script of the project installs or starts each on first use, outside
-//! the checkout, so that a bare `cargo test` works. What a script cannot do it says in one line, which becomes the error.
+//! Programs by others that tests run, and the library and servers that they need. A script of the
+//! project installs or starts each at its first use, outside the checkout, so that a bare `cargo
+//! test` works. If a script cannot do so, it prints the reason in one line, which becomes the
+//! error.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,15 +12,16 @@ use anyhow::{Context, Result, ensure};
 
 use crate::package_file;
 
-/// What each script has printed in this process.
+/// The output of each script in this process.
 static PRINTED: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
 
-/// The folder of a program or of packages, as `scripts/test_tools.sh` names them.
+/// The folder of a program or of packages, by the names of `scripts/test_tools.sh`.
 pub fn installed(name: &str) -> Result<PathBuf> {
     printed_by("test_tools.sh", name).map(PathBuf::from)
 }
 
-/// The address of a PostgreSQL server where tests make databases of their own: `CYCLORAMA_TEST_POSTGRES_URL`, else one that stays up.
+/// The URL of a PostgreSQL server where tests create databases: `CYCLORAMA_TEST_POSTGRES_URL`, else
+/// that of a server that stays up.
 pub fn postgres_server() -> Result<String> {
     match std::env::var("CYCLORAMA_TEST_POSTGRES_URL") {
         Ok(url) => Ok(url),
@@ -26,9 +29,9 @@ pub fn postgres_server() -> Result<String> {
     }
 }
 
-/// Runs a script of the project, once for each argument; what it prints.
+/// Runs a script of the project, once for each argument, and returns its output.
 fn printed_by(script: &str, argument: &str) -> Result<String> {
-    // Held while the script runs: whoever needs the same waits for it.
+    // Held while the script runs, so that others with the same need wait for it.
     let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
     let printed = printed.get_or_insert_default();
     let name = format!("{script} {argument}");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes vin/data/vpic.bin from vPIC's tables as one version of the `ultravin` package carries them. Another month is another version:
-# change it
-# here and in Cargo.toml, then make the fixture anew (vin/tests/make_reference.py).
+# Writes vin/data/vpic.bin from vPIC's tables, which the `ultravin` package carries. Each version of
+# the package has the tables of one month. For another month, change the version here and in
+# Cargo.toml, then write the fixture again (vin/tests/make_reference.py).
 set -euo pipefail
 cd "$(dirname "$0")"
 version=3.0.2

@@ -1,6 +1,7 @@
-//! Bodies by vPIC's numbers, in the words of the catalog's body classes.
+//! Maps vPIC's numbers of bodies to the words of the catalog's body classes.
 
-/// The body class that vPIC's number of a body means. None where it says nothing about the shape ("Incomplete", "Limousine").
+/// Returns the body class for vPIC's number of a body. `None` where the body says nothing about the
+/// shape ("Incomplete", "Limousine").
 pub fn of_body(number: u32) -> Option<&'static str> {
     Some(match number {
         1 | 10 => "convertible",
@@ -21,7 +22,7 @@ pub fn of_body(number: u32) -> Option<&'static str> {
     })
 }
 
-/// By the vehicle type of the maker, where it leaves one body only.
+/// Returns the body class for the vehicle type of the maker, where that leaves one body only.
 pub fn of_vehicle_type(number: u8) -> Option<&'static str> {
     Some(match number {
         1 => "motorcycle",

@@ -1,9 +1,10 @@
-//! Reads vehicle identification numbers (VINs) without a network: make, model, model year, body, series, trim and country of the plant.
+//! Reads vehicle identification numbers (VINs) without a network: make, model, model year, body,
+//! series, trim and country of the plant.
 //!
-//! [`Decoder::embedded`] unpacks the tables once; [`Decoder::decode`] is a pure function of them and of what it is given. What is read,
-//! what
-//! is not, and where the tables come from is in `docs/vins.md`. A number says where a vehicle is and whose it is: nothing that this crate
-//! gives prints it, except for a [`Suggestion`] that is asked for its text.
+//! [`Decoder::embedded`] unpacks the tables once. [`Decoder::decode`] is a pure function of the
+//! tables and its arguments. `docs/vins.md` says which parts are read, which are not, and where the
+//! tables come from. A VIN can reveal where a vehicle is and who owns it. Therefore nothing that
+//! this crate returns prints one, except a [`Suggestion`] by `as_str`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands"))]
 
@@ -28,22 +29,23 @@ use tables::Maker;
 use vpic::{Reading, Vpic};
 use year::Years;
 
-/// The tables, ready to be asked. Some 15 MB of memory: whoever holds one makes it at the first use, and once.
+/// The tables, unpacked. They take about 15 MB of memory, so make one at the first use and keep it.
 pub struct Decoder {
     vpic: Vpic,
     elsewhere: Vec<Elsewhere>,
 }
 
-/// What a number tells. Never the number itself.
+/// The parts that a VIN gives, without the VIN itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decoded {
-    /// As vPIC writes it: `Honda`, `BMW`.
+    /// As vPIC writes it, such as `Honda` or `BMW`.
     pub make: String,
     pub model: Option<String>,
     pub year: Option<u16>,
-    /// The other year that position 10 may mean, thirty away, where no rule tells which: `year` is the one that fits better.
+    /// The other year that position 10 may mean, thirty years away, where no rule tells which;
+    /// `year` is then the one that fits better.
     pub other_year: Option<u16>,
-    /// In the words of the catalog's body classes.
+    /// A word of the catalog's body classes.
     pub body: Option<&'static str>,
     pub series: Option<String>,
     pub trim: Option<String>,
@@ -53,7 +55,7 @@ pub struct Decoded {
 }
 
 impl Decoded {
-    /// Names of the parts that were read, in their order above.
+    /// Names of the parts that were read, in the order of the fields above.
     pub fn parts(&self) -> Vec<&'static str> {
         let parts = [
             ("make", true),
@@ -68,34 +70,37 @@ impl Decoded {
     }
 }
 
-/// How much of the number the tables explain.
+/// The part of the VIN that the tables explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coverage {
     /// vPIC has the maker's scheme for that year.
     Scheme,
-    /// vPIC has no scheme that fits: the maker's identifier tells the make, and position 10 the year where that maker gives one.
+    /// vPIC has no scheme that fits. The make comes from the maker's identifier, and the year from
+    /// position 10 where that maker encodes one.
     MakeAndYear,
 }
 
-/// How far an answer may be used without looking.
+/// The certainty of an answer: whether it may be used without a check by a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// No model, or no year.
+    /// The model or the year is missing.
     Low,
-    /// The model is read, but the number is only a piece, or has no check digit that is right, or may be of another year.
+    /// The model is read, but the VIN is only a part, has no correct check digit, or may be of
+    /// another year.
     Medium,
-    /// A whole number whose check digit is right, with one model and one year.
+    /// A complete VIN with a correct check digit, one model and one year.
     High,
 }
 
-/// A number that was probably meant. Only `as_str` shows it: an error that holds one may be printed.
+/// A VIN that was probably meant. Only `as_str` shows it, so that an error that holds one may be
+/// printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Suggestion(String);
 
 impl Suggestion {
-    /// For the answer to the one who asked, and nobody else.
+    /// The VIN, for the answer to the requester and nobody else.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -107,7 +112,7 @@ impl fmt::Debug for Suggestion {
     }
 }
 
-/// Why a number was not read.
+/// The reason why a VIN was not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VinError {
     #[error("{found} characters are too few for a VIN: at least {needed} are needed (8 with a model year, 11 without)")]
@@ -116,7 +121,7 @@ pub enum VinError {
     TooLong { found: usize },
     #[error("{character:?} at position {position} is neither a letter nor a digit")]
     Character { character: char, position: usize },
-    /// I, O or Q.
+    /// The letter is I, O or Q.
     #[error("a VIN never has the letter {letter} (position {position}), because it is taken for a digit")]
     Letter { letter: char, position: usize, suggestion: Option<Suggestion> },
     #[error("the check digit at position 9 is not that of the other characters: one of them is mistyped")]
@@ -129,25 +134,26 @@ pub enum VinError {
     Data { file: String, reason: String },
 }
 
-/// What is known beside a number.
+/// The knowledge of the year beside the VIN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct YearLimits {
-    /// The model year, if somebody knows it.
+    /// The model year, if the caller knows it.
     pub hint: Option<u16>,
-    /// The last model year that can be: next year's, by the caller's clock.
+    /// The last possible model year: next year's, by the caller's clock.
     pub latest: u16,
 }
 
-/// Makes that an error names at most.
+/// Maximum number of makes that an error names.
 const MAKES_NAMED: usize = 8;
 
 impl Decoder {
-    /// From the tables that are linked in.
+    /// Unpacks the tables that are linked in.
     pub fn embedded() -> Result<Self, VinError> {
         Self::of("vpic.bin", include_bytes!("../data/vpic.bin"))
     }
 
-    /// From a file of the same form, such as one of a later month.
+    /// Unpacks the tables of a file of the same format, such as one of a later month. Returns
+    /// `VinError::Data` if it cannot be read.
     pub fn load(file: &Path) -> Result<Self, VinError> {
         let name = file.display().to_string();
         let packed =
@@ -159,17 +165,18 @@ impl Decoder {
         Ok(Self { vpic: Vpic::unpack(file, packed)?, elsewhere: makers::read() })
     }
 
-    /// Year and month of vPIC's tables, `2026_10`.
+    /// Year and month of vPIC's tables, such as `2026_10`.
     pub fn month(&self) -> &str {
         self.vpic.month()
     }
 
-    /// Bytes of memory that the tables take.
+    /// Memory that the tables occupy, in bytes.
     pub fn size(&self) -> usize {
         self.vpic.size()
     }
 
-    /// Reads a whole number, or its beginning: 11 characters, or 8 with a model year. `*` stands for a character that is not known.
+    /// Reads a complete VIN, or its beginning: 11 characters, or 8 with a model year. `*` stands
+    /// for an unknown character.
     pub fn decode(&self, text: &str, years: YearLimits) -> Result<Decoded, VinError> {
         let number = Number::read(text, years.hint.is_some())?;
         if let Some((letter, position)) = number.mistaken() {
@@ -184,8 +191,8 @@ impl Decoder {
         self.read(&number, years)
     }
 
-    /// The one number that this one may have been meant to be. A repair counts that vPIC has a scheme for, without the maker changing
-    /// region.
+    /// Returns the one VIN that this one may have been meant to be. A repair counts only if vPIC
+    /// has a scheme for it and the region of the maker stays the same.
     fn only_repair(&self, number: &Number, years: YearLimits) -> Option<Suggestion> {
         let repairs = number.repairs();
         let mut readable = repairs.iter().filter(|repair| {
@@ -227,7 +234,8 @@ impl Decoder {
         })
     }
 
-    /// What vPIC says in the year that the number means, and the other year where nothing tells them apart.
+    /// Reads the VIN in the year that it means, and returns the other year where nothing tells the
+    /// two apart.
     fn reading<'a>(
         &'a self,
         number: &Number,
@@ -235,8 +243,9 @@ impl Decoder {
         elsewhere: Option<&Elsewhere>,
         limits: YearLimits,
     ) -> (Reading<'a>, Option<u16>) {
-        // vPIC's schemes are those of vehicles made for the United States, all of which have a check digit. A number without one that is
-        // right is of another market, where position 7 is no sign of the year, and position 10 of some makers only.
+        // vPIC's schemes are for vehicles made for the United States, all of which have a check
+        // digit. A VIN without a correct one is of another market, where position 7 says nothing
+        // about the year, and position 10 does for some makers only.
         let is_american =
             number.region_has_check_digit() || number.check_digit_is_right() == Some(true) || !number.is_whole();
         let covers = |year| self.vpic.covers(maker, year);
@@ -259,7 +268,8 @@ impl Decoder {
         (likely, is_open.then_some(other_year))
     }
 
-    /// Schemes of all years together would be a guess at the model: only the make counts, and a body that the maker's vehicles all have.
+    /// Reads a VIN whose year is not known. A model from the schemes of all years together would be
+    /// a guess, so only the make is used, and a body that all of the maker's vehicles have.
     fn without_a_year<'a>(&'a self, number: &Number, maker: &'a Maker) -> Reading<'a> {
         let all = self.vpic.read(number, maker, None);
         Reading { make: all.make, body: body::of_vehicle_type(maker.vehicle_type), ..Reading::default() }
@@ -276,7 +286,7 @@ impl Decoder {
     }
 }
 
-/// Make and year, of a maker that vPIC does not have.
+/// Reads make and year of a VIN whose maker vPIC does not have.
 fn of_elsewhere(number: &Number, maker: &Elsewhere, limits: YearLimits) -> Decoded {
     let none = Years { likely: None, other: None };
     let years = if maker.tells_year { Years::elsewhere(number, limits.latest) } else { none };

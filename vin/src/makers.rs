@@ -1,4 +1,4 @@
-//! Makers whose vehicles are not, or not all, in vPIC (`data/makers.tsv`).
+//! Makers of whose vehicles vPIC has none or not all (`data/makers.tsv`).
 
 use crate::number::Number;
 
@@ -6,11 +6,11 @@ use crate::number::Number;
 pub struct Elsewhere {
     code: &'static str,
     pub make: &'static str,
-    /// Whether position 10 is a model year.
+    /// True if position 10 is a model year.
     pub tells_year: bool,
 }
 
-/// All of them, a hundred lines.
+/// Reads all of them, a hundred lines.
 pub fn read() -> Vec<Elsewhere> {
     let lines = include_str!("../data/makers.tsv").lines().filter(|line| !line.starts_with('#'));
     let fields = lines.filter_map(|line| {
@@ -20,6 +20,7 @@ pub fn read() -> Vec<Elsewhere> {
     fields.map(|(code, make, _, year)| Elsewhere { code, make, tells_year: year == "yes" }).collect()
 }
 
+/// Returns the maker of a VIN, by its first three characters.
 pub fn find<'a>(makers: &'a [Elsewhere], number: &Number) -> Option<&'a Elsewhere> {
     let code = number.maker();
     makers.iter().find(|maker| maker.code == code)

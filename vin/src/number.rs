@@ -1,24 +1,28 @@
-//! The seventeen characters: what they may be, the check digit, and what a mistyped one may have been.
+//! The seventeen characters of a VIN: which are allowed, the check digit, and repairs of a mistyped
+//! one.
 
 use crate::VinError;
 
-/// A whole number has seventeen characters (ISO 3779).
+/// Number of characters of a complete VIN (ISO 3779).
 pub const LENGTH: usize = 17;
-/// What of a number has to be there, with and without a model year beside it: maker and description; these and the year and plant.
+/// Minimum length of a beginning with a model year beside it: maker and description.
 const LENGTH_MIN_WITH_YEAR: usize = 8;
+/// Minimum length of a beginning without one: maker, description, year and plant.
 const LENGTH_MIN: usize = 11;
 /// Place of the check digit, from 0.
 const CHECK: usize = 8;
-/// 49 CFR 565.15, table IV.
+/// Weights of the check digit: 49 CFR 565.15, table IV.
 const WEIGHTS: [u32; LENGTH] = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
-/// Letters that no number holds, because they are taken for digits, and the digit each is taken for.
+/// Letters that no VIN has, because they are mistaken for digits, with the digit that each is
+/// mistaken for.
 const NEVER: [(u8, u8); 3] = [(b'I', b'1'), (b'O', b'0'), (b'Q', b'0')];
-/// Characters that people and text recognition take for each other.
+/// Characters that people and text recognition mistake for each other.
 const ALIKE: [(u8, u8); 4] = [(b'S', b'5'), (b'B', b'8'), (b'Z', b'2'), (b'G', b'6')];
-/// Stands for a character that is not known.
+/// Stands for an unknown character.
 pub const UNKNOWN: u8 = b'*';
 
-/// A number or the beginning of one. It says where a vehicle is and whose it is, so nothing here prints it.
+/// A VIN or the beginning of one. It can reveal where a vehicle is and who owns it, so nothing here
+/// prints it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Number {
     characters: [u8; LENGTH],
@@ -26,7 +30,8 @@ pub struct Number {
 }
 
 impl Number {
-    /// Takes capital and small letters; spaces and hyphens are left out. Letters that no number holds are kept, for `mistaken`.
+    /// Reads capital and small letters; spaces and hyphens are skipped. Letters that no VIN has are
+    /// kept, for `mistaken`.
     pub fn read(text: &str, with_year: bool) -> Result<Self, VinError> {
         let mut number = Self { characters: [UNKNOWN; LENGTH], length: 0 };
         let mut found = 0;
@@ -49,7 +54,7 @@ impl Number {
         Ok(number)
     }
 
-    /// The character at a place from 0; unknown beyond the end.
+    /// The character at a place, from 0; `UNKNOWN` beyond the end.
     pub fn at(&self, place: usize) -> u8 {
         self.characters.get(place).copied().unwrap_or(UNKNOWN)
     }
@@ -67,20 +72,21 @@ impl Number {
         self.characters[..3].iter().map(|&byte| char::from(byte)).collect()
     }
 
-    /// Of makers of few vehicles, whose third character is a 9, with the three characters that tell them apart.
+    /// The code of a maker of few vehicles, whose third character is a 9: the identifier with the
+    /// three characters that tell such makers apart.
     pub fn small_maker(&self) -> Option<String> {
         let all = self.characters[..3].iter().chain(&self.characters[11..14]);
         (self.characters[2] == b'9' && self.length >= 14).then(|| all.map(|&byte| char::from(byte)).collect())
     }
 
-    /// The first letter that no number holds, and its position from 1.
+    /// The first letter that no VIN has, and its position from 1.
     pub fn mistaken(&self) -> Option<(char, usize)> {
         let never = |byte: &u8| NEVER.iter().any(|(letter, _)| letter == byte);
         let place = self.characters.iter().position(never)?;
         Some((char::from(self.characters[place]), place + 1))
     }
 
-    /// The number with digits for the letters that no number holds.
+    /// Replaces the letters that no VIN has by digits.
     pub fn without_mistaken(mut self) -> Self {
         for byte in &mut self.characters {
             if let Some((_, digit)) = NEVER.iter().find(|(letter, _)| letter == byte) {
@@ -90,9 +96,10 @@ impl Number {
         self
     }
 
-    /// Whether makers of its region put a check digit at position 9: North America (1 to 5, and 7F to 70, which are the United States'
-    /// too) by
-    /// 49 CFR 565 and its like in Canada and Mexico, China (L) by GB 16735. Elsewhere the position is the maker's own.
+    /// True if makers of the VIN's region put a check digit at position 9: North America (1 to 5,
+    /// and 7F to 70, which belong to the United States too) by 49 CFR 565 and the corresponding
+    /// rules of Canada and Mexico, and China (L) by GB 16735. Elsewhere the maker uses the position
+    /// freely.
     pub fn region_has_check_digit(&self) -> bool {
         match self.characters[0] {
             b'1'..=b'5' | b'L' => true,
@@ -101,14 +108,14 @@ impl Number {
         }
     }
 
-    /// Whether the check digit is right. None where there is none to check: in a piece of a number, or with unknown characters.
+    /// True if the check digit is correct. `None` where there is none to check: in a part of a VIN,
+    /// or with unknown characters.
     pub fn check_digit_is_right(&self) -> Option<bool> {
         self.is_whole().then(|| check_digit(&self.characters) == Some(self.characters[CHECK]))
     }
 
-    /// Numbers that this one may have been meant to be: one look-alike in place of another, or two neighbours changed, with a check digit
-    /// that
-    /// is right. Some fifty at most.
+    /// Returns the VINs that this one may have been meant to be: one look-alike replaced by the
+    /// other, or two neighbours swapped, with a correct check digit. There are about fifty at most.
     pub fn repairs(&self) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         let mut try_it = |characters: [u8; LENGTH]| {
@@ -137,7 +144,7 @@ impl Number {
         found
     }
 
-    /// Whether the check digit would be right with another character at a place.
+    /// True if the check digit would be correct with another character at a place.
     pub fn is_right_with(&self, place: usize, character: u8) -> bool {
         let mut other = *self;
         if let Some(byte) = other.characters.get_mut(place) {
@@ -146,13 +153,13 @@ impl Number {
         other.check_digit_is_right() == Some(true)
     }
 
-    /// For a suggestion, which the one who asked gets back.
+    /// The characters, for a suggestion that only the requester gets.
     pub fn text(&self) -> String {
         self.characters[..self.length].iter().map(|&byte| char::from(byte)).collect()
     }
 }
 
-/// What position 9 has to be: `0` to `9` or `X`. None for characters that no number holds.
+/// Computes position 9: `0` to `9` or `X`. `None` for characters that no VIN has.
 fn check_digit(characters: &[u8; LENGTH]) -> Option<u8> {
     let mut sum = 0;
     for (character, weight) in characters.iter().zip(WEIGHTS) {
@@ -164,7 +171,7 @@ fn check_digit(characters: &[u8; LENGTH]) -> Option<u8> {
     })
 }
 
-/// 49 CFR 565.15, table III.
+/// The value of a character: 49 CFR 565.15, table III.
 fn value(character: u8) -> Option<u32> {
     Some(match character {
         b'0'..=b'9' => u32::from(character - b'0'),
@@ -177,9 +184,9 @@ fn value(character: u8) -> Option<u32> {
     })
 }
 
-/// Whether a text of a list is to be taken for a number: seventeen letters and digits without spaces and hyphens, both kinds among them,
-/// with
-/// at most two letters that no number holds, and a digit among the last four.
+/// True if a text of a list looks like a VIN: seventeen letters and digits besides spaces and
+/// hyphens, both kinds among them, with at most two letters that no VIN has, and a digit among the
+/// last four.
 pub fn looks_like_vin(text: &str) -> bool {
     let mut bytes = [0_u8; LENGTH];
     let mut length = 0;

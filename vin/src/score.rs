@@ -1,47 +1,53 @@
-//! How well the schemas of a year fit a number, for the choice between the two years that a letter means. The order and the weights are
-//! those of vPIC's own procedure (`spVinDecode` and its table of errors, published with the tables).
+//! Rates how well the schemas of a year fit a VIN, to choose between the two years that a letter
+//! means. The order and the weights are those of vPIC's own procedure (`spVinDecode` and its table
+//! of errors, published with the tables).
 
 use crate::number::Number;
 use crate::tables::{self, Elements, Weighed, element};
 use crate::vpic::Reading;
 
-/// vPIC's weights of errors: nothing fits; several characters do not; one does not, and several may have been meant; one does not, and it
-/// is plain which was meant; some characters tell nothing.
+/// vPIC's weight of the error that nothing fits.
 const NOTHING_FITS: i32 = -1000;
+/// vPIC's weight of the error that several characters do not fit.
 const SEVERAL_DO_NOT: i32 = -300;
+/// vPIC's weight of one character that does not fit, if several may have been meant.
 const ONE_DOES_NOT: i32 = -200;
+/// vPIC's weight of one character that does not fit, if it is clear which was meant.
 const ONE_IS_PLAIN: i32 = -100;
+/// vPIC's weight of characters that give no element.
 const SOME_TELL_NOTHING: i32 = -30;
-/// Places from 0 of the columns of `Schema::allowed`.
+/// Places, from 0, of the columns of `Schema::allowed`.
 const ALLOWED_PLACES: [usize; 9] = [3, 4, 5, 6, 7, 10, 11, 12, 13];
-/// Places from 0 that something has to be told by.
+/// Places, from 0, each of which must give some element.
 const TELLING_PLACES: [usize; 6] = [3, 4, 5, 6, 7, 10];
 /// The first place that keys describe.
 const FIRST_PLACE: usize = 3;
 
-/// In vPIC's order: errors (0 is best), weight of the elements that are told, how many are told by patterns.
+/// In vPIC's order: errors (0 is best), weight of the elements that were found, and how many of
+/// them patterns give.
 pub type Score = (i32, u32, u32);
 
-/// What the patterns that fit tell together.
+/// The elements that the fitting patterns of all schemas give together.
 #[derive(Default)]
 pub struct Found {
     elements: Elements,
-    /// Of the elements that a vehicle may have several of, all but the first.
+    /// Number of elements beyond the first, for elements that a vehicle may have several of.
     more: u32,
-    /// Places by which they tell it, bit by place.
+    /// Places by which patterns gave the elements, one bit for each place.
     places: u32,
     allowed: [u64; 9],
 }
 
 impl Found {
-    /// Takes in what a schema allows at `ALLOWED_PLACES`, whether or not it fits.
+    /// Adds the characters that a schema allows at `ALLOWED_PLACES`, whether or not the schema
+    /// fits.
     pub fn allow(&mut self, allowed: &[u64; 9]) {
         for (all, some) in self.allowed.iter_mut().zip(allowed) {
             *all |= some;
         }
     }
 
-    /// Takes in the elements of patterns that fit, and the sets of their key.
+    /// Adds the elements of patterns that fit, and the sets of their key.
     pub fn add(&mut self, elements: Elements, sets: &[u64]) {
         self.more += elements.shared(self.elements).shared(Elements::of(element::SEVERAL)).count();
         self.elements = self.elements.with(elements);
@@ -49,6 +55,7 @@ impl Found {
         self.places |= told.fold(0, |places, (at, _)| places | 1 << (at + FIRST_PLACE));
     }
 
+    /// Computes the score of everything that was found for a VIN.
     pub fn score(&self, number: &Number, vehicle_type: u8, reading: &Reading<'_>, weighed: &Weighed) -> Score {
         let make = Elements::of(reading.make.is_some().then_some(element::MAKE));
         let filled_in = weighed.filled_in.get(usize::from(vehicle_type)).copied().unwrap_or_default();
@@ -83,7 +90,8 @@ impl Found {
     }
 }
 
-/// Whether only one character may stand at a place, or only one with which the check digit is right.
+/// True if only one character may stand at a place, or only one with which the check digit is
+/// correct.
 fn is_plain(number: &Number, place: usize, set: u64) -> bool {
     let may_stand = (b'0'..=b'9').chain(b'A'..=b'Z').filter(|&character| tables::bit(character) & set != 0);
     set.count_ones() == 1 || may_stand.filter(|&character| number.is_right_with(place, character)).count() == 1

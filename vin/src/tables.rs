@@ -1,12 +1,12 @@
-//! The form of `data/vpic.bin`: what of vPIC is needed to read a number, in columns, which compress well. The program that writes the file
-//! (`vin/maker`) compiles this same text.
+//! The format of `data/vpic.bin`: the part of vPIC that is needed to read a VIN, in columns, which
+//! compress well. The program that writes the file (`vin/maker`) compiles this same source.
 
 use serde::{Deserialize, Serialize};
 
-/// Stands for "none" where a column holds places in another.
+/// Stands for "none" where a column holds positions in another column.
 pub const NONE: u32 = u32::MAX;
 
-/// What a pattern tells, as numbered by vPIC's table of elements.
+/// The elements that a pattern can give, with their numbers in vPIC's table of elements.
 pub mod element {
     pub const BODY: u8 = 5;
     pub const MODEL: u8 = 28;
@@ -14,13 +14,15 @@ pub mod element {
     pub const TRIM: u8 = 38;
     pub const PLANT_COUNTRY: u8 = 75;
     pub const TOLD: [u8; 5] = [BODY, MODEL, SERIES, TRIM, PLANT_COUNTRY];
-    /// Not told, but weighed: vPIC finds it by the model, or by the maker where that has one make only.
+    /// Not given by patterns, but weighed: vPIC finds the make by the model, or by the maker where
+    /// that has only one make.
     pub const MAKE: u8 = 26;
-    /// Of these a vehicle may have several, which vPIC counts one by one: axles, wheels, notes and their like.
+    /// A vehicle may have several of these elements, which vPIC counts one by one: axles, wheels,
+    /// notes and similar ones.
     pub const SEVERAL: [u8; 8] = [114, 121, 129, 150, 154, 155, 169, 186];
 }
 
-/// A set of elements, bit by number.
+/// A set of elements, one bit for each number.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Elements([u64; 4]);
 
@@ -54,12 +56,13 @@ impl Elements {
     }
 }
 
-/// Texts of one line each, in one piece of memory: a hundred thousand strings of their own would take three times as much.
+/// Texts of one line each, in one piece of memory: a hundred thousand separate strings would take
+/// three times as much.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Texts {
     lines: String,
-    /// Where each line begins, and after all of them the end.
+    /// The position where each line begins, and at the end the total length.
     begins: Vec<u32>,
 }
 
@@ -78,7 +81,7 @@ impl Texts {
         self.lines.lines()
     }
 
-    /// Bytes of memory.
+    /// Memory that the texts occupy, in bytes.
     pub fn size(&self) -> usize {
         self.lines.len() + self.begins.len() * size_of::<u32>()
     }
@@ -98,23 +101,24 @@ impl From<Texts> for String {
     }
 }
 
-/// Everything of one month of vPIC.
+/// The tables of one month of vPIC.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Tables {
-    /// Year and month of vPIC's publication, `2026_10`.
+    /// Year and month of vPIC's publication, such as `2026_10`.
     pub month: String,
     /// Every name, once: makes, models, series, trims, countries.
     pub names: Texts,
-    /// Models: the place of the name, and of their make's name.
+    /// For each model, the positions of its name and of its make's name in `names`.
     pub model_names: Vec<u32>,
     pub model_makes: Vec<u32>,
-    /// Keys of patterns: what characters 4 to 8 and, after a `|`, 10 to 17 have to be. `*` stands for any, `#` for a digit,
-    /// `[A-C1]` for one of several.
+    /// Keys of patterns: the required characters 4 to 8 and, after a `|`, 10 to 17. `*` stands for
+    /// any, `#` for a digit, `[A-C1]` for one of several.
     pub keys: Texts,
     pub makers: Vec<Maker>,
     pub schemas: Vec<Schema>,
-    /// Patterns, schema after schema: places in `keys`, elements, values (a model's place, vPIC's number of the body, a name's place), and
-    /// when they were last changed, as the rank of that time.
+    /// Patterns, schema after schema: positions in `keys`; elements; values (a model's position,
+    /// vPIC's number of the body, a name's position); and the time of the last change, as the rank
+    /// of that time.
     pub pattern_keys: Vec<u32>,
     pub pattern_elements: Vec<u8>,
     pub pattern_values: Vec<u32>,
@@ -122,33 +126,39 @@ pub struct Tables {
     pub weighed: Weighed,
 }
 
-/// What vPIC weighs beside the elements that we tell, to choose between the two years of a letter. Only schemas have it whose makers have
-/// schemas for both years of a letter, and no rule that tells the cycle.
+/// The elements that vPIC weighs beside those that we return, to choose between the two years of a
+/// letter. Only those schemas have groups whose makers have schemas for both years of a letter and
+/// no rule that tells the cycle.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Weighed {
-    /// Weights by the number of the element. Most have none.
+    /// Weights by the number of the element. Most elements have none.
     pub weights: Vec<u16>,
-    /// By the number of the vehicle type: elements that each vehicle of it has, because vPIC fills them in.
+    /// By the number of the vehicle type: the elements that each vehicle of that type has, because
+    /// vPIC fills them in.
     pub filled_in: Vec<Elements>,
-    /// Elements that vPIC computes where a pattern tells another: that one first. Displacement has three units.
+    /// Pairs of elements. vPIC computes the second where a pattern gives the first: displacement
+    /// has three units.
     pub computed: Vec<(u8, u8)>,
     /// Sets of elements, each once.
     pub sets: Vec<Elements>,
-    /// Keys with what their patterns tell, schema after schema: places in `keys` and in `sets`.
+    /// Keys with the elements that their patterns give, schema after schema: positions in `keys`
+    /// and in `sets`.
     pub group_keys: Vec<u32>,
     pub group_sets: Vec<u16>,
 }
 
-/// A maker as its world manufacturer identifier tells it.
+/// A maker, as its world manufacturer identifier gives it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Maker {
-    /// Three characters, or six (1 to 3 and 12 to 14) for makers of fewer than a thousand vehicles a year.
+    /// Three characters, or six (1 to 3 and 12 to 14) for makers of fewer than a thousand vehicles
+    /// a year.
     pub code: String,
-    /// vPIC's number of the vehicle type; 0 where it names none.
+    /// vPIC's number of the vehicle type; 0 where it has none.
     pub vehicle_type: u8,
-    /// Passenger cars, MPVs and light trucks, whose seventh character tells the cycle of years.
+    /// True for makers of passenger cars, MPVs and light trucks, whose seventh character tells the
+    /// cycle of years.
     pub light: bool,
-    /// Places of the names of its makes.
+    /// Positions of the names of its makes.
     pub makes: Vec<u32>,
     pub schemas: Vec<Use>,
 }
@@ -164,29 +174,32 @@ pub struct Use {
 /// One scheme of numbers.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Schema {
-    /// How many patterns it has.
+    /// Number of its patterns.
     pub patterns: u32,
-    /// How many groups of `Weighed` it has.
+    /// Number of its groups in `Weighed`.
     pub groups: u32,
-    /// For positions 4 to 8 and 11 to 14: the characters that any pattern of the schema allows there, bits as in `alphabet`; 0 for "says
-    /// nothing".
+    /// For positions 4 to 8 and 11 to 14: the characters that any pattern of the schema allows
+    /// there, with bits as in `bit`; 0 if no pattern says anything.
     pub allowed: [u64; 9],
 }
 
 const DIGITS: u64 = (1 << 10) - 1;
 
-/// Bits of characters in a set: digits, capital letters, the bar between both halves of a key.
+/// The bit of a character in a set: digits, capital letters, and the bar between both halves of a
+/// key.
 pub fn bit(character: u8) -> u64 {
     match character {
         b'0'..=b'9' => 1 << (character - b'0'),
         b'A'..=b'Z' => 1 << (character - b'A' + 10),
         b'|' => 1 << 36,
-        // Unknown, or nothing that a number can hold: only what takes any character takes it.
+        // An unknown character, or one that no VIN has, is matched only by a place that allows any
+        // character.
         _ => 1 << 37,
     }
 }
 
-/// The sets of characters that a key takes, one for each of its places. None for a key that is not well formed.
+/// Returns the sets of characters that a key allows, one for each of its places. `None` for a key
+/// that is not well formed.
 pub fn sets_of_key(key: &str) -> Option<Vec<u64>> {
     let mut sets = Vec::new();
     let mut rest = key.as_bytes();
@@ -207,7 +220,7 @@ pub fn sets_of_key(key: &str) -> Option<Vec<u64>> {
     Some(sets)
 }
 
-/// The characters of `A-C1`.
+/// Returns the characters of a class such as `A-C1`.
 fn set_of_class(class: &[u8]) -> u64 {
     let mut set = 0;
     let mut rest = class;

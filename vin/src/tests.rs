@@ -1,4 +1,4 @@
-//! Rules, each by a table, and what holds of every text.
+//! Tests of the decoder: rules, each by a table, and properties that hold for every text.
 
 use super::*;
 use crate::number::LENGTH;
@@ -95,12 +95,12 @@ fn letters_that_no_number_holds_are_repaired_as_a_suggestion() {
 #[test]
 fn a_wrong_check_digit_has_a_suggestion_only_where_one_repair_is_likely() {
     let cases = [
-        // A look-alike, and neighbours changed, in what the scheme knows.
+        // A look-alike, and swapped neighbours, in characters that the scheme knows.
         ("1H6CM82693A000001", Some(ACCORD)),
         ("1HGCM8Z693A000001", Some(ACCORD)),
         ("1HGCM28693A000001", Some(ACCORD)),
         ("1HGCM82639A000001", Some(ACCORD)),
-        // Two repairs that a scheme knows.
+        // Two repairs fit a scheme.
         ("1HGCM82693A000010", None),
     ];
     for (text, expected) in cases {
@@ -130,13 +130,13 @@ fn a_check_digit_is_asked_for_where_makers_of_the_region_put_one() {
 #[test]
 fn elsewhere_make_and_year_are_read_where_the_maker_gives_one() {
     let cases = [
-        // Volkswagen gives the year; position 7 is no sign of the cycle there.
+        // Volkswagen encodes the year; outside America, position 7 does not tell the cycle.
         ("WVWZZZ1KZ8W000001", "VOLKSWAGEN", Some(2008), None),
         ("WVWZZZ1KZAW000001", "VOLKSWAGEN", Some(2010), Some(1980)),
         // Not in vPIC at all.
         ("TMBZZZ5E0K0000001", "SKODA", Some(2019), Some(1989)),
         ("VF1RFA00012345678", "RENAULT", None, None),
-        // Position 10 is the side of the wheel.
+        // Position 10 is the side of the steering wheel.
         ("WDD2040081A000001", "MERCEDES-BENZ", None, None),
     ];
     for (text, make, year, other_year) in cases {
@@ -163,7 +163,7 @@ fn position_seven_tells_the_cycle_of_american_cars() {
         ('2', '3', true, Some(2003), None),
         ('A', 'A', true, Some(2010), None),
         ('2', 'A', true, Some(1980), None),
-        // Trucks do not tell; nothing later than next year is meant.
+        // Trucks do not tell the cycle; no year after next year is possible.
         ('2', 'A', false, Some(2010), Some(1980)),
         ('A', 'W', false, Some(1998), None),
         ('A', 'V', false, Some(2027), Some(1997)),
@@ -175,7 +175,8 @@ fn position_seven_tells_the_cycle_of_american_cars() {
     }
 }
 
-/// Trucks, buses, trailers and motorcycles, whose position 7 says nothing: what of vPIC fits better decides.
+/// Position 7 says nothing for trucks, buses, trailers and motorcycles, so the year is chosen that
+/// fits vPIC better.
 #[test]
 fn what_fits_better_decides_between_the_years_of_a_letter() {
     for (number, make, model, year) in [
@@ -240,7 +241,7 @@ fn broken_tables_are_an_error_that_names_the_file() {
     }
 }
 
-/// Numbers of the Accord's scheme with any serial number, and their right check digit.
+/// VINs of the Accord's scheme with any serial number, and the correct check digit.
 fn accords() -> impl Strategy<Value = String> {
     (0_u32..1_000_000).prop_map(|serial| {
         let with = |digit: char| format!("1HGCM826{digit}3A{serial:06}");
@@ -272,7 +273,8 @@ proptest! {
         prop_assert!(refused);
     }
 
-    /// A suggestion is never refused itself, and the right number is among the repairs of two neighbours changed.
+    /// A suggestion is never refused itself, and the right VIN is among the repairs of two swapped
+    /// neighbours.
     #[test]
     fn changed_neighbours_are_found(number in accords(), place in 3_usize..LENGTH - 1) {
         let mut bytes = number.clone().into_bytes();

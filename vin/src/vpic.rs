@@ -1,4 +1,5 @@
-//! Looks a number up in vPIC's tables, as vPIC's own procedure does for the parts that we tell (`spVinDecode`, published with the tables).
+//! Looks a VIN up in vPIC's tables, as vPIC's own procedure does for the parts that we return
+//! (`spVinDecode`, published with the tables).
 
 use crate::number::{Number, UNKNOWN};
 use crate::score::{Found, Score};
@@ -6,19 +7,21 @@ use crate::tables::{self, Elements, Maker, NONE, Tables, Use, element};
 use crate::{VinError, body};
 use std::ops::Range;
 
-/// Of what the tables unpack to; the file of October 2026 is 6.3 million bytes.
+/// Maximum size of the unpacked tables, in bytes; the file of October 2026 has 6.3 million.
 const UNPACKED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The tables of vPIC, with positions that make them quick to search.
 pub struct Vpic {
     tables: Tables,
-    /// Sets of all keys, one after the other, and where each key's begin.
+    /// The sets of all keys, one key after the other, and the position where those of each key
+    /// begin.
     sets: Vec<u64>,
     set_begins: Vec<u32>,
-    /// Where the patterns and the groups of each schema begin.
+    /// The positions where the patterns and the groups of each schema begin.
     pattern_begins: Vec<u32>,
     group_begins: Vec<u32>,
 }
 
-/// What the tables say of a number in one year.
+/// The parts that the tables give for a VIN in one year.
 #[derive(Default)]
 pub struct Reading<'a> {
     pub year: Option<u16>,
@@ -30,7 +33,7 @@ pub struct Reading<'a> {
     pub plant_country: Option<&'a str>,
 }
 
-/// A pattern that fits, with what vPIC orders by when several tell the same thing.
+/// A pattern that fits, with the values by which vPIC orders several patterns for one element.
 #[derive(Clone, Copy)]
 struct Fit {
     pattern: usize,
@@ -38,6 +41,7 @@ struct Fit {
 }
 
 impl Vpic {
+    /// Unpacks and checks the tables of a file. `file` is its name, for the error.
     pub fn unpack(file: &str, packed: &[u8]) -> Result<Self, VinError> {
         let broken = |reason: String| VinError::Data { file: file.to_owned(), reason };
         let bytes = zstd::bulk::decompress(packed, UNPACKED_BYTES_MAX).map_err(|error| broken(error.to_string()))?;
@@ -45,7 +49,8 @@ impl Vpic {
         check(&tables).map_err(|part| broken(format!("{part} name places that are not there")))?;
         let (mut sets, mut set_begins) = (Vec::new(), vec![0]);
         for key in tables.keys.iter() {
-            // A key that is not well formed fits nothing: no number has this set's character.
+            // A key that is not well formed fits nothing, because no character of a VIN is in this
+            // set.
             sets.extend(tables::sets_of_key(key).unwrap_or_else(|| vec![0]));
             set_begins.push(place(sets.len()));
         }
@@ -59,7 +64,7 @@ impl Vpic {
         &self.tables.month
     }
 
-    /// How much memory all of it takes, in bytes, without the allocator's own.
+    /// Memory that the tables occupy, in bytes, without the allocator's own.
     pub fn size(&self) -> usize {
         let makers = self.tables.makers.iter().map(|maker| {
             size_of::<Maker>() + maker.code.len() + maker.makes.len() * 4 + maker.schemas.len() * size_of::<Use>()
@@ -77,7 +82,7 @@ impl Vpic {
             + weighed
     }
 
-    /// Whose a number is, by the three or six characters that name the maker.
+    /// Returns the maker of a VIN, by the three or six characters that identify it.
     pub fn maker(&self, number: &Number) -> Option<&Maker> {
         let find = |code: &str| {
             let at = self.tables.makers.binary_search_by(|maker| maker.code.as_str().cmp(code)).ok()?;
@@ -89,16 +94,18 @@ impl Vpic {
         }
     }
 
-    /// Names of the makes of a maker.
+    /// The names of a maker's makes.
     pub fn makes<'a>(&'a self, maker: &'a Maker) -> impl Iterator<Item = &'a str> {
         maker.makes.iter().filter_map(|&make| self.name(make))
     }
 
+    /// True if the maker has a scheme for the year.
     pub fn covers(&self, maker: &Maker, year: u16) -> bool {
         maker.schemas.iter().any(|used| used.from <= year && year <= used.to)
     }
 
-    /// What the schemas that a maker used in a year say; all of them where the year is not known.
+    /// Reads the VIN by the schemas that a maker used in a year, or by all of them where the year
+    /// is not known.
     pub fn read<'a>(&'a self, number: &Number, maker: &'a Maker, year: Option<u16>) -> Reading<'a> {
         let text = described(number);
         let mut fits = Vec::new();
@@ -125,7 +132,8 @@ impl Vpic {
         }
     }
 
-    /// How well the schemas of a year fit, in vPIC's order: the better year's is greater.
+    /// Rates how well the schemas of a year fit, in vPIC's order: the better year has the greater
+    /// score.
     pub fn score(&self, number: &Number, maker: &Maker, reading: &Reading<'_>) -> Score {
         let text = described(number);
         let weighed = &self.tables.weighed;
@@ -146,7 +154,8 @@ impl Vpic {
         found.score(number, maker.vehicle_type, reading, weighed)
     }
 
-    /// Of the patterns that tell one thing, the one that vPIC takes: of the schema that began last, then the newest, then by the key.
+    /// Chooses one pattern among those that give one element, as vPIC does: of the schema that
+    /// began last, then the newest, then by the key.
     fn best(&self, fits: &[Fit], told: u8) -> Option<usize> {
         let of_it = fits.iter().filter(|fit| self.tables.pattern_elements[fit.pattern] == told);
         let best = of_it.min_by_key(|fit| {
@@ -181,17 +190,17 @@ impl Vpic {
     }
 }
 
-/// The schemas that a maker used in a year; all of them where the year is not known.
+/// The schemas that a maker used in a year, or all of them where the year is not known.
 fn uses(maker: &Maker, year: Option<u16>) -> impl Iterator<Item = &Use> {
     maker.schemas.iter().filter(move |used| year.is_none_or(|year| used.from <= year && year <= used.to))
 }
 
-/// Whether every character described is one that a key takes at its place.
+/// True if a key allows every described character at its place.
 fn fit(sets: &[u64], text: &[u64]) -> bool {
     sets.len() <= text.len() && sets.iter().zip(text).all(|(set, bit)| set & bit != 0)
 }
 
-/// Where each of several follows the one before, and where the last ends.
+/// Returns the position where each of several runs begins, and at the end the total length.
 fn begins(lengths: impl Iterator<Item = u32>) -> Vec<u32> {
     let ends = lengths.scan(0_u32, |end, length| {
         *end = end.saturating_add(length);
@@ -200,7 +209,8 @@ fn begins(lengths: impl Iterator<Item = u32>) -> Vec<u32> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// What keys describe of a number, as sets of one: characters 4 to 8, a bar, and 10 to 17, as far as it goes.
+/// The part of a VIN that keys describe, as sets of one character: characters 4 to 8, a bar, and 10
+/// to 17, as far as the VIN goes.
 fn described(number: &Number) -> Vec<u64> {
     let bits = |places: Range<usize>| places.map(|place| tables::bit(number.at(place)));
     let length = number.length();
@@ -212,7 +222,8 @@ fn described(number: &Number) -> Vec<u64> {
     text
 }
 
-/// Every place that one column holds in another is there; otherwise the column's name.
+/// Checks that every position that one column holds in another exists. Returns the name of the
+/// first column that fails.
 fn check(tables: &Tables) -> Result<(), &'static str> {
     let below = |column: &[u32], end: usize| column.iter().all(|&place| (place as usize) < end || place == NONE);
     let patterns = tables.pattern_keys.len();

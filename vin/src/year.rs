@@ -1,4 +1,4 @@
-//! The model year that position 10 tells. Its code comes again every thirty years.
+//! Reads the model year from position 10. Its codes repeat every thirty years.
 
 use crate::number::Number;
 
@@ -6,11 +6,13 @@ use crate::number::Number;
 const CODES: &[u8; 30] = b"ABCDEFGHJKLMNPRSTVWXY123456789";
 const FIRST: u16 = 1980;
 const CYCLE: u16 = 30;
-/// Places from 0.
+/// Place, from 0, of the code of the year.
 const YEAR: usize = 9;
+/// Place, from 0, of the character that tells the cycle.
 const CYCLE_TELLER: usize = 6;
 
-/// The years a number may mean: the likelier first, and the other one where nothing tells the cycle.
+/// The years that a VIN may mean: the likelier one, and the other one where nothing tells the
+/// cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Years {
     pub likely: Option<u16>,
@@ -20,8 +22,10 @@ pub struct Years {
 impl Years {
     const NONE: Self = Self { likely: None, other: None };
 
-    /// By the American rule (49 CFR 565.15): cars, MPVs and light trucks tell the cycle by position 7, a letter from 2010 on. `covers` says
-    /// whether the maker has a scheme for a year; one that has none for this cycle, but for the other, means the other.
+    /// Reads the year by the American rule (49 CFR 565.15): cars, MPVs and light trucks tell the
+    /// cycle by position 7, which is a letter from 2010 on. `covers` returns whether the maker has
+    /// a scheme for a year. A maker that has none for this year but one for the year of the other
+    /// cycle means the other.
     pub fn american(number: &Number, light: bool, latest: u16, covers: impl Fn(u16) -> bool) -> Self {
         let Some(code) = code(number) else { return Self::NONE };
         let newer = FIRST + CYCLE + code;
@@ -35,7 +39,7 @@ impl Years {
         Self { likely: Some(if other_fits { other } else { year }), other: None }
     }
 
-    /// Of a maker who gives the year but follows no rule for the cycle.
+    /// Reads the year of a maker that encodes it but follows no rule for the cycle.
     pub fn elsewhere(number: &Number, latest: u16) -> Self {
         match code(number).map(|code| FIRST + code) {
             None => Self::NONE,
@@ -44,8 +48,8 @@ impl Years {
         }
     }
 
-    /// With the year that somebody knows: it counts where the number tells none, or tells that one as one of two, or the cycle was a
-    /// rule's.
+    /// Applies the year that the caller knows. It is used where the VIN gives none, gives this year
+    /// as one of two, or where the cycle came from a rule.
     pub fn hinted(self, hint: Option<u16>) -> Self {
         match (hint, self.likely) {
             (Some(hint), None) => Self { likely: Some(hint), other: None },
@@ -55,7 +59,7 @@ impl Years {
     }
 }
 
-/// Years after 1980 in the first cycle.
+/// The code as the number of years after 1980 in the first cycle.
 fn code(number: &Number) -> Option<u16> {
     let place = CODES.iter().position(|&code| code == number.at(YEAR))?;
     u16::try_from(place).ok()

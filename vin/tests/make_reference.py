@@ -1,10 +1,10 @@
-"""Writes reference.tsv, or another set of its kind: 1,000 made-up VINs over makes, years and vehicle types, and what the reference
-implementation reads in them.
+"""Writes reference.tsv, or another set of the same kind: 1,000 made-up VINs over makes, years and
+vehicle types, with the values that the reference implementation reads in them.
 
 usage: pip install ultravin==3.0.2; python3 make_reference.py 45 > reference.tsv; python3 make_reference.py 2026 > reference_2026.tsv
 
-The numbers are put together from the makers, the patterns of vPIC's tables, a right check digit and random serial numbers: they name no
-vehicle. Each pair of make and year comes once.
+The VINs are put together from the makers, the patterns of vPIC's tables, a correct check digit and
+random serial numbers: they belong to no vehicle. Each pair of make and year occurs once.
 """
 
 import random
@@ -13,15 +13,17 @@ from datetime import datetime
 
 import ultravin
 
-# The reference's clock. A fixed one, so that the same version writes the same file.
+# The reference's clock, fixed so that the same version writes the same file.
 NOW = datetime(2026, 11, 1)
 LATEST_YEAR = 2027
-# vPIC's number of the vehicle type, how many numbers to take: cars, MPVs, trucks, motorcycles, buses, incomplete vehicles, trailers.
+# vPIC's number of the vehicle type, and how many VINs to make: cars, MPVs, trucks, motorcycles,
+# buses, incomplete vehicles, trailers.
 SHARES = [(2, 270), (7, 230), (3, 200), (1, 150), (5, 50), (10, 50), (6, 50)]
 
 
 def rows(vehicle_type, count, seed, chance):
-    """That many numbers of one vehicle type, a pair of make and year at a time, years evenly."""
+    """Returns `count` VINs of one vehicle type, one pair of make and year at a time, spread evenly
+    over the years."""
     per_year = {}
     for number in ultravin.generate(count * 40, seed=seed, invalid_rate=0, vehicle_type=vehicle_type, max_year=LATEST_YEAR, now=NOW):
         read = ultravin.decode(number, now=NOW)

@@ -1,5 +1,6 @@
-//! The decoder beside the reference implementation, and beside the catalog, over made-up numbers (`make_reference.py`): two sets of
-//! 1,000, the second one to show that nothing was fitted to the first.
+//! Compares the decoder with the reference implementation, and with the catalog, over made-up VINs
+//! (`make_reference.py`): two sets of 1,000, the second one to show that nothing was fitted to the
+//! first.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
@@ -7,9 +8,9 @@ use cyclorama_catalog::Catalog;
 use cyclorama_vin::{Confidence, Coverage, Decoder, YearLimits};
 use std::collections::BTreeMap;
 
-/// In thousandths, on make, model and year.
+/// Minimum agreement on make, model and year, in thousandths.
 const AGREEMENT_MIN: usize = 995;
-/// In hundredths, on the make of eight characters.
+/// Minimum agreement on the make from eight characters, in hundredths.
 const AGREEMENT_OF_PIECES_MIN: usize = 99;
 const FIRST: &str = include_str!("reference.tsv");
 const SECOND: &str = include_str!("reference_2026.tsv");
@@ -52,7 +53,7 @@ fn decodes_as_the_reference_does() {
     }
 }
 
-/// The year that somebody knows decides between the two that a letter may mean.
+/// A known year decides between the two that a letter may mean.
 #[test]
 fn with_the_year_beside_it_every_year_is_that_one() {
     let decoder = Decoder::embedded().unwrap();
@@ -64,7 +65,8 @@ fn with_the_year_beside_it_every_year_is_that_one() {
     }
 }
 
-/// Eight characters with the year tell the make; that they are a piece shows in the confidence.
+/// Eight characters with the year give the make, and the confidence shows that they are only a
+/// part.
 #[test]
 fn a_piece_of_a_number_tells_the_make() {
     let decoder = Decoder::embedded().unwrap();
@@ -80,7 +82,8 @@ fn a_piece_of_a_number_tells_the_make() {
     assert!(asked >= 700 && same * 100 >= asked * AGREEMENT_OF_PIECES_MIN, "{same} of {asked}");
 }
 
-/// Prints which decoded names the catalog does not have; what a name means to it is the catalog's own business.
+/// Prints the decoded names that the catalog does not have. How the catalog reads a name is tested
+/// there.
 #[test]
 fn the_catalog_is_asked_for_every_decoded_name() {
     let decoder = Decoder::embedded().unwrap();

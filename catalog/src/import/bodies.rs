@@ -1,9 +1,12 @@
-//! Which bodies each model had in which years by the sources, as the tables `bodies.tsv` and `bodies.cc-by-sa.tsv`.
+//! Gathers which bodies each model had in which years according to the sources, as the tables
+//! `bodies.tsv` and `bodies.cc-by-sa.tsv`.
 //!
-//! A model's usual body is what [`super::body`] says; here are the others. Sources confuse things (a trim's row, a body
-//! word for a whole family), so another body counts only where it was seen in two years or by two publishers, and where
-//! one publisher lists it beside another body in the same year: two publishers that call the one body by two words are
-//! no choice. A row of the catalog whose name is a model's and a body word (`Golf SportWagen`) counts by itself.
+//! The usual body of a model is decided in [`super::body`]; the tables hold the others. Sources
+//! confuse bodies (a trim's row, a body word for a whole family). Therefore another body counts
+//! only if it was seen in two years or by two publishers, and if one publisher lists it beside
+//! another body in the same year: two publishers that use two words for one body are not a choice.
+//! A row of the catalog whose name is a model's name and a body word (`Golf SportWagen`) counts by
+//! itself.
 
 use super::evidence::{BodySighting, Evidence, MEMBERS, Publisher, SizeSighting};
 use super::rules::Rules;
@@ -11,11 +14,13 @@ use cyclorama_core::BodyClass;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Years between two sightings over which a body is taken to have been on offer.
+/// Maximum number of years between two sightings in which a body is taken to have been on offer.
 const GAP_YEARS_MAX: u16 = 3;
-/// A generation lasts longer than this: a size of so many years before or after holds.
+/// Maximum distance, in years, at which a measured size still holds. A generation lasts longer than
+/// this.
 const NEAR_YEARS: u16 = 4;
-/// Differences below these, in millimetres, are bumpers and rounding; above them the body is another.
+/// Differences below these, in millimetres, are bumpers and rounding. Above them the body is
+/// another one.
 const SAME_LENGTH_MM: u32 = 20;
 const SAME_WHEELBASE_MM: u32 = 10;
 const SAME_HEIGHT_MM: u32 = 25;
@@ -23,16 +28,16 @@ const SAME_HEIGHT_MM: u32 = 25;
 /// The source of a line whose body the catalog lists as a row of its own.
 const CATALOG_ROW: &str = "catalog-row";
 
-/// One model of the release, as far as its choice of bodies depends on it.
+/// The parts of a model of the release that decide its choice of bodies.
 pub struct Subject {
     pub slug: String,
     pub key: String,
     pub words: Vec<String>,
-    /// Its usual body without and with the share-alike source, by year.
+    /// Its usual body by year, without and with the share-alike source.
     pub usual: BTreeMap<u16, (BodyClass, BodyClass)>,
 }
 
-/// Length, width, height, wheelbase in millimetres, as far as known.
+/// Length, width, height and wheelbase in millimetres, as far as they are known.
 type Size = [Option<u32>; 4];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,23 +51,25 @@ struct Line {
     why: BTreeSet<&'static str>,
 }
 
-/// How many models the sources know with a choice of bodies.
+/// Number of models for which the sources know a choice of bodies.
 #[derive(Debug, Default, Clone, Serialize)]
 pub struct BodyChoice {
     pub models: usize,
-    /// Models of which no source that may be used freely names a body; one body; several.
+    /// Models by the number of bodies that the free sources name: none (`unseen`), `one` or
+    /// `several`.
     pub unseen: usize,
     pub one: usize,
     pub several: usize,
     /// Models with several bodies once the share-alike source counts too.
     pub several_with_share_alike: usize,
-    /// By source: models of which it names a body, and several that count.
+    /// By source, the number of models for which it names a body, and for which it names several
+    /// that count.
     pub by_source: BTreeMap<&'static str, (usize, usize)>,
     pub lines: usize,
     pub share_alike_lines: usize,
 }
 
-/// The two tables while they are gathered make by make.
+/// The two tables, while they are gathered make by make.
 #[derive(Default)]
 pub struct Tables {
     plain: Vec<Line>,
@@ -70,7 +77,8 @@ pub struct Tables {
     pub choice: BodyChoice,
 }
 
-/// The size of one body of a model in one year, the rows that are this body alone, and where that is from.
+/// The size of one body of a model in one year, the rows that have this body alone, and the sources
+/// of both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Offer {
     size: Size,
@@ -81,7 +89,7 @@ struct Offer {
 type Offers = BTreeMap<BodyClass, BTreeMap<u16, Offer>>;
 
 impl Tables {
-    /// Adds the models of one make, whose key and slug are given.
+    /// Adds the models of one make, given by its key and slug.
     pub fn add_make(&mut self, rules: &Rules, evidence: &Evidence, (key, slug): (&str, &str), models: &[Subject]) {
         let of_key: HashMap<&str, &Subject> = models.iter().map(|model| (model.key.as_str(), model)).collect();
         let mut rows: HashMap<&str, Vec<(&Subject, BodyClass)>> = HashMap::new();
@@ -117,7 +125,8 @@ impl Tables {
         }
     }
 
-    /// By source: which models it knows, and of which it names several bodies that count.
+    /// Counts by source the models that it knows, and those for which it names several bodies that
+    /// count.
     fn count_sources(&mut self, full: &Sightings<'_>) {
         let mut of_publisher: BTreeMap<&'static str, BTreeSet<BodyClass>> = BTreeMap::new();
         for one in full.kept() {
@@ -133,7 +142,7 @@ impl Tables {
         }
     }
 
-    /// The free table, the share-alike one and what they cover.
+    /// Returns the free table, the share-alike one and the counts of what they cover.
     pub fn finish(mut self, package: &str) -> (String, String, BodyChoice) {
         (self.choice.lines, self.choice.share_alike_lines) = (self.plain.len(), self.share_alike.len());
         let plain = table(&FREE_HEADER.replace("{package}", package), self.plain);
@@ -162,7 +171,7 @@ impl Subject {
     }
 }
 
-/// Key of the model that a row's name begins with, where nothing but a body word follows.
+/// Returns the key of the model that a row's name begins with, if only a body word follows.
 fn base_of<'a>(
     rules: &Rules,
     make: &str,
@@ -180,7 +189,7 @@ fn base_of<'a>(
     })
 }
 
-/// Cars' bodies; lorries, buses and what is ridden have none to choose.
+/// True for bodies of cars. Lorries, buses and vehicles that are ridden have no choice of bodies.
 fn is_choosable(body: BodyClass) -> bool {
     use BodyClass::{Bus, Motorcycle, Other, Rickshaw, Scooter, Trailer, Truck};
     !matches!(body, Truck | Bus | Motorcycle | Scooter | Trailer | Rickshaw | Other)
@@ -196,8 +205,9 @@ struct Sightings<'a> {
 }
 
 impl Sightings<'_> {
-    /// Sightings under the model's own name and under those of its family's members, in the years that the catalog has the
-    /// model. Words that several sources use for one body are the catalog's one body here.
+    /// Returns the sightings under the model's own name and under those of its family's members, in
+    /// the years in which the catalog has the model. Words that several sources use for one body
+    /// are mapped to the catalog's one body.
     fn seen(&self) -> Vec<BodySighting> {
         let members = format!("{MEMBERS}{}", self.model.key);
         let told = [self.model.key.as_str(), &members].into_iter().filter_map(|key| self.evidence.get(self.make, key));
@@ -211,7 +221,7 @@ impl Sightings<'_> {
         told.flat_map(|one| one.bodies.iter().filter(is_body).filter_map(settle)).collect()
     }
 
-    /// Those of a body that counts.
+    /// Returns the sightings of bodies that count.
     fn kept(&self) -> Vec<BodySighting> {
         let seen = self.seen();
         let counts = |body: BodyClass| {
@@ -263,7 +273,7 @@ impl Sightings<'_> {
         offers
     }
 
-    /// A body that was seen before and after some years was there between.
+    /// Adds the years between two sightings of a body, in which it was on offer as well.
     fn fill_gaps(&self, years: &mut BTreeMap<u16, Offer>) {
         let seen: Vec<u16> = years.keys().copied().collect();
         for pair in seen.windows(2) {
@@ -276,9 +286,9 @@ impl Sightings<'_> {
         }
     }
 
-    /// The nearest measured size of the body under a name; with `of_body` only where the source says which body it
-    /// measured. The rules' published
-    /// figures are of whole nameplates, and so of their usual bodies.
+    /// Returns the nearest measured size of the body under a name; with `of_body` only where the
+    /// source says which body it measured. The published figures of the rules are for whole
+    /// nameplates, and therefore for their usual bodies.
     fn size(&self, key: &str, body: BodyClass, year: u16, of_body: bool) -> Size {
         let members = format!("{MEMBERS}{key}");
         let known = [key, &members].into_iter().filter_map(|key| self.evidence.get(self.make, key));
@@ -297,8 +307,8 @@ impl Sightings<'_> {
     }
 }
 
-/// A source's body word beside the model's usual body: words that sources use for one and the same body give the usual
-/// one; what cannot be is `None`.
+/// Compares a source's body word with the model's usual body. Words that sources use for the same
+/// body give the usual one; a body that the model cannot have gives `None`.
 fn settled(seen: BodyClass, usual: BodyClass) -> Option<BodyClass> {
     use BodyClass::{Convertible, Coupe, Fastback, Hatchback, Minivan, OffRoader, Pickup, Sedan, Suv, Van, Wagon};
     if !is_choosable(seen) || !is_choosable(usual) {
@@ -322,7 +332,7 @@ fn settled(seen: BodyClass, usual: BodyClass) -> Option<BodyClass> {
     if is_one_body { Some(usual) } else { (!is_slip).then_some(seen) }
 }
 
-/// The identifier of a source, as its folder is called.
+/// The identifier of a source, which is the name of its folder.
 fn source(publisher: Publisher) -> &'static str {
     match publisher {
         Publisher::Cvs => "ca-cvs-allcarsdb",
@@ -334,7 +344,7 @@ fn source(publisher: Publisher) -> &'static str {
     }
 }
 
-/// The part of `full` that `free` lacks: bodies, years of a body, and sizes.
+/// Returns the part of `full` that `free` lacks: bodies, years of a body, and sizes.
 fn without(mut full: Offers, free: &Offers) -> Offers {
     for (body, years) in &mut full {
         years.retain(|year, offer| {
@@ -345,7 +355,7 @@ fn without(mut full: Offers, free: &Offers) -> Offers {
     full
 }
 
-/// Neighbouring years with the same facts in one line each.
+/// Makes lines of consecutive years with the same facts.
 fn lines(model: &str, offers: &Offers) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for (body, years) in offers {
@@ -417,7 +427,8 @@ mod tests {
         }
     }
 
-    /// The lines of the free and of the share-alike table for one model of the make `Volkswagen`, by sightings of it and rows beside it.
+    /// The lines of the free and of the share-alike table for one model of the make `Volkswagen`,
+    /// from its sightings and the rows beside it.
     fn tables(model: Subject, rows: Vec<Subject>, seen: &[(Publisher, u16, BodyClass)]) -> (Vec<String>, Vec<String>) {
         let rules = Rules::built_in().unwrap();
         let mut evidence = Evidence::default();

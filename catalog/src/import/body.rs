@@ -1,4 +1,4 @@
-//! Which body a model has in a year, and of which vehicle type it mostly is.
+//! Decides which body a model has in a year, and which vehicle type it mostly is.
 
 use super::evidence::{Evidence, Publisher};
 use super::rules::Rules;
@@ -8,11 +8,11 @@ use crate::names;
 use crate::release::YearSet;
 use cyclorama_core::{BodyClass, Dimensions, VehicleType};
 
-/// A "van" lower than this is a minivan: sources call both a van. The tallest minivans have 1.83 m, the lowest
-/// full-size vans 1.95 m; small panel vans are named in the rules.
+/// A "van" up to this height is a minivan, because sources call both a van. The tallest minivans
+/// have 1.83 m, the lowest full-size vans 1.95 m. Small panel vans are named in the rules.
 const MINIVAN_HEIGHT_MM_MAX: u32 = 1880;
 
-/// Several bodies in one year: the first of these is the model's.
+/// If a model has several bodies in one year, the first of these is its usual one.
 const PRIMARY: [BodyClass; 10] = [
     BodyClass::Sedan,
     BodyClass::Suv,
@@ -29,18 +29,19 @@ const PRIMARY: [BodyClass; 10] = [
 pub struct Facts {
     pub body: BodyClass,
     pub dimensions: Dimensions,
-    /// For the import's report.
+    /// Where the dimensions come from, for the import's report.
     pub dimensions_from: &'static str,
 }
 
-/// One model, with everything known of it.
+/// One model, with everything that is known about it.
 pub struct Subject<'a> {
     rules: &'a Rules,
     name: Nameplate<'a>,
-    /// Kinds of vehicle the registers know it as, body words of its car rows.
+    /// The kinds of vehicle as which the registers know it, and the body words of its car rows.
     kinds: Vec<&'a str>,
     car_bodies: Vec<&'a str>,
-    /// Body word of its own name, and whether it counts over the rules for the nameplate.
+    /// The body word in its own name (`word`), and whether it takes precedence over the rules for
+    /// the nameplate (`word_decides`).
     word: Option<BodyClass>,
     word_decides: bool,
     scooter_word: bool,
@@ -75,12 +76,13 @@ impl<'a> Subject<'a> {
         subject
     }
 
-    /// Likeliest first.
+    /// Vehicle types with their years, the likeliest first.
     pub fn types(&self) -> Vec<(VehicleType, YearSet)> {
         self.types.clone()
     }
 
-    /// Registers list one model under several types; a body that is known says which of them is meant.
+    /// Registers list one model under several types. Moves the type that fits the known body to the
+    /// front.
     fn prefer_type_of_body(&mut self, years: YearSet) {
         let Some(middle) = years.iter().nth(years.len() / 2) else { return };
         let wanted: &[VehicleType] = match self.known_body(middle, true) {
@@ -97,7 +99,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The body as far as rules, sources and the name know it.
+    /// The body as far as rules, sources and the name tell it.
     fn known_body(&self, year: u16, with_share_alike: bool) -> Option<BodyClass> {
         let is_two_wheeler =
             matches!(self.types.first(), Some((VehicleType::Motorcycle | VehicleType::AutoRickshaw, _)));
@@ -108,7 +110,7 @@ impl<'a> Subject<'a> {
             return self.word;
         }
         let seen = self.seen_body(year, with_share_alike);
-        // A "wagon" among vans (Transit Wagon) is one with windows.
+        // A "wagon" among vans (Transit Wagon) is a van with windows.
         let word = self.word.filter(|word| {
             *word != BodyClass::Wagon
                 || !matches!(seen, Some(BodyClass::Van | BodyClass::Minivan | BodyClass::Suv | BodyClass::Pickup))
@@ -116,8 +118,8 @@ impl<'a> Subject<'a> {
         self.rules.body(self.name.make, self.name.key, year, word.or(seen)).or(word).or(seen)
     }
 
-    /// What the sources saw, nearest name first; there, the named bodies of the year, then of the nearest year, then size
-    /// classes.
+    /// Returns the body that the sources saw, under the nearest name that has one: there, first the
+    /// named bodies of the year, then those of the nearest year, then size classes.
     fn seen_body(&self, year: u16, with_share_alike: bool) -> Option<BodyClass> {
         self.name.sightings.iter().find_map(|sightings| {
             let usable = || sightings.bodies.iter().filter(|one| with_share_alike || one.publisher != Publisher::Cvs);
@@ -156,11 +158,13 @@ impl<'a> Subject<'a> {
         Facts { body, dimensions, dimensions_from }
     }
 
-    /// Where nothing is known of the body: what most vehicles of its type and origin have, unless a rule knows better.
+    /// Returns the body that most vehicles of its type and origin have, unless a rule knows better.
+    /// For models whose body is not known.
     fn assumed_body(&self, year: u16) -> BodyClass {
         let usual = self.usual_body();
         let is_two_wheeler = |body| matches!(body, BodyClass::Motorcycle | BodyClass::Scooter | BodyClass::Rickshaw);
-        // One name can be a car and a motorcycle of the same make; a rule about the one says nothing of the other.
+        // One name can be a car and a motorcycle of the same make. A rule about the one does not
+        // hold for the other.
         let ruled = self.rules.body(self.name.make, self.name.key, year, Some(usual));
         ruled.filter(|body| is_two_wheeler(*body) == is_two_wheeler(usual)).unwrap_or(usual)
     }
@@ -186,7 +190,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The registers' one body word where they have one. Else a hatchback, which most cars outside America are.
+    /// Returns the registers' one body word where they have one; else a hatchback, which most cars
+    /// outside America are.
     fn assumed_car(&self) -> BodyClass {
         match self.car_bodies.as_slice() {
             ["suv"] => BodyClass::Suv,

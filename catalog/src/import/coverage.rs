@@ -1,4 +1,5 @@
-//! How much of a release is known, and how much stands for its class: for `catalog info`.
+//! Counts for how many vehicles of a release the size is known, and how many have that of their
+//! class. For `catalog info`.
 
 use super::super::Catalog;
 use super::ImportError;
@@ -6,18 +7,20 @@ use super::rules::Rules;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Counts of vehicles by what is known of them.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// Vehicles by body class.
+    /// Number of vehicles by body class.
     pub bodies: BTreeMap<&'static str, usize>,
-    /// Vehicles whose size a source or a published figure of the family tells.
+    /// Number of vehicles whose size comes from a source or from a published figure of the family.
     pub sized: usize,
-    /// Vehicles that have the size of their body class.
+    /// Number of vehicles that have the size of their body class.
     pub of_class: usize,
 }
 
 impl Coverage {
-    /// By the built-in rules, with which a size of the class is recognised.
+    /// Counts the vehicles of a catalog. The built-in rules are needed to recognise a size of the
+    /// class.
     pub fn of(catalog: &Catalog) -> Result<Self, ImportError> {
         let rules = Rules::built_in()?;
         let mut coverage = Self::default();

@@ -1,11 +1,12 @@
-//! What each source says of a model's body and size, in one shape: sightings under the catalog's own keys.
+//! The statements of all sources about a model's body and size, in one shape: sightings under the
+//! catalog's own keys.
 
 use super::rules::Rules;
 use crate::names;
 use cyclorama_core::BodyClass;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Who says it, the most trusted first.
+/// The publisher of a statement, the most trusted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Publisher {
     /// Transport Canada through AllCarsDB: share-alike.
@@ -18,6 +19,7 @@ pub enum Publisher {
     SizeClass,
 }
 
+/// A statement of a publisher that a model had a body in a year.
 #[derive(Debug, Clone, Copy)]
 pub struct BodySighting {
     pub publisher: Publisher,
@@ -25,14 +27,14 @@ pub struct BodySighting {
     pub body: BodyClass,
 }
 
-/// Dimensions in millimetres; what a source does not say is `None`.
+/// Dimensions in millimetres; `None` where a source does not have them.
 #[derive(Debug, Clone, Copy)]
 pub struct SizeSighting {
     pub publisher: Publisher,
     pub from: u16,
     pub to: u16,
     pub body: Option<BodyClass>,
-    /// A crew or double cab.
+    /// True for a pickup with a crew or double cab.
     pub four_door_cab: bool,
     pub length_mm: u32,
     pub height_mm: u32,
@@ -46,12 +48,13 @@ impl SizeSighting {
         (self.from..=self.to).contains(&year)
     }
 
-    /// Years between the sighting and `year`.
+    /// Years between the sighting and `year`, 0 within it.
     pub fn distance(&self, year: u16) -> u16 {
         self.from.saturating_sub(year).max(year.saturating_sub(self.to))
     }
 
-    /// Proportions no road vehicle has are slips of the source (nine in CVS).
+    /// True if the proportions are those of a road vehicle. Others are mistakes of the source (nine
+    /// in CVS).
     fn is_plausible(&self) -> bool {
         let ratio = |a: u32, b: u32| f64::from(a) / f64::from(b.max(1));
         (2_000..12_500).contains(&self.length_mm)
@@ -61,17 +64,18 @@ impl SizeSighting {
     }
 }
 
-/// Registers know what kind of vehicle a name is, and how common.
+/// The registers' knowledge of a name: the kind of vehicle, and how common it is.
 #[derive(Debug, Clone, Default)]
 pub struct Register {
-    /// `car`, `van`, `truck`, `bus`, `motorcycle`, `moped`
+    /// `car`, `van`, `truck`, `bus`, `motorcycle` or `moped`.
     pub kinds: BTreeSet<String>,
-    /// Body words of the `car` rows; weak.
+    /// Body words of the `car` rows; weak evidence.
     pub car_bodies: BTreeSet<String>,
-    /// 1 (commonest) to 10; 0 unknown.
+    /// Popularity from 1 (the most common) to 10; 0 if unknown.
     pub popularity: u8,
 }
 
+/// All statements of the sources about one model.
 #[derive(Debug, Default)]
 pub struct Sightings {
     pub bodies: Vec<BodySighting>,
@@ -79,36 +83,38 @@ pub struct Sightings {
     pub register: Register,
 }
 
-/// Sightings by make key and model key.
+/// All sightings, by make key and model key.
 #[derive(Debug, Default)]
 pub struct Evidence {
-    /// Models in the order of their names: what a family gathers must not depend on chance.
+    /// Models in the order of their names, because the sightings that a family gathers must not
+    /// depend on chance.
     pub models: HashMap<String, BTreeMap<String, Sightings>>,
-    /// Pretty names of makes, by key.
+    /// Names of makes as they are shown, by key.
     pub make_names: HashMap<String, String>,
     /// Nicknames of makes, by key.
     pub make_aliases: HashMap<String, Vec<String>>,
 }
 
-/// A model name of a source, brought to the catalog's key.
+/// A model name of a source, mapped to the catalog's key.
 pub struct Target {
     pub make: String,
     pub model: String,
-    /// What a word beyond the model (trim, drive, body) says of the body.
+    /// The body that a word beyond the model (trim, drive, body) stands for.
     pub word_body: Option<BodyClass>,
 }
 
-/// The models the catalog has, by make key.
+/// The keys of the models that the catalog has, by make key.
 pub type Known = HashMap<String, BTreeSet<String>>;
 
 impl Target {
-    /// The longest beginning of the name that is a model of the catalog; else the whole name, so that a family the
-    /// catalog has no name for (`3 Series` in one year) is still found by its members.
+    /// Finds the catalog's key of a name: the longest beginning of the name that is a model of the
+    /// catalog; else the whole name, so that a family that is not in the catalog (`3 Series` in one
+    /// year) is still found by its members.
     pub fn resolve(rules: &Rules, known: &Known, make: &str, model: &str) -> Self {
         let make = rules.make_key(make);
         let mut words = names::words(model);
         let make_words = names::words(&make);
-        // "Ram Ram 1500" of make Ram is the catalog's "1500".
+        // "Ram Ram 1500" of the make Ram is the catalog's "1500".
         if words.len() > 1
             && !make_words.is_empty()
             && words.first() == make_words.first()
@@ -122,7 +128,8 @@ impl Target {
         let is_known = |key: &str| models.is_some_and(|models| models.contains(key));
         for count in (1..=words.len()).rev() {
             let key = words[..count].concat();
-            // One letter is a model of its own only when it is the whole name ("C 300" is no Mercedes "C").
+            // A single letter is a model only when it is the whole name ("C 300" is not the
+            // Mercedes "C").
             if count < words.len() && key.len() < 2 {
                 break;
             }
@@ -157,8 +164,8 @@ impl Evidence {
         }
     }
 
-    /// Gathers what members of a family say under the family's key with [`MEMBERS`] before it, so that `3 Series` has
-    /// a size in the years in which only `328i` was measured.
+    /// Gathers the sightings of a family's members under the family's key with [`MEMBERS`] before
+    /// it, so that `3 Series` has a size in the years in which only `328i` was measured.
     pub fn gather_families(&mut self, rules: &Rules) {
         for (make, models) in &mut self.models {
             let mut of_families: BTreeMap<String, Sightings> = BTreeMap::new();
@@ -174,5 +181,6 @@ impl Evidence {
     }
 }
 
-/// Marks the key under which the sightings of a family's members are gathered; no key of a name has it.
+/// Marks the key under which the sightings of a family's members are gathered. The key of a name
+/// never has it.
 pub const MEMBERS: &str = "members of ";

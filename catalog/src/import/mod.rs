@@ -1,7 +1,9 @@
-//! Makes a release: the package says which vehicles exist, the sources what body and size they have.
+//! Makes a release: the package says which vehicles exist, the sources which body and size they
+//! have.
 //!
-//! Every entry is derived twice, with and without the share-alike source; where the two differ the difference goes to
-//! the supplement, so the release itself holds nothing that comes only from there.
+//! Every entry is derived twice, with and without the share-alike source. Where the two differ, the
+//! difference goes to the supplement, so the release itself holds nothing that comes only from the
+//! share-alike source.
 
 mod bodies;
 mod body;
@@ -33,6 +35,7 @@ const SUPPLEMENT_NOTICE: &str = "Vehicle dimensions and body styles in this file
     values contain information licensed under the Open Government Licence - Canada (Transport Canada, Canadian Vehicle \
     Specifications).";
 
+/// The reason why an import failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error("cannot read {}", path.display())]
@@ -53,27 +56,28 @@ pub enum ImportError {
     Release(#[from] ReleaseError),
 }
 
-/// What an import made, and from what.
+/// The result of an import.
 #[derive(Debug, serde::Serialize)]
 pub struct Report {
     pub package: String,
     pub counts: super::Counts,
-    /// Folders of the sources that were not there.
+    /// Folders of sources that were missing.
     pub missing_sources: Vec<&'static str>,
-    /// Vehicles by where their dimensions come from.
+    /// Number of vehicles by the origin of their dimensions.
     pub dimensions_from: BTreeMap<&'static str, usize>,
-    /// Vehicles by body class.
+    /// Number of vehicles by body class.
     pub bodies: BTreeMap<&'static str, usize>,
-    /// Vehicles whose facts are in the supplement.
+    /// Number of vehicles whose facts are in the supplement.
     pub share_alike_vehicles: usize,
-    /// Models with a choice of bodies.
+    /// Number of models with a choice of bodies.
     pub body_choice: BodyChoice,
     pub release_bytes: usize,
     pub supplement_bytes: usize,
 }
 
-/// Reads package, sources and rules (the built-in ones if `None`), writes `out` and beside it the supplement and the two
-/// tables of bodies.
+/// Reads package, sources and rules (the built-in ones if `None`), and writes the release to `out`,
+/// and beside it the supplement and the two tables of bodies. Returns [`ImportError`] if an input
+/// cannot be read or has another shape, or if the result does not match the package.
 pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) -> Result<Report, ImportError> {
     let rules = rules.map_or_else(Rules::built_in, Rules::read)?;
     let package = package::read(package)?;
@@ -154,7 +158,8 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
     })
 }
 
-/// Reads back what will be written, and counts it against the package before anything is replaced.
+/// Reads back the bytes of the release, and compares its counts with the package before any file is
+/// replaced.
 fn counted(package: &Package, release: &[u8], supplement: &[u8]) -> Result<super::Counts, ImportError> {
     let counts = super::Catalog::read("(new)", release, Some(supplement))?.counts();
     let data = &package.data;
@@ -169,7 +174,7 @@ fn counted(package: &Package, release: &[u8], supplement: &[u8]) -> Result<super
     Err(ImportError::Counts { detail })
 }
 
-/// Replaces a file in one step, so that a running service never loads half of it.
+/// Replaces a file in one step, so that a running service never loads a half-written one.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
     let beside = path.with_extension("new");
     std::fs::write(&beside, bytes)
@@ -182,15 +187,16 @@ struct MakeDraft {
     key: String,
     name: String,
     slug: String,
-    /// By key.
+    /// Models by key.
     models: BTreeMap<String, ModelDraft>,
 }
 
 #[derive(Default)]
 struct ModelDraft {
-    /// Years by vehicle type (number of `VehicleType::ALL`), by name.
+    /// Years by vehicle type (position in `VehicleType::ALL`), by spelling.
     spellings: BTreeMap<String, BTreeMap<u8, YearSet>>,
-    /// Years in the package's first source, NHTSA, by name: its spellings are the ones people know.
+    /// Years in the package's first source, NHTSA, by spelling. Its spellings are the well-known
+    /// ones.
     us_years: BTreeMap<String, YearSet>,
 }
 
@@ -226,7 +232,7 @@ fn draft(package: &Package) -> Result<Vec<MakeDraft>, ImportError> {
         })
         .collect();
     makes.sort_by(|a, b| a.slug.cmp(&b.slug).then(a.name.cmp(&b.name)));
-    // Two makes of one slug stay two: the later one's gets a number.
+    // Two makes with one slug stay separate: the later one's slug gets a number.
     for index in 1..makes.len() {
         let same = makes[..index].iter().filter(|other| other.key == makes[index].key).count();
         if same > 0 {
@@ -257,7 +263,8 @@ impl ModelDraft {
         self.spellings.values().flat_map(BTreeMap::values).fold(YearSet::default(), |all, years| all.union(*years))
     }
 
-    /// The spelling to show: NHTSA's if it has one, with lower-case letters rather than capitals, the one of most years.
+    /// The spelling to show: NHTSA's if it has one, one with lower-case letters rather than
+    /// capitals, and the one of most years.
     fn spelling(&self) -> &str {
         let years =
             |name: &str| self.spellings[name].values().fold(YearSet::default(), |all, years| all.union(*years)).len();
@@ -270,7 +277,8 @@ impl ModelDraft {
             .map_or("", String::as_str)
     }
 
-    /// Vehicle types, the one with the most years first; of equals, the one in this order.
+    /// Vehicle types, the one with the most years first; of equals, the one that is first in this
+    /// order.
     fn types(&self) -> Vec<(VehicleType, YearSet)> {
         use VehicleType::{AutoRickshaw, Bus, Motorcycle, Mpv, Other, PassengerCar, Truck};
         let order = [PassengerCar, Motorcycle, Truck, Mpv, Bus, AutoRickshaw, Other];
@@ -285,7 +293,7 @@ impl ModelDraft {
     }
 }
 
-/// Distinct dimensions, and where each is.
+/// Distinct dimensions, and the position of each in the list.
 #[derive(Default)]
 struct Sizes {
     list: Vec<Dimensions>,
@@ -308,11 +316,11 @@ struct Builder<'a> {
     report: BTreeMap<&'static str, usize>,
     bodies: BTreeMap<&'static str, usize>,
     share_alike: usize,
-    /// Models of the make at hand.
+    /// Models of the make that is being built.
     subjects: Vec<bodies::Subject>,
 }
 
-/// First and last year, body, position of the dimensions: a span of a [`Patch`].
+/// First and last year, body, and position of the dimensions: a span of a [`Patch`].
 type PatchSpan = (u8, u8, u8, u32);
 
 impl Builder<'_> {
@@ -376,8 +384,9 @@ impl Builder<'_> {
     }
 }
 
-/// What is known of a model, nearest first: under its own key, under the longest known beginnings of its name
-/// (`911 GT3`: `911`), under its family, and of its family's members.
+/// Returns the sightings that hold for a model, the nearest first: under its own key, under the
+/// longest known beginnings of its name (`911 GT3`: `911`), under its family, and under its
+/// family's members.
 fn chain<'a>(rules: &Rules, evidence: &'a Evidence, make: &str, key: &str, spelling: &str) -> Vec<&'a Sightings> {
     let mut keys = vec![key.to_owned()];
     let words = names::words(spelling);
@@ -397,13 +406,15 @@ fn chain<'a>(rules: &Rules, evidence: &'a Evidence, make: &str, key: &str, spell
     keys.iter().filter_map(|key| evidence.get(make, key)).collect()
 }
 
-/// Key of the family that a trim of a make belongs to by the built-in rules (`328xi`: `3series`), both as keys.
+/// Returns the key of the family that a trim of a make belongs to by the built-in rules (`328xi`:
+/// `3series`). Make and model are keys as well.
 pub fn family(make: &str, model: &str) -> Option<String> {
     static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| Rules::built_in().ok());
     RULES.as_ref()?.family(make, model)
 }
 
-/// Position of a value in its enumeration, as the release stores it. The enumerations have fewer than 64 values.
+/// Position of a value in its enumeration, as the release stores it. The enumerations have fewer
+/// than 64 values.
 fn number<T: PartialEq>(all: &[T], value: T) -> u8 {
     all.iter().position(|other| *other == value).unwrap_or(0) as u8
 }

@@ -1,15 +1,15 @@
-//! Reads the npm package `@meterapp/vehicle-db`: a folder or the `.tgz` of `npm pack`. Its data is one JSON literal in
-//! `dist/data.js`; nothing of the JavaScript is run.
+//! Reads the npm package `@meterapp/vehicle-db`: a folder or the `.tgz` of `npm pack`. Its data is
+//! one JSON literal in `dist/data.js`; none of the JavaScript is executed.
 
 use super::ImportError;
 use serde::Deserialize;
 use std::io::Read;
 use std::path::Path;
 
-/// Bound on one file of the package; `data.js` has 5 MB.
+/// Maximum size of one file of the package, in bytes; `data.js` has 5 MB.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// The package's data as it is.
+/// The package's data, unchanged.
 #[derive(Debug)]
 pub struct Package {
     pub name: String,
@@ -55,6 +55,8 @@ struct Manifest {
     version: String,
 }
 
+/// Reads the package from a folder or a `.tgz` file. Returns [`ImportError`] if a file is missing,
+/// cannot be read or has another shape.
 pub fn read(path: &Path) -> Result<Package, ImportError> {
     let unreadable = |source| ImportError::Read { path: path.to_owned(), source };
     let (manifest, data) = if path.is_dir() {
@@ -87,7 +89,7 @@ pub fn read(path: &Path) -> Result<Package, ImportError> {
     Ok(Package { name, version, data })
 }
 
-/// The value of `const data = {...};`
+/// Returns the value of `const data = {...};` in a script, or `None` if it has no such line.
 fn literal(script: &str) -> Option<Result<Data, serde_json::Error>> {
     let after = script.split_once("const data =")?.1;
     let json = &after[after.find('{')?..];

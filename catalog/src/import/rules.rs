@@ -1,5 +1,6 @@
-//! What the sources do not say and people know: body words, icons, families of trims, class templates and corrections.
-//! All of it is data in `catalog/data/rules.toml`; here is only how it is read and matched.
+//! Rules for facts that the sources lack: body words, icons, families of trims, class templates and
+//! corrections. All of them are data in `catalog/data/rules.toml`; this module reads and matches
+//! them.
 
 use super::ImportError;
 use crate::names;
@@ -10,12 +11,13 @@ use std::path::Path;
 
 static RULES: &str = include_str!("../../data/rules.toml");
 
+/// All rules, in the order of `rules.toml`. If several match, the first is used.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// A source's key of a make to the catalog's.
+    /// The catalog's key of a make by a source's key.
     pub make_aliases: HashMap<String, String>,
-    /// How a make is written, by key.
+    /// The spelling of a make's name, by key.
     pub make_names: HashMap<String, String>,
     pub words: Vec<WordRule>,
     pub families: Vec<FamilyRule>,
@@ -24,19 +26,21 @@ pub struct Rules {
     pub templates: Vec<Template>,
 }
 
-/// A word in a model's name that says what body it has.
+/// A word in a model's name that tells its body.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WordRule {
     pub body: BodyClass,
     pub words: Vec<String>,
-    /// Only for these makes, where the word is not a body elsewhere (`touring`).
+    /// The only makes for which the rule holds; for words that are not a body elsewhere
+    /// (`touring`).
     #[serde(default)]
     pub makes: Vec<String>,
-    /// Which kinds of vehicle it is believed of: `road` (cars, trucks, MPVs, other) or `two-wheeler`.
+    /// Kinds of vehicle for which the rule holds: `road` (cars, trucks, MPVs, other) or
+    /// `two-wheeler`.
     #[serde(default = "road")]
     pub on: String,
-    /// Believed also against [`BodyRule`]s.
+    /// True if the word takes precedence over [`BodyRule`]s.
     #[serde(default)]
     pub over_bodies: bool,
 }
@@ -45,8 +49,8 @@ fn road() -> String {
     "road".into()
 }
 
-/// Trims that are sold as a model of their own somewhere: `328i` of the `3 Series`. In a pattern `#` is a digit, and a
-/// `*` at the end any rest.
+/// Trims that are sold as a separate model somewhere: `328i` of the `3 Series`. In a pattern, `#`
+/// is a digit, and a `*` at the end is any rest.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FamilyRule {
@@ -55,16 +59,17 @@ pub struct FamilyRule {
     pub family: String,
 }
 
-/// The body of named models, over what the sources say: `make/model`, keys, `*` at the end for any rest.
+/// The body of named models, which takes precedence over the sources. A model is `make/model` in
+/// keys, with `*` at the end for any rest.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BodyRule {
     pub body: BodyClass,
     pub models: Vec<String>,
-    /// First and last year.
+    /// First and last year in which the rule holds.
     #[serde(default)]
     pub years: Option<(u16, u16)>,
-    /// Only where the sources say one of these.
+    /// If not empty, the rule holds only where the sources give one of these bodies.
     #[serde(default)]
     pub instead_of: Vec<BodyClass>,
     #[serde(default, rename = "why")]
@@ -78,13 +83,14 @@ pub struct SizeRule {
     pub models: Vec<String>,
     #[serde(default)]
     pub years: Option<(u16, u16)>,
-    /// Length, width without mirrors, height, wheelbase.
+    /// Length, width without mirrors, height and wheelbase.
     pub mm: [u32; 4],
-    /// Only of these bodies; if empty of all that are neither ridden nor heavy (`Honda N` is a car, `Honda NX` a motorcycle;
-    /// the Daihatsu Delta was a car and is a truck).
+    /// The only bodies for which the rule holds. If empty, it holds for all that are neither ridden
+    /// nor heavy (`Honda N` is a car, `Honda NX` a motorcycle; the Daihatsu Delta was a car and is
+    /// a truck).
     #[serde(default)]
     pub bodies: Vec<BodyClass>,
-    /// Also over what a source says.
+    /// True if the dimensions take precedence over a source.
     #[serde(default)]
     pub over_sources: bool,
 }
@@ -98,7 +104,8 @@ impl SizeRule {
     }
 }
 
-/// Dimensions of a body class in a period: length, width, height, wheelbase, front track.
+/// Dimensions of a body class in a period: length, width, height, wheelbase and front track, in
+/// millimetres.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
@@ -109,10 +116,12 @@ pub struct Template {
 }
 
 impl Rules {
+    /// Reads the rules that are linked in.
     pub fn built_in() -> Result<Self, ImportError> {
         Self::parse(RULES)
     }
 
+    /// Reads rules from a file. Returns [`ImportError`] if it cannot be read or is not valid.
     pub fn read(path: &Path) -> Result<Self, ImportError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| ImportError::Read { path: path.to_owned(), source })?;
@@ -123,18 +132,19 @@ impl Rules {
         toml::from_str(text).map_err(|source| ImportError::Rules { source: Box::new(source) })
     }
 
-    /// The catalog's key of a make that a source names.
+    /// Returns the catalog's key of a make that a source names.
     pub fn make_key(&self, name: &str) -> String {
         let key = names::key(name);
         self.make_aliases.get(&key).cloned().unwrap_or(key)
     }
 
-    /// The body a word of the name stands for; the last such word decides (`Focus Estate Van` is a van).
+    /// Returns the body that a word of the name stands for. The last such word decides (`Focus
+    /// Estate Van` is a van).
     pub fn word_body(&self, make: &str, words: &[String], on: &str) -> Option<BodyClass> {
         self.word_rule(make, words, on).map(|rule| rule.body)
     }
 
-    /// The rule of that word.
+    /// Returns the rule of the last word of the name that is a body word.
     pub fn word_rule(&self, make: &str, words: &[String], on: &str) -> Option<&WordRule> {
         let says = |word: &String| {
             self.words.iter().find(|rule| {
@@ -147,7 +157,7 @@ impl Rules {
         pairs.or_else(|| words.iter().rev().find_map(says))
     }
 
-    /// Key of the family a trim belongs to.
+    /// Returns the key of the family that a trim belongs to.
     pub fn family(&self, make: &str, model: &str) -> Option<String> {
         let rule = self
             .families
@@ -156,6 +166,8 @@ impl Rules {
         Some(names::key(&rule.family)).filter(|family| family != model)
     }
 
+    /// Returns the body that a rule gives for a model in a year. `from_sources` is the body that
+    /// the sources give, which some rules require.
     pub fn body(&self, make: &str, model: &str, year: u16, from_sources: Option<BodyClass>) -> Option<BodyClass> {
         let path = format!("{make}/{model}");
         let rule = self.bodies.iter().find(|rule| {
@@ -166,6 +178,9 @@ impl Rules {
         rule.map(|rule| rule.body)
     }
 
+    /// Returns length, width, height and wheelbase in millimetres that a rule gives for a model
+    /// with a body in a year. `over_sources` selects the rules that take precedence over sources,
+    /// or those that do not.
     pub fn size(&self, make: &str, model: &str, year: u16, body: BodyClass, over_sources: bool) -> Option<[u32; 4]> {
         let path = format!("{make}/{model}");
         let rule = self.sizes.iter().find(|rule| {
@@ -177,7 +192,8 @@ impl Rules {
         rule.map(|rule| rule.mm)
     }
 
-    /// Dimensions of a body class in a year. `rules.toml` has one for every class; a test says so.
+    /// Returns the dimensions of a body class in a year. `rules.toml` has a template for every
+    /// class; a test checks this.
     pub fn template(&self, body: BodyClass, year: u16) -> Dimensions {
         let template = self.templates.iter().find(|template| template.body == body && within(template.years, year));
         let [length_mm, width_mm, height_mm, wheelbase_mm, front_track_mm] =
@@ -190,7 +206,8 @@ fn within(years: Option<(u16, u16)>, year: u16) -> bool {
     years.is_none_or(|(from, to)| (from..=to).contains(&year))
 }
 
-/// `#` matches a digit, `*` at the end any rest that does not go on with a number: `3##*` is `320d` and not `3000`.
+/// Matches a name against a pattern. `#` matches a digit, and `*` at the end any rest that does not
+/// continue a number: `3##*` is `320d` and not `3000`.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, open) = pattern.strip_suffix('*').map_or((pattern, false), |pattern| (pattern, true));
     let mut rest = name.chars();

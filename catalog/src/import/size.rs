@@ -1,22 +1,25 @@
-//! Which dimensions a model has in a year.
+//! Decides which dimensions a model has in a year.
 
 use super::evidence::{Publisher, Sightings, SizeSighting};
 use super::rules::Rules;
 use cyclorama_core::{BodyClass, Dimensions};
 
-/// Whether a sighting is this step's kind of evidence for a model year.
+/// True if a sighting is the kind of evidence that a step looks for, for a model year.
 type Fits = fn(&SizeSighting, u16) -> bool;
 
-/// What [`of`] answers where no source and no rule knows the model.
+/// The origin that [`of`] returns where no source and no rule knows the model.
 pub const TEMPLATE: &str = "class template";
 
-/// Generations last longer than this: a car of this many years before or after is nearly the same.
+/// Maximum distance, in years, of a measured year. Generations last longer than this, so a car of
+/// this many years before or after is nearly the same.
 const NEAR_YEARS: u16 = 4;
 
-/// Lower than any truck or bus: what a source says of one below this is a car's of the same name.
+/// Lower than any truck or bus. A smaller height that a source has for one is that of a car with
+/// the same name.
 const HEAVY_HEIGHT_MM_MIN: u32 = 1900;
 
-/// A model as the sources write it: the slug of its make, the key of its name, and what was measured of names like it, the nearest first.
+/// A model as the sources write it: the slug of its make, the key of its name, and the measurements
+/// under names like it, the nearest first.
 #[derive(Debug, Clone, Copy)]
 pub struct Nameplate<'a> {
     pub make: &'a str,
@@ -24,10 +27,11 @@ pub struct Nameplate<'a> {
     pub sightings: &'a [&'a Sightings],
 }
 
-/// Dimensions, and where they come from. Order: a correction; then by nearness of the name: CVS of the year, open-ev,
-/// OMEGA of the year, OMEGA's generation, the nearest measured year within four; published figures of the rules; any
-/// year of the model; the class template. A nameplate may be sold as a low car and as a tall one (the EQS and its SUV):
-/// what was measured on the other of the two counts only where nothing near was on this one.
+/// Returns the dimensions of a model and their origin. The order is: a correction; then by nearness
+/// of the name: CVS of the year, open-ev, OMEGA of the year, OMEGA's generation, the nearest
+/// measured year within four; published figures of the rules; any year of the model; the class
+/// template. A nameplate may be sold as a low car and as a tall one (the EQS and its SUV): a
+/// measurement of the other of the two counts only where nothing near was measured on this one.
 pub fn of(
     rules: &Rules,
     Nameplate { make, key, sightings }: Nameplate<'_>,
@@ -39,7 +43,7 @@ pub fn of(
     if let Some(mm) = rules.size(make, key, year, body, true) {
         return (published(mm, template), "published figures");
     }
-    // The sources measure cars. A motorcycle of the same name is none.
+    // The sources measure cars. A motorcycle of the same name is a different vehicle.
     let is_measured =
         !body.is_two_wheeler() && !matches!(body, BodyClass::Rickshaw | BodyClass::Trailer | BodyClass::Other);
     let is_heavy = matches!(body, BodyClass::Truck | BodyClass::Bus);
@@ -59,8 +63,8 @@ pub fn of(
         ("OMEGA, generation", |one, year| one.publisher == Publisher::Omega && one.contains(year)),
         ("nearest year within four", |one, year| one.distance(year) <= NEAR_YEARS),
     ];
-    // A car shape is never sized from a van or pickup of the same name, nor the other way round.
-    // An estate car may be either: sources call early SUVs wagons.
+    // A car shape is never sized from a van or pickup of the same name, nor the other way round. An
+    // estate car may be either, because sources call early SUVs wagons.
     let is_as_tall = |one: &SizeSighting| {
         let either = |other| other == BodyClass::Wagon || body == BodyClass::Wagon;
         one.body.is_none_or(|other| either(other) || is_tall(other) == is_tall(body))
@@ -88,8 +92,9 @@ pub fn of(
     (template, TEMPLATE)
 }
 
-/// Of several configurations the nearest year's, with the body asked for, and there the base one: the shortest, for a
-/// pickup the shortest with a crew cab, since that is what most are sold with.
+/// Chooses among several configurations: the nearest year's, with the requested body, and there the
+/// base one. That is the shortest, or for a pickup the shortest with a crew cab, since most are
+/// sold with it.
 fn choose(candidates: &[SizeSighting], year: u16, body: BodyClass) -> Option<SizeSighting> {
     let fits: Vec<&SizeSighting> =
         candidates.iter().filter(|one| one.body.is_none_or(|other| family(other) == family(body))).collect();
@@ -97,19 +102,20 @@ fn choose(candidates: &[SizeSighting], year: u16, body: BodyClass) -> Option<Siz
     let rank = |one: &&&SizeSighting| {
         let other_body = one.body.is_none_or(|other| other != body);
         let cab = body == BodyClass::Pickup && !one.four_door_cab;
-        // To the last figure, so that equals do not hang on the order in which a source was read.
+        // All other measures are compared too, so that the choice between equal sightings does not
+        // depend on the order in which a source was read.
         let rest = (one.wheelbase_mm, one.width_mm, one.front_track_mm);
         (other_body, cab, one.publisher, one.length_mm, one.height_mm, rest)
     };
     fits.iter().filter(|one| one.distance(year) == nearest).min_by_key(rank).map(|one| **one)
 }
 
-/// Bodies that stand higher than a car of the same name.
+/// True for bodies that stand higher than a car of the same name.
 fn is_tall(body: BodyClass) -> bool {
     matches!(body, BodyClass::Suv | BodyClass::OffRoader)
 }
 
-/// Bodies whose sizes stand for one another.
+/// Groups bodies whose sizes stand for one another.
 fn family(body: BodyClass) -> u8 {
     match body {
         BodyClass::Pickup => 1,
@@ -119,8 +125,9 @@ fn family(body: BodyClass) -> u8 {
     }
 }
 
-/// Fills what a source leaves out: width from the nearest sighting of about the same length, else from the template in
-/// proportion to the length (half of it: longer cars are only a little wider); track in proportion to the width.
+/// Fills in the dimensions that a source leaves out. The width comes from the nearest sighting of
+/// about the same length, else from the template in proportion to the length (half of it: longer
+/// cars are only a little wider). The track is in proportion to the width.
 fn complete(chosen: SizeSighting, sizes: &[Vec<SizeSighting>], template: Dimensions) -> Dimensions {
     let alike = sizes
         .iter()

@@ -1,5 +1,5 @@
-//! Readers of the body and dimension sources: one function a publisher, each turning rows into sightings. The files
-//! are xz-compressed CSV or JSON in one folder a publisher.
+//! Readers of the sources of bodies and dimensions: one function for each publisher, which turns
+//! rows into sightings. The files are xz-compressed CSV or JSON, in one folder for each publisher.
 
 use super::ImportError;
 use super::evidence::{Evidence, Known, Publisher, SizeSighting, Target};
@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Bound on one decompressed file; the largest (EPA) has 22 MB.
+/// Maximum size of one decompressed file, in bytes; the largest (EPA) has 22 MB.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 const MM_PER_INCH: f64 = 25.4;
 
-/// Rows of one file, each a map from column to value, as the columns are named.
+/// Rows of one file; the values of a row are read by the name of their column.
 struct Table {
     path: PathBuf,
     columns: HashMap<String, usize>,
@@ -28,7 +28,8 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Empty for a column the file does not have: the same publisher's files differ by period.
+    /// The value of a column. Empty for a column that the file does not have, because one
+    /// publisher's files differ by period.
     fn get(&self, column: &str) -> &str {
         self.table.columns.get(column).and_then(|index| self.cells.get(*index)).unwrap_or("").trim()
     }
@@ -66,7 +67,8 @@ impl Table {
         Ok(Self { path, columns, rows })
     }
 
-    /// Fails on a file of another shape instead of reading nothing from it.
+    /// Checks that the file has these columns. A file of another shape is an error, rather than a
+    /// file without rows.
     fn with(self, columns: &[&str]) -> Result<Self, ImportError> {
         match columns.iter().find(|column| !self.columns.contains_key(**column)) {
             Some(column) => Err(ImportError::Column { path: self.path, column: (*column).to_owned() }),
@@ -79,7 +81,8 @@ impl Table {
     }
 }
 
-/// A file's text, decompressed; UTF-8 with or without a mark, else Latin-1 (two of NRCan's files).
+/// Returns a file's text, decompressed: UTF-8 with or without a byte order mark, else Latin-1 (two
+/// of NRCan's files).
 fn text(path: &Path) -> Result<String, ImportError> {
     let unreadable = |source| ImportError::Read { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(unreadable)?;
@@ -94,7 +97,7 @@ fn text(path: &Path) -> Result<String, ImportError> {
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-/// Reads every folder there is; a folder that is missing is left out and named in the answer.
+/// Reads every source folder that exists. Missing folders are left out, and their names returned.
 pub fn read_all(folder: &Path, rules: &Rules, known: &Known) -> Result<(Evidence, Vec<&'static str>), ImportError> {
     let mut evidence = Evidence::default();
     let mut missing = Vec::new();
@@ -415,7 +418,8 @@ fn nrcan(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -
     Ok(())
 }
 
-/// EPA's and NRCan's size classes. Special-purpose vehicles are everything else, and say nothing.
+/// Returns the body for a size class of EPA or NRCan. Special-purpose vehicles can be anything, so
+/// they give none.
 fn size_class(class: &str, car: BodyClass) -> Option<BodyClass> {
     let class = class.to_ascii_lowercase();
     let has = |word: &str| class.contains(word);
@@ -442,7 +446,7 @@ fn vehiclesdb(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Eviden
     ])?;
     for row in table.rows() {
         let make = rules.make_key(row.get("make_name"));
-        // An alias (`BMW Alpina`) is no name for the make it stands for.
+        // An alias (`BMW Alpina`) is not a name of the make that it stands for.
         if names::key(row.get("make_name")) == make {
             evidence.make_names.entry(make.clone()).or_insert_with(|| row.get("make_name").to_owned());
         }
@@ -462,7 +466,7 @@ fn vehiclesdb(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Eviden
             register.popularity = decile;
         }
     }
-    // `"VW": Volkswagen  # why`: a flat mapping, one a line.
+    // A line is `"VW": Volkswagen  # why`: a flat mapping, one entry a line.
     for line in text(&folder.join("make-search-aliases.yml"))?.lines() {
         let line = line.split(" #").next().unwrap_or(line);
         let Some((alias, make)) = line.split_once(':').filter(|_| line.starts_with('"')) else { continue };
@@ -472,7 +476,7 @@ fn vehiclesdb(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Eviden
     Ok(())
 }
 
-/// A body word as the sources write it.
+/// Returns the body for a body word of the sources.
 fn word(text: &str) -> Option<BodyClass> {
     Some(match text.to_ascii_lowercase().as_str() {
         "sedan" => BodyClass::Sedan,

@@ -1,4 +1,4 @@
-//! What a caller says of a vehicle, and the vehicle that it is.
+//! The vehicle as a caller names it, and how it is found in the catalog.
 
 use super::{Catalog, Found, Make, Matched, Missing, Model, NotFound, Suggestion, VehicleId, bodies, make_key, names};
 use crate::styles;
@@ -9,10 +9,11 @@ use cyclorama_core::{BodyClass, Vehicle};
 pub struct AskedVehicle {
     pub name: AskedName,
     pub year: AskedYear,
-    /// `None`: the one that the model usually has, or that the id is of.
+    /// `None` for the body that the model usually has, or that the id stands for.
     pub body: Option<BodyClass>,
 }
 
+/// The name of a vehicle in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskedName {
     /// Names, slugs or other words for make and model.
@@ -23,15 +24,16 @@ pub enum AskedName {
     Id(VehicleId),
 }
 
+/// The model year of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedYear {
     Year(u16),
-    /// The newest that there is.
+    /// The newest year that the model has.
     Latest,
 }
 
 impl AskedYear {
-    /// The year that is given as a number.
+    /// The year if it is given as a number; `None` for the latest.
     pub fn number(self) -> Option<u16> {
         match self {
             AskedYear::Year(year) => Some(year),
@@ -41,7 +43,7 @@ impl AskedYear {
 }
 
 impl AskedVehicle {
-    /// With the body that the model usually has.
+    /// A vehicle by names, with the body that the model usually has.
     pub fn named(make: &str, model: &str, year: u16) -> Self {
         AskedVehicle {
             name: AskedName::Names { make: make.to_owned(), model: model.to_owned() },
@@ -52,9 +54,10 @@ impl AskedVehicle {
 }
 
 impl Catalog {
-    /// Finds the vehicle that is meant. Names are compared whatever their case, accents and punctuation; a model may
-    /// be given by a beginning
-    /// that only one model of the make has in that year, and by other words where they are certain ([`Matched`]).
+    /// Finds the vehicle that is meant. Case, accents and punctuation of names do not matter. A
+    /// model may be given by a beginning that only one model of the make has in that year, and by
+    /// other words where they are certain ([`Matched`]). Returns [`NotFound`] with suggestions if
+    /// no vehicle is certain.
     pub fn find_asked(&self, asked: &AskedVehicle) -> Result<Found, NotFound> {
         match &asked.name {
             AskedName::Id(id) => self.find_id(*id, asked.year, asked.body),
@@ -65,7 +68,7 @@ impl Catalog {
         }
     }
 
-    /// The row and the body that an id of this release stands for.
+    /// Returns the row and the body that an id of this release stands for.
     pub fn of_id(&self, id: VehicleId) -> Option<(&Make, &Model, BodyClass)> {
         let place = self.id_index().get(&id)?;
         let make = &self.makes()[place.make as usize];
@@ -94,7 +97,7 @@ impl Catalog {
         self.with_chosen_body(make, model, found, Some(body))
     }
 
-    /// Years in which a model is offered with a body, ascending.
+    /// Returns the years in which a model is offered with a body, ascending.
     pub fn years_of_body(&self, make: &Make, model: &Model, body: BodyClass) -> Vec<u16> {
         let has = |year: &u16| self.bodies(make, model, *year).iter().any(|vehicle| vehicle.body == body);
         model.years().iter().filter(has).collect()
@@ -106,7 +109,8 @@ impl Catalog {
         for year in years.into_iter().rev() {
             match self.find_named(make, model, year, body) {
                 Ok(found) => return Ok(found),
-                // Another year mends neither an unknown make nor, unless names of models begin alike, an unknown model.
+                // Another year does not help with an unknown make. It may help with an unknown
+                // model, if names of models begin the same.
                 Err(other) if other.missing == Missing::Make => return Err(other),
                 Err(other) => {
                     refused.get_or_insert(other);
@@ -128,7 +132,8 @@ impl Catalog {
             return Err(self.unknown_make_of(make, model, year, body));
         }
         let key = names::key(model);
-        // Of two makes with one name (`SUR-RON`, `SURRON`) the one that has exactly this model in that year is meant.
+        // Of two makes with one name (`SUR-RON`, `SURRON`) the one that has exactly this model in
+        // that year is meant.
         makes.sort_by_key(|position| {
             let exact = self.models_starting(*position as usize, &key).first().filter(|(other, _)| *other == key);
             !exact
@@ -143,7 +148,8 @@ impl Catalog {
             };
             match found {
                 Ok(found) => return Ok(Found { matched: self.matched_make(named, make, found.matched), ..found }),
-                // With two makes of one name, a model that one of them has says more than one that neither has.
+                // With two makes of one name, a refusal about a model that one of them has says
+                // more than one about a model that neither has.
                 Err(other) if refusal.as_ref().is_none_or(|first: &NotFound| first.missing == Missing::Model) => {
                     refusal = Some(other)
                 }
@@ -153,7 +159,7 @@ impl Catalog {
         Err(refusal.unwrap_or_else(|| self.unknown_make(make)))
     }
 
-    /// A make by another of its names makes an exact match an alias.
+    /// An exact match counts as an alias if the make was given by another of its names.
     fn matched_make(&self, make: &Make, asked: &str, matched: Matched) -> Matched {
         let asked = make_key(asked);
         let is_own = asked == make_key(&make.name) || asked == make_key(&make.slug);
@@ -167,7 +173,8 @@ impl Catalog {
         }
     }
 
-    /// The same model and year with another body, if it was sold with it.
+    /// Returns the same model and year with another body, if it was sold with it; else
+    /// [`Missing::Body`].
     pub(super) fn with_chosen_body(
         &self,
         make: &Make,

@@ -1,5 +1,6 @@
-//! Names as people, feeds and decoders have them, taken where they are certain: nicknames, other rows of the same car, and
-//! models with words of their version or body behind them. What is not certain stays a refusal with suggestions.
+//! Accepts names as people, feeds and decoders write them where they are certain: nicknames, other
+//! rows of the same car, and models followed by words for their version or body. An uncertain name
+//! stays a refusal with suggestions.
 
 use super::{Catalog, Found, Make, Matched, Model, Words};
 use crate::resolve::{self, Confidence};
@@ -8,14 +9,15 @@ use crate::styles::{self, STYLE_ATOMS_MAX};
 use crate::{bodies, names};
 use cyclorama_core::BodyClass;
 
-/// What stands behind the name of a model, as far as it is understood.
+/// The words behind the name of a model, as far as they are understood.
 struct Behind {
     body: Option<BodyClass>,
     doors: Option<u16>,
 }
 
 impl Behind {
-    /// The body that is said, or the one that has as many doors where the usual one does not.
+    /// The body that is named, or, where the usual body does not fit the number of doors, the body
+    /// that has as many.
     fn body(&self, usual: BodyClass) -> Option<BodyClass> {
         let of_doors = self.doors.filter(|doors| !styles::doors_fit(*doors, usual)).map(styles::body_of_doors);
         self.body.or(of_doors)
@@ -23,20 +25,22 @@ impl Behind {
 }
 
 impl Catalog {
-    /// The vehicle of that year that a name certainly stands for, though no model of the make has it.
+    /// Returns the vehicle of that year that a name certainly stands for, though no model of the
+    /// make has that name.
     pub(super) fn certain(&self, make: &Make, asked: &str, year: u16, body: Option<BodyClass>) -> Option<Found> {
         let key = names::key(asked);
-        // A row of the make that it has in other years.
+        // A row of the make with this name, which exists in other years.
         let row = make.models.iter().find(|model| model.slug.replace('-', "") == key);
         let words = Words::of(asked);
         let beginning = self.beginning(make, &words, 0, year);
         let distinct = |first: &Model| beginning.models.iter().all(|(_, other)| other.slug == first.slug);
         if let Some((make, model)) = beginning.models.first().filter(|(_, first)| distinct(first)) {
-            // The row is the same car under another name or a version of its family, never what else is called so: the `C5` of 1994 is
-            // no Corvette.
+            // The row must be the same car under another name or a version of its family. Another
+            // car that happens to have the same name does not count: the `C5` of 1994 is not the
+            // Corvette.
             let is_whole = beginning.to == words.len();
             let of_row = |row: &Model| {
-                // `golf-gti` is a Golf in a year in which the register has no row of its own for it.
+                // `golf-gti` is a Golf in a year in which the register has no separate row for it.
                 let is_version = beginning.is_version && row.slug.starts_with(&format!("{}-", model.slug));
                 let same = self.same_car_in(make, row, year).or_else(|| self.family_in(make, row, year));
                 is_version || same.is_some_and(|(_, other)| other.slug == model.slug)
@@ -64,8 +68,8 @@ impl Catalog {
         self.in_body((resolved.make, resolved.model), year, body, resolved.extracted.body, matched)
     }
 
-    /// With the body that was asked for beside the name, or that the name says; none if those contradict each other
-    /// or there is no such body.
+    /// Returns the vehicle with the body that was requested beside the name, or that the name says.
+    /// `None` if those two contradict each other or there is no such body.
     fn in_body(
         &self,
         (make, model): (&Make, &Model),
@@ -83,7 +87,8 @@ impl Catalog {
     }
 }
 
-/// Reads the atoms from `from` to the end. `None` unless each belongs to a word for a version, a body or its doors.
+/// Reads the atoms from `from` to the end. `None` unless each belongs to a word for a version, a
+/// body or a number of doors.
 fn behind(make: &Make, words: &Words, from: usize) -> Option<Behind> {
     let mut behind = Behind { body: None, doors: None };
     let mut at = from;
@@ -109,7 +114,7 @@ fn behind(make: &Make, words: &Words, from: usize) -> Option<Behind> {
 
 fn body_at(make: &Make, words: &Words, from: usize, to: usize) -> Option<BodyClass> {
     let mut styles = styles::at(words, from, to).iter().filter(|style| style.is_of(&make.slug));
-    // A maker's own word for a body counts before what others mean by it.
+    // A maker's own word for a body takes precedence over the general meaning of that word.
     let own = styles.clone().find(|style| !style.makes.is_empty());
     own.or_else(|| styles.next()).map(|style| style.body)
 }

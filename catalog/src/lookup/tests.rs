@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().expect("the embedded release loads"));
 
-/// Make, model, year and body as feeds, decoders and people write them: what is certain is found with its body and said how it
-/// was read, and what is not is refused, with a first suggestion that is found itself.
+/// Make, model, year and body as feeds, decoders and people write them. A certain name is found
+/// with its body, and the answer says how it was read. Any other is refused, with a first
+/// suggestion that is found itself.
 #[test]
 fn what_is_certain_is_found_and_nothing_is_guessed() {
     let cases = include_str!("../asked_names.tsv").lines().filter(|line| !line.starts_with('#'));
@@ -34,7 +35,8 @@ fn what_is_certain_is_found_and_nothing_is_guessed() {
     assert!(found >= 60 && refused >= 30, "{found} found and {refused} refused");
 }
 
-/// The first suggestion, if it is found in the year that was asked for or else in the nearest that it has.
+/// The first suggestion, if it is found in the requested year or else in the nearest year that it
+/// has.
 fn followed(refusal: &NotFound, year: u16) -> String {
     let first = refusal.suggestions.first();
     let nearest = |one: &Suggestion| one.years.iter().copied().min_by_key(|other| other.abs_diff(year));

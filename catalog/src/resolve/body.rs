@@ -1,4 +1,5 @@
-//! Which body is meant: the one that words name, else one that has as many doors as they say, else the usual one.
+//! Decides which body is meant: the one that words name, else one that has the number of doors they
+//! name, else the usual one.
 
 use super::Resolved;
 use super::recognise::VIEW;
@@ -22,20 +23,21 @@ pub struct Bodied<'a> {
     pub make: &'a Make,
     pub model: &'a Model,
     pub vehicle: Vehicle,
-    /// The words chose a body or doors that the model has.
+    /// True if the words chose a body or doors that the model has.
     pub is_said: bool,
-    /// The words name a body or doors that the model of that year does not have.
+    /// True if the words name a body or doors that the model of that year does not have.
     pub is_missing: bool,
 }
 
 impl Bodied<'_> {
-    /// The body, where it is not the usual one of that year.
+    /// The body if it is not the usual one of that year.
     pub fn chosen(&self) -> Option<BodyClass> {
         Some(self.vehicle.body).filter(|body| *body != self.model.body_in(self.vehicle.year))
     }
 }
 
-/// The vehicle of a row in the year that was asked for, else the nearest; without a year the newest that has the body.
+/// Chooses the vehicle of a row in the requested year, else in the nearest; without a year in the
+/// newest that has the body.
 pub fn choose<'a>(
     catalog: &'a Catalog,
     (make, model): (&'a Make, &'a Model),
@@ -62,8 +64,9 @@ pub fn choose<'a>(
     })
 }
 
-/// The readings without those that take a word for a body which the vehicle that was found never had, where the word is a
-/// part of a view as well: `Audi A3 avant` is French for its front, since there is no such estate. `None` if there are none.
+/// Drops readings of a word as a body which the found vehicle never had, where the word is a part
+/// of a view as well: in `Audi Q5 avant` the word is French for the front, because there is no such
+/// estate. Returns the remaining readings, or `None` if nothing was dropped.
 pub fn without_misread(catalog: &Catalog, asides: &[Aside], found: &Resolved<'_>) -> Option<Vec<Aside>> {
     let body = found.extracted.body.filter(|body| !are_alike(*body, found.vehicle.body))?;
     let has = |year| meant(body, &catalog.bodies(found.make, found.model, year)).is_some();

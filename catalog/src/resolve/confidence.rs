@@ -1,40 +1,46 @@
-//! How sure an answer is.
+//! Rates how certain an answer is.
 //!
-//! `high`: every word is accounted for, the names are written out without mistakes, and no other vehicle fits as well.
-//! `medium`: a typing mistake, a beginning of a name, a word for a trim, a year the model was not built in, a
-//! body that it did not have, a row that names no vehicle, a word for a kind of vehicle without a make, or another
-//! vehicle that fits as well. `low`: words are left over, or only a piece of the name was there.
+//! `high`: every word is accounted for, the names are written out without mistakes, and no other
+//! vehicle fits as well. `medium`: a typing mistake, a beginning of a name, a word for a trim, a
+//! year in which the model was not built, a body that it did not have, a row that names no vehicle,
+//! a word for a kind of vehicle without a make, or another vehicle that fits as well. `low`: words
+//! are left over, or only a piece of the name was there.
 //!
 //! Why: `docs/decisions/catalog-and-search.md` (Resolve: levels of confidence).
 
 use crate::search::{Aside, Fit, Match, MatchKind, Words, YEAR_SLOT};
 use cyclorama_core::named_enum;
 
-/// Another vehicle fits as well within so many points of its reading...
+/// A rival is another vehicle that fits as well. Its reading has at most this many points less than
+/// that of the best match.
 const RIVAL_POINTS: i32 = 2;
-/// ... and its score is not far behind (a year it was not built in), ...
+/// The score of a rival is at most this much below that of the best match. A year in which the
+/// vehicle was not built lowers its score.
 const RIVAL_SCORE: i32 = 12;
-/// ... unless this one is so much better known.
+/// A vehicle is no rival if the best match has more renown by more than this.
 const RIVAL_RENOWN: u16 = 11;
 
 named_enum! {
+    /// The certainty of a result; the module describes the levels.
     pub enum Confidence { High = "high", Medium = "medium", Low = "low" }
 }
 
-/// What is doubtful beside the names.
+/// Doubts about a match beside those about the names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Doubts {
     pub unclear_view: bool,
     pub wrong_year: bool,
-    /// The model was not sold with the body or the doors that the words say.
+    /// The model was not sold with the body or the doors that the words name.
     pub other_body: bool,
     /// The row names no vehicle.
     pub nameless: bool,
-    /// What is read as the name are words for a kind of thing, and the make is not written: `tractor`, `fast car`.
+    /// The words that are read as the name are words for a kind of thing, and the make is not
+    /// written: `tractor`, `fast car`.
     pub kind_without_make: bool,
 }
 
-/// `found` are all matches that are other vehicles, or the best itself.
+/// Rates the best match. `found` must have all matches that are other vehicles; it may have the
+/// best itself.
 pub fn judge<'a>(
     best: &Match,
     mut found: impl Iterator<Item = &'a Match>,
@@ -55,7 +61,7 @@ pub fn judge<'a>(
             && other.score >= best.score - RIVAL_SCORE
             && other.renown + RIVAL_RENOWN >= best.renown
     });
-    // `2002 bmw` is the model, and might be the year.
+    // In `2002 bmw` the number is read as the model and might be the year.
     let year_or_name = best.kind == MatchKind::Token
         && asides.iter().any(|aside| aside.slot == YEAR_SLOT && !aside.guessed)
         && best.aside(asides, YEAR_SLOT).is_none();

@@ -1,8 +1,9 @@
-//! Words to one vehicle of the catalog, and how it is to be pictured. Pure: no I/O, no clock, no chance; the same words
-//! always come to the same.
+//! Finds the one vehicle of the catalog that a text means, and reads from the text how the image is
+//! to be made. Pure: no I/O, no clock, no randomness; the same words always give the same result.
 //!
-//! A word can be a name and something else (Gold Wing, Peugeot 2008): [`recognise`] lists what it can be beside a name,
-//! the catalog's search weighs that against every name, and what fits best as a whole is what was meant.
+//! A word can be a name and something else (Gold Wing, Peugeot 2008). [`recognise`] lists what each
+//! word can be beside a name, the catalog's search weighs that against every name, and the reading
+//! that fits best as a whole is taken.
 
 mod body;
 mod confidence;
@@ -20,32 +21,34 @@ use crate::{Catalog, Make, Model};
 use cyclorama_core::{BodyClass, Colour, Format, SizePreset, Vehicle, View};
 use std::cmp::Reverse;
 
-/// How many vehicles are offered to choose from.
+/// Maximum number of vehicles that are offered to choose from.
 const CANDIDATES_MAX: usize = 8;
-/// What is further behind the best is no choice.
+/// A vehicle that is more points behind the best than this is not offered.
 const CANDIDATE_POINTS_BEHIND_MAX: i32 = 40;
-/// Makes that are named to somebody who said nothing more.
+/// Maximum number of makes that are offered where the text says nothing more than a make.
 const MAKES_MAX: usize = 5;
 
-/// A make that is so well known is meant where it is written; others are words as well (`Standard`, `Access`).
+/// Minimum renown of a make that is meant wherever it is written. Names of lesser known makes are
+/// words as well (`Standard`, `Access`).
 const KNOWN_MAKE_RENOWN: u16 = 20;
 
-/// What somebody asks for.
+/// A text that describes a vehicle, with fields that may be given beside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Request<'a> {
     pub query: &'a str,
-    /// Whatever the words say.
+    /// Takes precedence over a year in the words.
     pub year: Option<u16>,
-    /// Narrow the search.
+    /// `make` and `model` narrow the search.
     pub make: Option<&'a str>,
     pub model: Option<&'a str>,
 }
 
-/// What the words say beside the vehicle; `None` where they say nothing.
+/// Everything that the words say beside the vehicle; `None` where they say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extracted {
     pub year: Option<u16>,
-    /// The body that the words name or that has the doors they name: the catalog's word for it where the model has it.
+    /// The body that the words name, or one that has the number of doors they name. Where the model
+    /// has the body, it is the catalog's name for it.
     pub body: Option<BodyClass>,
     pub colour: Option<Colour>,
     pub view: Option<View>,
@@ -69,19 +72,20 @@ pub struct Candidate<'a> {
 pub struct Resolved<'a> {
     pub make: &'a Make,
     pub model: &'a Model,
-    /// One of the model's: the one asked for, else the nearest; the newest if none was.
+    /// One of the model's years: the requested one, else the nearest to it; the newest if none was
+    /// requested.
     pub year: u16,
-    /// The vehicle that is drawn. Its body is the one that the description means.
+    /// The vehicle that is drawn, with the body that the text means.
     pub vehicle: Vehicle,
-    /// A body that the words choose; `None` for the one that the model usually has in that year.
+    /// The body that the words choose; `None` for the one that the model usually has in that year.
     pub chosen_body: Option<BodyClass>,
     pub extracted: Extracted,
-    /// The best first, the resolved one at the front.
+    /// Vehicles that may be meant, the best first; the resolved one is the first.
     pub candidates: Vec<Candidate<'a>>,
     pub confidence: Confidence,
 }
 
-/// Nothing that can be pictured.
+/// The result if no vehicle was found that can be drawn.
 #[derive(Debug, Clone)]
 pub struct Unresolved<'a> {
     /// Makes that were recognised.
@@ -89,13 +93,13 @@ pub struct Unresolved<'a> {
     pub extracted: Extracted,
 }
 
-/// Finds the one vehicle that is meant.
+/// Finds the one vehicle that is meant, or returns the makes that were recognised.
 pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolved<'a>, Unresolved<'a>> {
     let mut words = Words::of(request.query);
     let atoms = words.len();
     let make = request.make.and_then(|name| catalog.make_position(name));
     for (given, known) in [(request.make, make.is_some()), (request.model, false)] {
-        // What the words say already is not said twice.
+        // A given make or model that the words contain already is not added a second time.
         let said = given.is_some_and(|text| words.key().contains(Words::of(text).key()));
         if let Some(text) = given.filter(|_| !known && !said) {
             words.push(text);
@@ -105,7 +109,7 @@ pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolv
     let find = |asides: &[Aside]| {
         let query = Query { words: &words, asides, year: request.year, make, effort: Effort::Decide };
         let mut found = catalog.search_index().matches(&query);
-        // A row that names no vehicle is asked for by all of its words, or not at all.
+        // A row that names no vehicle is found only if all of its words are written.
         found.retain(|found| {
             let is_asked_for = |(of, model)| is_written_out(&words, of, model, make.is_some());
             !catalog.search_index().is_nameless(found.subject) || model_of(catalog, found).is_none_or(is_asked_for)
@@ -114,10 +118,10 @@ pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolv
         found
     };
     let mut found = find(&asides);
-    // Only what no name explains is looked at as a colour with a mistake in it.
+    // Only a word that no name explains is tried as a mistyped colour.
     let left = found.first().map_or(u32::MAX, |best| best.reading.left);
     let is_left = |(from, to): &(usize, usize)| (*from..*to).all(|atom| left >> atom & 1 == 1) && *to <= atoms;
-    // `Mini` is a make, and no mint with a mistake in it.
+    // `Mini` is a make, not `mint` with a typing mistake.
     let is_make = |(from, to): &(usize, usize)| catalog.make_position(words.join(*from, *to)).is_some();
     let colours: Vec<Aside> = words
         .written()
@@ -135,7 +139,7 @@ pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolv
         decided = decide(catalog, request, &words, &fewer, &find(&fewer));
     }
     decided.map_err(|mut unresolved| {
-        // The make may be known though the words do not name it.
+        // The make may have been given as a field though the words do not name it.
         let given = make.and_then(|position| catalog.makes().get(position as usize));
         if unresolved.makes.is_empty() {
             unresolved.makes.extend(given);
@@ -155,11 +159,11 @@ fn decide<'a>(
     let mut makes: Vec<&Match> =
         found.iter().filter(|found| !found.is_model && says_enough(request, found, words, asides)).collect();
     makes.sort_by_key(|found| Reverse((found.reading.points, found.renown)));
-    // The make alone is meant when that explains more of the words; renown decides between the two only at a tie.
+    // A make alone is meant when it explains more of the words. Renown decides only at a tie.
     let explains = |found: &Match| (found.reading.points, found.renown);
     let mut best = best.filter(|best| makes.first().is_none_or(|make| explains(best) >= explains(make)));
     let is_known = |make: &&Match| !make.is_model && make.kind == MatchKind::Exact && make.renown >= KNOWN_MAKE_RENOWN;
-    // Somebody who writes a make that everybody knows does not mean another one's model (`classic ford`).
+    // Somebody who writes a well-known make does not mean another make's model (`classic ford`).
     let ignores = |best: &Match, make: &&Match| {
         let aside = make.asides(asides).fold(make.reading.left, |taken, aside| taken | bits(aside));
         is_known(make)
@@ -174,7 +178,7 @@ fn decide<'a>(
     }
     let best = written_out(catalog, request, found, words, best).or(best);
     let is_real = |found: &&Match| make_of(catalog, found).is_some_and(|make| !is_nameless_make(make));
-    // A make that is a kind of vehicle gives way to one that everybody knows (`all wheel drive bmw`).
+    // A make that is a kind of vehicle gives way to a well-known one (`all wheel drive bmw`).
     if !makes.is_empty() && !makes.iter().any(is_real) {
         makes.splice(0..0, found.iter().find(is_known));
     }
@@ -193,7 +197,7 @@ fn decide<'a>(
     let same_car = asked.and_then(|year| catalog.same_car_in(make, model, year));
     let family = asked.filter(|_| same_car.is_none()).and_then(|year| catalog.family_in(make, model, year));
     let row = same_car.or(family).unwrap_or((make, model));
-    // A model of the catalog has a year.
+    // Every model of the catalog has a year, so there is always a vehicle to choose.
     let bodied = body::choose(catalog, row, asked, said)
         .ok_or_else(|| Unresolved { makes: vec![make], extracted: extracted.clone() })?;
     let (make, model, year) = (bodied.make, bodied.model, bodied.vehicle.year);
@@ -210,7 +214,7 @@ fn decide<'a>(
             && says_only_a_kind(words, best, asides),
         ..doubts
     };
-    // A twin is the same car and no rival.
+    // A twin is the same car, so it is not a rival.
     let twins: Vec<&Model> = catalog.twins(make, model).map(|(_, twin)| twin).collect();
     let is_twin = |other: &Match| {
         model_of(catalog, other).is_some_and(|(_, other)| twins.iter().any(|twin| std::ptr::eq(*twin, other)))
@@ -229,9 +233,10 @@ fn decide<'a>(
     Ok(Resolved { make, model, year, vehicle: bodied.vehicle, chosen_body, extracted, candidates, confidence })
 }
 
-/// A make and one of its models, both written out as whole words: they are meant, whatever else there is that is not
-/// understood (`BMW X5 xDrive40i`) or that the name of another vehicle comes near to (`BMW X5 30d`, `530d`). `best` stays
-/// where it is written out itself, or is a longer name that begins so.
+/// Finds a make and one of its models that are both written out as whole words. They are meant,
+/// whatever the rest of the text is: words that are not understood (`BMW X5 xDrive40i`), or words
+/// that are near the name of another vehicle (`BMW X5 30d`, `530d`). Returns `None`, so that `best`
+/// stays, where `best` is written out itself or is a longer name with the same beginning.
 fn written_out<'a>(
     catalog: &Catalog,
     request: &Request<'_>,
@@ -252,7 +257,7 @@ fn written_out<'a>(
             && (found.reading.make == Some(Fit::Exact) || request.make.is_some())
             && key(found).is_some_and(|key| place(&key).is_some())
     };
-    // Of `GLC 300` the model stands first.
+    // In `GLC 300` the model stands first.
     let order = |found: &&Match| (key(found).and_then(|key| place(&key)), Reverse((found.reading.had, found.score)));
     let named = found.iter().filter(is_named).min_by_key(|found| order(found))?;
     let name = key(named)?;
@@ -261,7 +266,7 @@ fn written_out<'a>(
         let reading = &best.reading;
         reading.edits > 0 || reading.inside || reading.begun || reading.missing > 0
     };
-    // `EQC 400`: registers have a `400` as well.
+    // Registers also have a row `400` beside the model in `EQC 400`.
     let is_number = |best: &Match| key(best).is_some_and(|key| key.bytes().all(|byte| byte.is_ascii_digit()));
     let make = |found: &Match| catalog.search_index().subject(found.subject).0;
     let follows =
@@ -269,8 +274,9 @@ fn written_out<'a>(
     best.is_none_or(|best| (inexact(best) || follows(best)) && !goes_on(best)).then_some(named)
 }
 
-/// More of the query is understood than not; and some word of it is a name and nothing else, or the make is named: `the car`
-/// is not the model `Car` that somebody once registered.
+/// True if more of the query is understood than not, and either some word of it is a name and
+/// nothing else, or the make is named. `the car` is not the model `Car` that somebody once
+/// registered.
 fn says_enough(request: &Request<'_>, found: &Match, words: &Words, asides: &[Aside]) -> bool {
     let reading = &found.reading;
     let letters = |atom: usize| words.start(atom + 1) - words.start(atom);
@@ -286,7 +292,8 @@ fn says_enough(request: &Request<'_>, found: &Match, words: &Words, asides: &[As
     reading.points > 0 && left <= left_max && (names_something || whole_phrase || make_named)
 }
 
-/// Whether every word that is read as a part of the name is one for a kind of thing, as it is written: `none` is one, `n-one` is not.
+/// True if every word that is read as a part of the name is, as it is written, a word for a kind of
+/// thing: `none` is one, `n-one` is not.
 fn says_only_a_kind(words: &Words, found: &Match, asides: &[Aside]) -> bool {
     let taken = found.asides(asides).fold(0, |taken, aside| taken | bits(aside));
     let is_name = |(from, to): &(usize, usize)| (*from..*to).any(|atom| taken >> atom & 1 == 0);
@@ -306,7 +313,8 @@ fn model_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<(&'a Make, &'a Mo
     Some((make, model?))
 }
 
-/// What a reading takes for no name.
+/// Collects everything that a reading takes for something other than a name, and the doubts about
+/// it.
 fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, body::Said, confidence::Doubts) {
     let value = |slot: u8| found.aside(asides, slot);
     let sides: Vec<u16> =

@@ -12,7 +12,7 @@ fn resolved(query: &str) -> Result<Resolved<'static>, Unresolved<'static>> {
     resolve(&CATALOG, &Request { query, ..Request::default() })
 }
 
-/// What was understood, in the form of the golden corpus: the vehicle, then the rest.
+/// Formats the result as the golden corpus has it: the vehicle, then the rest.
 fn told(answer: &Result<Resolved<'_>, Unresolved<'_>>) -> (String, String) {
     match answer {
         Err(unresolved) => match unresolved.makes.first() {
@@ -35,7 +35,7 @@ fn told(answer: &Result<Resolved<'_>, Unresolved<'_>>) -> (String, String) {
     }
 }
 
-/// `make/model` of the corpus with the year it stands for.
+/// Adds to `make/model` of the corpus the year that it stands for.
 fn with_year(vehicle: &str) -> String {
     let [make, model] = vehicle.split('/').collect::<Vec<_>>()[..] else { return vehicle.to_owned() };
     let make = CATALOG.makes().iter().find(|other| other.slug == make);
@@ -69,7 +69,8 @@ fn the_golden_corpus_is_understood() {
     assert!(wrong.len() * 100 <= count * 3, "{} of {count}: {wrong:#?}", wrong.len());
 }
 
-/// Two entries of the release that are written with the same words; nobody can tell which is meant.
+/// True for two entries of the release that are written with the same words, so that nobody can
+/// tell which is meant.
 fn written_alike(make: &Make, model: &Model, other: (&Make, &Model)) -> bool {
     let key = |make: &Make, model: &Model| Words::of(&format!("{} {}", make.name, model.name)).key().to_owned();
     key(make, model) == key(other.0, other.1)
@@ -112,7 +113,8 @@ fn confidence_says_how_sure() {
         ("mustang", High),
         ("navy vw golf from behind", High),
         ("peugeot 2008", High),
-        // A number that may be the year, a mistake, a beginning, a trim, another year, another vehicle of the name.
+        // A number that may be the year, a typing mistake, a beginning, a trim, another year,
+        // another vehicle of the name.
         ("2008 peugeot", Medium),
         ("ford mustnag", Medium),
         ("sliver ford mustang", Medium),
@@ -164,16 +166,16 @@ fn a_body_is_chosen_where_the_model_has_it() {
         // The usual body has another name in the catalog.
         ("jeep wrangler suv 2018", "jeep/wrangler/2018", Some(OffRoader), None, High),
         ("skoda octavia hatch 2018", "skoda/octavia/2018", Some(Fastback), None, High),
-        // Doors choose a body where the usual one does not have so many.
+        // The number of doors chooses a body where the usual one does not have as many.
         ("fiat tipo 4 porte 2018", "fiat/tipo/2018", Some(Sedan), Some(Sedan), High),
         ("fiat tipo 5 porte 2018", "fiat/tipo/2018", None, None, High),
-        // The row of a version has no such body; its family has.
+        // The row of a version has no such body, but its family has.
         ("bmw 328i convertible 2011", "bmw/3-series/2011", Some(Convertible), Some(Convertible), Medium),
-        // Without a year, the newest with the body.
+        // Without a year, the newest with the body is chosen.
         ("volvo 240 estate", "volvo/240/1993", Some(Wagon), Some(Wagon), High),
-        // The model never had the body: the usual one, and a doubt.
+        // The model never had the body: the usual one is chosen, with a doubt.
         ("ford mustang estate 2016", "ford/mustang/2016", Some(Wagon), None, Medium),
-        // A maker's word that is a part of a view as well.
+        // A maker's word for a body that is a part of a view as well.
         ("audi a4 avant 2016", "audi/a4/2016", Some(Wagon), Some(Wagon), High),
         ("audi a4 vue avant 2016", "audi/a4/2016", None, None, High),
         ("audi q5 avant 2016", "audi/q5/2016", None, None, High),
@@ -207,7 +209,7 @@ proptest! {
         prop_assert_eq!(once, told(&resolved(&query)));
     }
 
-    /// Words in another order come to the same vehicle.
+    /// Words in another order give the same vehicle.
     #[test]
     fn order_does_not_matter_for_attributes(parts in Just(vec!["ford", "focus"]).prop_map(|names| names.join(" ")), year in 2000u16..2018, first in any::<bool>()) {
         let query = if first { format!("red {year} {parts}") } else { format!("{parts} {year} red") };
@@ -224,7 +226,8 @@ proptest! {
     }
 }
 
-/// Rows of the registers that name no vehicle are asked for by all their words, and never taken for certain.
+/// Rows of the registers that name no vehicle are found by all their words only, and are never
+/// certain.
 #[test]
 fn rows_that_name_no_vehicle_are_never_certain() {
     let mut wrong = BTreeSet::new();
@@ -252,7 +255,7 @@ fn rows_that_name_no_vehicle_are_never_certain() {
     assert_eq!(wrong, BTreeSet::new());
 }
 
-/// Names that are also words for a kind of vehicle.
+/// Names that are also words for a kind of vehicle are certain.
 #[test]
 fn real_names_that_are_words_for_a_kind_are_certain() {
     for query in [

@@ -1,9 +1,9 @@
-//! The view that several parts of a description come to: `rear` and `three quarter` are `rear-3-4`.
+//! Puts the parts of a view that a text names together: `rear` and `three quarter` are `rear-3-4`.
 
 use super::vocabulary::ViewPart;
 use cyclorama_core::View;
 
-/// The view, and whether the parts agree on it.
+/// Returns the view, and true if the parts agree on it.
 pub fn view(sides: &[u16]) -> (Option<View>, bool) {
     let said = |side: ViewPart| sides.contains(&(side as u16));
     let (front, rear) =
@@ -14,7 +14,7 @@ pub fn view(sides: &[u16]) -> (Option<View>, bool) {
         return (None, true);
     }
     let view = match () {
-        // A corner of the vehicle: two neighbouring sides, or one by name.
+        // A corner of the vehicle: two neighbouring sides, or one corner by name.
         _ if rear && (quarter || side) => View::RearThreeQuarter,
         _ if quarter || front && side => View::FrontThreeQuarter,
         _ if rear => View::Rear,

@@ -1,4 +1,5 @@
-//! The words that are no names, and what each may mean: `vocabulary.toml`, read once.
+//! The words that are not names, with the meanings that each may have: `vocabulary.toml`, read
+//! once.
 
 use cyclorama_core::{Colour, Format, SizePreset};
 use serde::Deserialize;
@@ -8,12 +9,13 @@ use std::sync::LazyLock;
 
 use crate::search::Words;
 
-/// Shorter names of colours are an edit away from too much.
+/// Minimum length of a colour name in which a typing mistake is accepted. Shorter names are one
+/// edit away from too many words.
 const COLOUR_BYTES_MIN: usize = 4;
 
 static TEXT: &str = include_str!("vocabulary.toml");
 
-/// A part of what says where the camera stands.
+/// A part of a description of where the camera stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewPart {
     Front,
@@ -42,7 +44,7 @@ impl ViewPart {
     }
 }
 
-/// What a word or phrase may mean.
+/// One meaning of a word or phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     Colour(Colour),
@@ -68,16 +70,17 @@ struct Plain {
     words: Vec<String>,
 }
 
-/// Meanings by joined phrase.
+/// Meanings by phrase; the words of a phrase are joined.
 #[derive(Default)]
 pub struct Vocabulary {
     meanings: HashMap<String, Vec<Meaning>>,
-    /// Colours by name, in order: few enough to be compared one by one with a mistyped word.
+    /// Colour names with their colours, sorted: few enough to be compared one by one with a
+    /// mistyped word.
     colours: Vec<(String, Colour)>,
 }
 
 impl Vocabulary {
-    /// The embedded list; a test reads it, so it is never empty here.
+    /// The embedded list. A test reads it, so it is never empty here.
     pub fn embedded() -> &'static Self {
         static READ: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::read(TEXT).unwrap_or_default());
         &READ
@@ -119,12 +122,12 @@ impl Vocabulary {
         Ok(Self { meanings, colours })
     }
 
-    /// What these words, joined, may mean.
+    /// Returns the meanings that a phrase, joined, may have.
     pub fn meanings(&self, joined: &str) -> &[Meaning] {
         self.meanings.get(joined).map_or(&[], Vec::as_slice)
     }
 
-    /// The colour whose name is one typing mistake away.
+    /// Returns the colour whose name is one typing mistake away.
     pub fn mistyped_colour(&self, word: &str) -> Option<Colour> {
         let near = |name: &str| name.len().abs_diff(word.len()) <= 1 && strsim::osa_distance(name, word) == 1;
         self.colours.iter().find(|(name, _)| near(name)).map(|(_, colour)| *colour)

@@ -1,60 +1,66 @@
-//! How a query and one name fit together: each atom of the query is read as a part of the name, as the make, as something
-//! that is no name (a year, a colour), or is left over, and the best of all such readings is found.
+//! Fits a query to one name. Each atom of the query is read as a part of the name, as the make, as
+//! something other than a name (a year, a colour), or is left over; the best of all such readings
+//! is found.
 
 use super::words::{Words, atom_bits};
 
-/// Points for each letter of a query that is part of a name; what else there is weighs against this.
+/// Points for each letter of a query that is part of a name. All other points are weighed against
+/// this.
 const LETTER: i32 = 10;
-/// A letter that is left over, and beginning something that is left over.
+/// Points for each letter that is left over.
 const LEFT_LETTER: i32 = -6;
+/// Points for each atom that is left over, besides those for its letters.
 const LEFT_ATOM: i32 = -4;
-/// Breaking a written word in two.
+/// Points for breaking a written word in two, at each end of a part.
 const BROKEN_WORD: i32 = -5;
-/// An edit: a little more than the letter it spoils.
+/// Points for an edit: a little more than the letter that it spoils.
 const EDIT: i32 = -13;
-/// A letter of the name that the query does not have, and an atom that it does not have at all.
+/// Points for each letter of the name that the query does not have.
 const MISSING_LETTER: i32 = -2;
+/// Points for each atom of the name that the query does not have at all, besides those for its
+/// letters.
 const MISSING_ATOM: i32 = -4;
-/// The name begins otherwise.
+/// Points for a query without the first atom of the name.
 const MISSING_BEGINNING: i32 = -8;
-/// Readings that are kept at each atom.
+/// Number of readings that are kept at each atom.
 const BEAM: usize = 4;
 
-/// Kinds of [`Aside`] of which a query has one value.
+/// Number of kinds of [`Aside`] of which a query has one value.
 pub const SLOTS: usize = 8;
 
-/// A reading of atoms `from..to` of a query as something that is no name.
+/// A reading of atoms `from..to` of a query as something other than a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aside {
     pub from: u8,
     pub to: u8,
-    /// Below [`SLOTS`]: two readings of one slot go together only with the same value. Others always do.
+    /// Below [`SLOTS`], two readings of one slot go together only with the same value. Other
+    /// readings always go together.
     pub slot: u8,
     pub value: u16,
-    /// To be weighed against ten for each letter of a name.
+    /// Weighed against ten points for each letter of a name.
     pub points: i32,
-    /// It leaves a doubt.
+    /// True if the reading leaves a doubt.
     pub guessed: bool,
-    /// Slugs of the makes whose vehicles it is said of; empty for all.
+    /// Slugs of the makes for whose vehicles the reading is valid; empty for all.
     pub makes: &'static [String],
 }
 
 impl Aside {
-    /// Whether it can be said of a vehicle of this make.
+    /// True if the reading is valid for a vehicle of this make.
     pub fn is_of(&self, make: &str) -> bool {
         self.makes.is_empty() || self.makes.iter().any(|other| other == make)
     }
 }
 
-/// How atoms of a query fit a part of a name.
+/// The way in which atoms of a query fit a part of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
     Exact,
-    /// The part begins so and goes on for so many bytes.
+    /// The atoms are the beginning of the part, which goes on for this many bytes.
     Beginning(u8),
     /// The letters stand inside of the part.
     Inside,
-    /// So many edits away.
+    /// The atoms are this many edits away from the part.
     Near(u8),
 }
 
@@ -69,16 +75,16 @@ impl Fit {
     }
 }
 
-/// A part of the name (atoms `name.0..name.1`) or the make at atoms `from..to` of the query.
+/// Atoms `from..to` of the query, read as a part of the name or as the make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     pub from: u8,
     pub to: u8,
-    /// `None`: the make.
+    /// First and last atom (exclusive) of the part of the name; `None` for the make.
     pub part: Option<(u8, u8)>,
     pub fit: Fit,
     pub bonus: i8,
-    /// The make is written in one with the name.
+    /// True if the make and the name are written as one word.
     pub with_make: bool,
 }
 
@@ -88,25 +94,27 @@ pub struct Reading {
     pub points: i32,
     /// Atoms of the name that the query has, as bits.
     pub covered: u32,
-    /// Bytes that are read as parts of the name, and bytes of the name that are not there.
+    /// Bytes of the query that are read as parts of the name.
     pub had: u32,
+    /// Bytes of the name that the query does not have.
     pub missing: u16,
-    /// Edits in all.
+    /// Number of edits in all parts.
     pub edits: u8,
-    /// Some part is only begun, or stands inside of another word.
+    /// True if some part is only begun (`begun`), or stands inside of another word (`inside`).
     pub begun: bool,
     pub inside: bool,
     pub make: Option<Fit>,
-    /// Make, then the name from its first atom on, nothing of either out of place.
+    /// True if the make, then the name from its first atom on, are written without anything out of
+    /// place.
     pub in_order: bool,
     /// Positions in the asides, as bits.
     pub asides: u64,
-    /// Atoms left over, as bits.
+    /// Atoms of the query that are left over, as bits.
     pub left: u32,
 }
 
 impl Reading {
-    /// Whether the query has every atom of a name of so many, to its end.
+    /// True if the query has every atom of a name with this many atoms, to its end.
     pub fn is_whole(&self, atoms: usize) -> bool {
         self.covered == atom_bits(0, atoms as u8) && !self.begun
     }
@@ -116,15 +124,16 @@ impl Reading {
 struct State {
     reading: Reading,
     values: [Option<u16>; SLOTS],
-    /// The next atom of the name, if it goes on in order.
+    /// The next atom of the name, if the query goes on in order.
     next: u8,
 }
 
-/// Bytes of the name's atoms.
+/// A function that returns the number of bytes of the name's atoms from one to another.
 pub trait Measure: Fn(usize, usize) -> usize {}
 impl<F: Fn(usize, usize) -> usize> Measure for F {}
 
-/// Finds the best reading of a name of this make. `atoms` of the name are measured by `bytes`.
+/// Finds the best reading of a query with a name of this make, or `None` if no part of the query
+/// fits the name. The name has `atoms` atoms, which `bytes` measures.
 pub fn align(
     words: &Words,
     (make, atoms): (&str, usize),
@@ -147,7 +156,8 @@ pub fn align(
     };
     let mut states: Vec<Vec<State>> = vec![Vec::new(); words.len() + 1];
     states[0].push(State { reading: none, values: [None; SLOTS], next: 0 });
-    // The edges and asides that begin at an atom are found once, and serve every reading that reaches the atom.
+    // The edges and asides that begin at an atom are found once, and serve every reading that
+    // reaches the atom.
     let (mut edges_here, mut asides_here) = (Vec::new(), Vec::new());
     for at in 0..words.len() {
         let here = std::mem::take(&mut states[at]);
@@ -186,7 +196,7 @@ fn letters(words: &Words, from: usize, to: usize) -> i32 {
     (words.start(to) - words.start(from)) as i32
 }
 
-/// A reading that begins or ends inside of a written word breaks it.
+/// Points for a reading that begins or ends inside of a written word.
 fn broken(words: &Words, from: usize, to: usize) -> i32 {
     BROKEN_WORD * (i32::from(words.is_glued(from)) + i32::from(words.is_glued(to)))
 }
@@ -235,7 +245,7 @@ fn take(state: &State, words: &Words, edge: &Edge) -> Option<State> {
     Some(state)
 }
 
-/// Of two readings alike, the one in order counts.
+/// Of two readings that are otherwise equal, the one in order wins.
 fn disorder(reading: &mut Reading, in_order: bool) {
     reading.points -= i32::from(!in_order);
     reading.in_order &= in_order;

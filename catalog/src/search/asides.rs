@@ -1,4 +1,5 @@
-//! What people say of a vehicle beside its name, in a search as in a request: the model year, and words of its version.
+//! Reads the words that people write beside the name of a vehicle, in a search as in a request: the
+//! model year, bodies, and words for its version.
 
 use super::align::Aside;
 use super::words::Words;
@@ -17,12 +18,12 @@ pub const YEAR_SLOT: u8 = 0;
 pub const BODY_SLOT: u8 = 4;
 /// The [`Aside`] slot of a number of doors.
 pub const DOORS_SLOT: u8 = 5;
-/// A trim, outside of the slots: there may be several.
+/// The kind of a trim, outside of the slots: there may be several.
 pub const TRIM: u8 = 18;
 
 /// Atoms of the longest trim (`plug in hybrid`).
 const TRIM_ATOMS_MAX: usize = 4;
-/// As many as a reading can note.
+/// Maximum number of asides of a query: a reading notes them as bits of a `u64`.
 pub const ASIDES_MAX: usize = 64;
 
 static TRIMS: &str = include_str!("trims.toml");
@@ -33,7 +34,7 @@ struct File {
     words: Vec<String>,
 }
 
-/// Every reading of atoms as a model year, a body or a trim.
+/// Returns every reading of atoms as a model year, a body or a trim.
 pub fn of(words: &Words) -> Vec<Aside> {
     let mut asides: Vec<Aside> = Vec::new();
     for from in 0..words.len() {
@@ -47,7 +48,7 @@ pub fn of(words: &Words) -> Vec<Aside> {
     asides
 }
 
-/// A number that can be a model year: `2014`, `'14`.
+/// Reads a number that can be a model year: `2014`, `'14`.
 fn year_at(words: &Words, atom: usize) -> Option<Aside> {
     let text = words.join(atom, atom + 1);
     let number: u16 = text.parse().ok()?;
@@ -61,15 +62,15 @@ fn year_at(words: &Words, atom: usize) -> Option<Aside> {
     YEARS.contains(&year).then_some(aside)
 }
 
-/// Every reading of atoms from one on as a word for a body or as a number of doors.
+/// Returns every reading of atoms from `from` on as a word for a body or as a number of doors.
 pub fn bodies_at(words: &Words, from: usize) -> Vec<Aside> {
     let mut asides = Vec::new();
     let letters = |to: usize| (words.start(to) - words.start(from)) as i32;
     for to in from + 1..=(from + STYLE_ATOMS_MAX).min(words.len()) {
         let several = (from + 1..to).any(|atom| !words.is_glued(atom));
         for style in styles::at(words, from, to) {
-            // A maker's own word for a body (`Avant`) seldom means anything else after the model's name, and neither does
-            // a phrase of several words.
+            // A maker's own word for a body (`Avant`) seldom means anything else after the model's
+            // name, and neither does a phrase of several words.
             let points = match (style.makes.is_empty(), several) {
                 (true, false) => 5 * letters(to) + 1,
                 (true, true) => 8 * letters(to) + 1,
@@ -88,12 +89,13 @@ pub fn bodies_at(words: &Words, from: usize) -> Vec<Aside> {
     asides
 }
 
-/// The model year that two digits stand for.
+/// Returns the model year that two digits stand for.
 pub fn short_year(digits: u16) -> Option<u16> {
     [2000 + digits, 1900 + digits].into_iter().find(|year| YEARS.contains(year))
 }
 
-/// Half of what the same letters would say as part of a name; more for a phrase, which is meant as one (`Blue dCi` is no colour).
+/// Points of a trim: half of what the same letters would have as part of a name, and more for a
+/// phrase, which is meant as a whole (`Blue dCi` is not a colour).
 pub fn trim_points(words: &Words, from: usize, to: usize) -> i32 {
     let joined = words.join(from, to);
     let several =
@@ -107,13 +109,13 @@ fn trim_at(words: &Words, from: usize, to: usize) -> Option<Aside> {
     is_trim(words, from, to).then_some(aside)
 }
 
-/// Whether atoms `from..to`, joined, tell versions of one vehicle apart.
+/// True if atoms `from..to`, joined, tell versions of one vehicle apart.
 pub fn is_trim(words: &Words, from: usize, to: usize) -> bool {
-    /// The embedded list; a test reads it, so it is never empty here.
+    /// The embedded list. A test reads it, so it is never empty here.
     static READ: LazyLock<HashSet<String>> = LazyLock::new(|| read(TRIMS).unwrap_or_default());
     let joined = words.join(from, to);
     let is_number = joined.bytes().all(|byte| byte.is_ascii_digit());
-    // `2.0` is an engine and `20` anything; `LE` in `LE2` is a piece of a name.
+    // `2.0` is an engine, but `20` can be anything; `LE` in `LE2` is a piece of a name.
     let stands_alone = if is_number { to - from > 1 } else { to == words.len() || !words.is_glued(to) };
     stands_alone && READ.contains(joined)
         || is_engine(words, from, to)
@@ -121,13 +123,13 @@ pub fn is_trim(words: &Words, from: usize, to: usize) -> bool {
         || is_fuel(words, from, to)
 }
 
-/// The letter behind the number of an engine, as a word of its own: `C 220 d`.
+/// True if the atom is the letter behind the number of an engine, as a separate word: `C 220 d`.
 fn is_fuel(words: &Words, from: usize, to: usize) -> bool {
     let is_letter = ["d", "e", "h", "i", "de"].contains(&words.join(from, to));
     to - from == 1 && from > 0 && is_letter && words.is_number(from - 1) && !words.is_glued(to)
 }
 
-/// Whether the atoms are the power of an engine: `105 PS`, `120cv`, `81 kW`.
+/// True if the atoms are the power of an engine: `105 PS`, `120cv`, `81 kW`.
 fn is_power(words: &Words, from: usize, to: usize) -> bool {
     let is_unit = |unit: &str| ["ps", "cv", "ch", "hp", "bhp", "kw", "pk"].contains(&unit);
     to - from == 2
@@ -138,7 +140,8 @@ fn is_power(words: &Words, from: usize, to: usize) -> bool {
         && !words.is_glued(to)
 }
 
-/// Makers' codes of an engine, as one word: `30d`, `M40i`, `xDrive40i`, `50e`.
+/// True if the atoms are a maker's code of an engine, as one word: `30d`, `M40i`, `xDrive40i`,
+/// `50e`.
 fn is_engine(words: &Words, from: usize, to: usize) -> bool {
     let whole_word = !words.is_glued(from) && !words.is_glued(to);
     let code = words.join(from, to).trim_start_matches("xdrive").trim_start_matches("sdrive").trim_start_matches('m');

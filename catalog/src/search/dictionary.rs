@@ -1,9 +1,9 @@
-//! The words of all names in one sorted automaton (`fst`), each with the places it stands in, and what is a typing mistake
-//! away from them.
+//! Holds the words of all names in one sorted automaton (`fst`), each with the places where it
+//! stands, and finds words that are a typing mistake away.
 //!
-//! A term is any run of neighbouring atoms of a name, joined: `MX-5 Miata` has `mx`, `mx5`, `mx5miata`, `5`, `5miata` and
-//! `miata`. Terms are numbered in their order, so that all terms with one beginning, and with them all their places, are
-//! one slice.
+//! A term is any run of neighbouring atoms of a name, joined: `MX-5 Miata` has `mx`, `mx5`,
+//! `mx5miata`, `5`, `5miata` and `miata`. Terms are numbered in their order, so that all terms with
+//! one beginning, and with them all their places, are one slice.
 
 use super::typos::Typos;
 use super::words::Words;
@@ -11,13 +11,15 @@ use fst::{IntoStreamer, Map, Streamer};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Neighbouring atoms that are joined into one term; the whole name is a term whatever its length.
+/// Maximum number of neighbouring atoms that are joined into one term. The whole name is a term
+/// whatever its length.
 const JOINED_ATOMS_MAX: usize = 4;
 
-/// Places of one term, or of one beginning, that are looked at; of more, those of the best-known names.
+/// Maximum number of places of one term, or of one beginning, that are read. If there are more,
+/// those of the best-known names are read.
 const PLACES_MAX: usize = 160;
 
-/// Where a term stands: atoms `from..to` of a name.
+/// The place of a term: atoms `from..to` of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub name: u32,
@@ -28,27 +30,30 @@ pub struct Place {
 /// Numbers of neighbouring terms.
 pub type Terms = Range<u32>;
 
+/// The terms of many names, with their places.
 pub struct Dictionary {
     terms: Map<Vec<u8>>,
-    /// For each term the first of its `places`, and the end of all.
+    /// The position in `places` of the first place of each term, and at the end the number of
+    /// places.
     offsets: Vec<u32>,
     places: Vec<Place>,
-    /// For terms and beginnings with too many places, those that are looked at.
+    /// For terms and beginnings with too many places, those that are read.
     best: HashMap<Terms, Box<[Place]>>,
-    /// For each group the terms of its names with their places, in order.
+    /// For each group, the terms of its names with their places, in order.
     by_group: Vec<Box<[(u32, Place)]>>,
     typos: Typos,
-    /// The terms themselves, one behind the other, and where each begins.
+    /// The spellings of all terms, one behind the other, and the position where each begins.
     spelt: String,
     spelt_from: Vec<u32>,
 }
 
-/// A name while the dictionary is made.
+/// A name while the dictionary is built.
 pub struct Entry<'a> {
     pub words: &'a Words,
-    /// Names of one group can be looked for apart from the others; a make's models are one.
+    /// Names of one group can be searched separately from the others. The models of a make are a
+    /// group.
     pub group: u32,
-    /// How well known it is.
+    /// Renown of the name.
     pub renown: u16,
 }
 
@@ -86,7 +91,7 @@ impl Dictionary {
         dictionary.offsets.push(dictionary.places.len() as u32);
         dictionary.spelt_from.push(dictionary.spelt.len() as u32);
         let numbered = terms().enumerate().map(|(number, term)| (term, number as u64));
-        // Only unsorted keys and repeated ones are refused.
+        // Building fails only for unsorted or repeated keys, and there are none here.
         dictionary.terms = Map::from_iter(numbered).unwrap_or_default();
         dictionary.group(entries, groups);
         dictionary.choose_best(entries, terms());
@@ -105,7 +110,8 @@ impl Dictionary {
 
     fn choose_best<'a>(&mut self, entries: &[Entry<'_>], terms: impl Iterator<Item = &'a str>) {
         let mut crowded: Vec<Terms> = Vec::new();
-        // Beginnings that the terms so far are still inside of, with their first term; they end when a term differs.
+        // Beginnings that the current term still has, with their first term. A beginning ends when
+        // a term differs.
         let mut open: Vec<(usize, u32)> = Vec::new();
         let mut last = "";
         let mut count = 0;
@@ -134,12 +140,12 @@ impl Dictionary {
         }
     }
 
-    /// The term itself; empty when there is none.
+    /// Returns the number of the term itself; empty when there is none.
     pub fn exact(&self, text: &str) -> Terms {
         self.terms.get(text).map_or(0..0, |term| term as u32..term as u32 + 1)
     }
 
-    /// All terms that begin so.
+    /// Returns all terms that begin with a text.
     pub fn beginning(&self, text: &str) -> Terms {
         let first_from = |bound: &[u8]| {
             let found = self.terms.range().ge(bound).into_stream().next().map(|(_, term)| term as u32);
@@ -151,8 +157,8 @@ impl Dictionary {
         first_from(text.as_bytes())..first_from(&behind)
     }
 
-    /// Terms that `edits` (1 or 2) insertions, deletions, replacements or swaps of neighbours make of the text, with how
-    /// many it takes.
+    /// Returns the terms that `edits` (1 or 2) insertions, deletions, replacements or swaps of
+    /// neighbours make of the text, with the number of edits.
     pub fn near(&self, text: &str, edits: u8) -> Vec<(Terms, u8)> {
         let measured = |term: u32| {
             let near = self.spelling(term);
@@ -168,13 +174,13 @@ impl Dictionary {
         &self.spelt[at(term)..at(term + 1)]
     }
 
-    /// Every place of these terms.
+    /// Returns every place of these terms.
     fn all(&self, terms: &Terms) -> &[Place] {
         let at = |term: u32| self.offsets[term as usize] as usize;
         if terms.is_empty() { &[] } else { &self.places[at(terms.start)..at(terms.end)] }
     }
 
-    /// The places of these terms that are looked at.
+    /// Returns the places of these terms that a search reads.
     pub fn places(&self, terms: &Terms) -> &[Place] {
         let all = self.all(terms);
         match self.best.get(terms) {
@@ -184,14 +190,14 @@ impl Dictionary {
         }
     }
 
-    /// Every place of these terms in names of one group.
+    /// Returns every place of these terms in names of one group.
     pub fn places_in(&self, group: u32, terms: &Terms) -> impl Iterator<Item = &Place> {
         let places = &self.by_group[group as usize];
         let from = places.partition_point(|(term, _)| *term < terms.start);
         places[from..].iter().take_while(|(term, _)| *term < terms.end).map(|(_, place)| place)
     }
 
-    /// Bytes held.
+    /// Memory that the dictionary occupies, in bytes.
     pub fn size(&self) -> usize {
         let best: usize = self.best.values().map(|places| size_of_val(&**places) + size_of::<(Terms, usize)>()).sum();
         let by_group: usize = self.by_group.iter().map(|places| size_of_val(&**places)).sum();

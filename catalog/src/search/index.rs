@@ -1,4 +1,5 @@
-//! What the search looks in: every name of every make and model, nicknames among them, made once for a release.
+//! The search index: every name of every make and model, nicknames among them, built once for a
+//! release.
 
 use super::dictionary::{Dictionary, Entry, Terms};
 use super::substrings::Substrings;
@@ -12,54 +13,55 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Added to a model's renown when it has a nickname, for the order among the models of its make. Sixteen years of sale add as much.
+/// Added to a model's renown when it has a nickname, for the order among the models of its make.
+/// Sixteen years of sale add as much.
 const NICKNAMED: u16 = 4;
-/// Atoms of a name, which are bits of a word elsewhere.
+/// Maximum number of atoms of a name. They are bits of a word elsewhere.
 const ATOMS_OF_NAME_MAX: usize = 24;
 
-/// What people call makes and models beside their names.
+/// Nicknames of makes and models.
 static NICKNAMES: &str = include_str!("../../data/nicknames.toml");
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nicknames {
-    /// By make slug.
+    /// Nicknames by make slug.
     pub makes: HashMap<String, Vec<String>>,
-    /// By `make/model`, slugs.
+    /// Nicknames by `make/model` in slugs.
     pub models: HashMap<String, Vec<String>>,
 }
 
 impl Nicknames {
-    /// The embedded list, which a test reads.
+    /// The embedded list. A test reads it, so it is never empty here.
     pub fn embedded() -> &'static Self {
         static READ: LazyLock<Nicknames> = LazyLock::new(|| toml::from_str(NICKNAMES).unwrap_or_default());
         &READ
     }
 }
 
-/// The nicknames of a make, which are neither its name nor its aliases.
+/// Returns the nicknames of a make, which are neither its name nor its aliases.
 pub fn make_nicknames(make: &Make) -> &'static [String] {
     Nicknames::embedded().makes.get(&make.slug).map_or(&[], Vec::as_slice)
 }
 
-/// The nicknames of a model, which are neither its name nor its spellings.
+/// Returns the nicknames of a model, which are neither its name nor its spellings.
 pub fn model_nicknames(make: &Make, model: &Model) -> &'static [String] {
     Nicknames::embedded().models.get(&format!("{}/{}", make.slug, model.slug)).map_or(&[], Vec::as_slice)
 }
 
-/// One name of a make or a model. All that a first look needs is in one place: thousands are looked at for one query, and
-/// fetching them is what that costs.
+/// One name of a make or a model. Everything that the first selection needs is in one place: a
+/// query reads thousands of names, and fetching them from memory is what costs the time.
 pub(super) struct Name {
     /// Position in [`SearchIndex::subjects`].
     pub subject: u32,
     /// The subject's make.
     pub make: u32,
-    /// The subject's.
+    /// The subject's renown.
     pub renown: u16,
-    /// Not one that the catalog has.
+    /// True if the catalog does not have this name.
     pub is_nickname: bool,
     atoms: u8,
-    /// Bytes up to the end of each atom.
+    /// Number of bytes up to the end of each atom.
     ends: [u8; ATOMS_OF_NAME_MAX],
 }
 
@@ -68,7 +70,7 @@ impl Name {
         usize::from(self.atoms)
     }
 
-    /// Bytes of atoms `from..to`.
+    /// Number of bytes of atoms `from..to`.
     pub fn bytes(&self, from: usize, to: usize) -> usize {
         let at = |atom: usize| if atom == 0 { 0 } else { usize::from(self.ends[atom - 1]) };
         at(to) - at(from)
@@ -77,24 +79,25 @@ impl Name {
 
 /// A make or a model.
 pub(super) struct Subject {
-    /// Position in the catalog.
+    /// Position of the make in the catalog.
     pub make: u32,
-    /// Position in the make; `None` for the make itself.
+    /// Position of the model in the make; `None` for the make itself.
     pub model: Option<u32>,
     pub years: YearSet,
-    /// How well known it is, 0 to 40.
+    /// Renown of the subject, 0 to 40.
     pub renown: u16,
-    /// It names no vehicle.
+    /// True if the subject names no vehicle.
     pub nameless: bool,
 }
 
+/// The index in which the search and resolve look names up.
 pub struct SearchIndex {
     pub(super) subjects: Vec<Subject>,
     /// In the order of the catalog.
     pub(super) make_slugs: Vec<String>,
-    /// For each make its models, the best known first.
+    /// For each make the positions of its models, the best known first.
     pub(super) fame: Vec<Box<[u32]>>,
-    /// Of all.
+    /// All years of the catalog.
     pub(super) years: YearSet,
     pub(super) make_names: Vec<Name>,
     pub(super) makes: Dictionary,
@@ -104,12 +107,13 @@ pub struct SearchIndex {
     pub(super) wholes: Wholes,
 }
 
-/// Make and model in one word, for those that are written so, or with the space in the wrong place.
+/// Make and model in one word, for texts that write them together or with the space in the wrong
+/// place.
 pub(super) struct Wholes {
-    /// Keys, one behind the other, and where each begins.
+    /// Keys, one behind the other, and the position where each begins.
     text: String,
     starts: Vec<u32>,
-    /// Of the model's name.
+    /// The position in the model names for each key.
     names: Vec<u32>,
     typos: Typos,
 }
@@ -126,7 +130,7 @@ impl Wholes {
         Self { typos: Typos::of_wholes(keys), text, starts, names }
     }
 
-    /// Model names whose make and name are this text, or one edit away (`1`).
+    /// Returns the model names whose make and name, joined, are this text (0) or one edit away (1).
     pub fn near(&self, text: &str) -> impl Iterator<Item = (u32, u8)> {
         self.typos.near_whole(text).into_iter().filter_map(move |number| {
             let number = number as usize;
@@ -147,7 +151,7 @@ impl std::fmt::Debug for SearchIndex {
     }
 }
 
-/// Names while the index is made.
+/// Names while the index is built.
 #[derive(Default)]
 struct Names {
     words: Vec<Words>,
@@ -160,7 +164,7 @@ impl Names {
         let mut ends = [0; ATOMS_OF_NAME_MAX];
         let mut atoms = 0;
         for (atom, end) in (1..=words.len()).zip(&mut ends) {
-            // A name longer than any (some 50 letters) is found by its beginning.
+            // A name longer than any real one (about 50 letters) is found by its beginning.
             let Ok(bytes) = u8::try_from(words.start(atom)) else { return };
             *end = bytes;
             atoms += 1;
@@ -220,7 +224,8 @@ impl SearchIndex {
         let makes = catalog.makes().len();
         let of_make = |name: &Name| {
             let make = &catalog.makes()[subjects[name.subject as usize].make as usize];
-            // Where the make is written in several words or letters, people glue its short name as well.
+            // Where the make is written in several words or letters, people also join its short
+            // name with the model's.
             std::iter::once(&make.name).chain(&make.aliases).chain(make_nicknames(make))
         };
         let wholes = Wholes::new(model_names.names.iter().enumerate().flat_map(|(number, name)| {
@@ -244,12 +249,12 @@ impl SearchIndex {
         }
     }
 
-    /// Terms of a make's models.
+    /// Returns the places of these terms in the names of a make's models.
     pub(super) fn places_in(&self, make: u32, terms: &Terms) -> impl Iterator<Item = &super::dictionary::Place> {
         self.models.places_in(make, terms)
     }
 
-    /// Bytes held.
+    /// Memory that the index occupies, in bytes.
     pub fn size(&self) -> usize {
         self.makes.size()
             + self.models.size()
@@ -263,19 +268,22 @@ impl SearchIndex {
     }
 }
 
-/// Spellings whose words are split differently are names of their own: `Landcruiser`, `LAND CRUISER`.
+/// Returns the name and the spellings of a model. Spellings whose words are split differently are
+/// separate names: `Landcruiser`, `LAND CRUISER`.
 fn spellings(model: &Model) -> impl Iterator<Item = &str> {
     std::iter::once(model.name.as_str()).chain(model.spellings.iter().map(|spelling| spelling.name.as_str()))
 }
 
-/// Registers repeat the make before some models (`Mini Cooper SE` of MINI); people do not.
+/// Returns the name of a model without its make. Registers repeat the make before some models
+/// (`Mini Cooper SE` of MINI); people do not.
 fn without_make<'a>(make: &Make, model: &'a Model) -> Option<&'a str> {
     let start = model.name.get(..make.name.len()).filter(|start| start.eq_ignore_ascii_case(&make.name))?;
     model.name[start.len()..].strip_prefix(' ')
 }
 
-/// Positions of a make's models, the best known first: how well known each is, and that people have a name of their own for
-/// it; of equals the one that was built longer. Rows that name no vehicle come last.
+/// Returns the positions of a make's models, the best known first. The order is by renown and by
+/// whether people have a nickname for the model; of equals, the one that was built longer comes
+/// first. Rows that name no vehicle come last.
 fn by_fame(make: &Make, nameless: &[bool]) -> Box<[u32]> {
     let fame = |model: &Model| renown(model) + if model_nicknames(make, model).is_empty() { 0 } else { NICKNAMED };
     let order = |at: &u32| {
@@ -287,8 +295,8 @@ fn by_fame(make: &Make, nameless: &[bool]) -> Box<[u32]> {
     models.into_boxed_slice()
 }
 
-/// How well known a model is, 0 to 35: what the popularity list says, how long it was built, and its kind. A car that
-/// people know comes before a trailer of the same name.
+/// Renown of a model, 0 to 35: its rank in the popularity list, how long it was built, and
+/// its kind. A well-known car comes before a trailer with the same name.
 fn renown(model: &Model) -> u16 {
     let popularity = if model.popularity == 0 { 0 } else { 11 - u16::from(model.popularity.min(10)) };
     let kind = match model.vehicle_type() {

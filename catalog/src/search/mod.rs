@@ -1,12 +1,12 @@
-//! Free text to makes and models, in memory and without a clock: an index of every name (`index`, over a sorted
-//! automaton in `dictionary`, deletions in `typos` and a suffix array in `substrings`), the names that have words of a query (`query`,
-//! `pieces`), and
-//! how well a query and a name fit (`align`, `rank`).
+//! Searches makes and models for free text, in memory and without a clock. An index holds every
+//! name (`index`, over a sorted automaton in `dictionary`, deletions in `typos` and a suffix array
+//! in `substrings`). A query first collects the names that have some of its words (`query`,
+//! `pieces`), and then rates how well the query and each name fit (`align`, `rank`).
 //!
-//! Exact words first; beginnings, pieces inside of names and typing mistakes are looked for only where words are left
-//! over. Model years, trims and words for bodies are no names but said with them (`asides`); what else is no name
-//! (colours, views) is `resolve`'s affair,
-//! which hands its own readings in.
+//! Exact words are looked up first. Beginnings, pieces inside of names and typing mistakes are
+//! tried only where words are left over. Model years, trims and words for bodies are not names, but
+//! are read beside them (`asides`). Everything else that is not a name (colours, views) is left to
+//! `resolve`, which passes its own readings in.
 
 mod align;
 mod asides;
@@ -34,17 +34,17 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 named_enum! {
-    /// How a name fits a query, the best first.
+    /// The way in which a name fits a query, the best kind first.
     pub enum MatchKind {
         /// The query is the name, or make and name.
         Exact = "exact",
-        /// It is the beginning of it.
+        /// The query is the beginning of the name.
         Prefix = "prefix",
-        /// Each of its words is a word of the name or begins one, in any order.
+        /// Each word of the query is a word of the name or begins one, in any order.
         Token = "token",
-        /// Letters of it stand inside of the name.
+        /// Letters of the query stand inside of the name.
         Contains = "contains",
-        /// It is a few typing mistakes away.
+        /// The query is a few typing mistakes away from the name.
         Fuzzy = "fuzzy",
     }
 }
@@ -53,21 +53,22 @@ named_enum! {
 #[derive(Debug, Clone)]
 pub struct Hit<'a> {
     pub make: &'a Make,
-    /// `None`: the make itself is meant.
+    /// `None` if the make itself is meant.
     pub model: Option<&'a Model>,
-    /// Ascending; one year when the search was for one.
+    /// Ascending; a single year if the search was for one.
     pub years: Vec<u16>,
     pub kind: MatchKind,
 }
 
 impl Catalog {
-    /// Makes and models for what somebody types, the best first; a make that is named is followed by its own models, the best
-    /// known first. A year narrows the search; a year in the text does, unless the number is a name.
+    /// Returns makes and models for a text that somebody types, the best first, at most `limit`. A
+    /// make that is named is followed by its own models, the best known first. A given year narrows
+    /// the search, and so does a year in the text unless the number is a name.
     pub fn search(&self, text: &str, year: Option<u16>, limit: usize) -> Vec<Hit<'_>> {
         self.search_in(text, year, None, limit)
     }
 
-    /// The same among one make's models, where a make is given.
+    /// Searches as [`Catalog::search`] does, among the models of one make if one is given.
     pub fn search_in(&self, text: &str, year: Option<u16>, make: Option<&Make>, limit: usize) -> Vec<Hit<'_>> {
         let words = Words::of(text);
         let asides = asides::of(&words);
@@ -75,12 +76,13 @@ impl Catalog {
         let query = Query { words: &words, asides: &asides, year, make: only, effort: Effort::Suggest };
         let mut matches = self.search_index().matches(&query);
         matches.retain(|found| only.is_none_or(|only| self.search_index().subject(found.subject).0 == only));
-        // Every word has to be accounted for, and a year is no vehicle.
+        // Every word must be accounted for, and a year alone is not a vehicle.
         matches.retain(|found| found.reading.left == 0);
-        // A name that has the trim or the body in it is nearer than one that leaves it out.
+        // A name that contains the trim or the body is nearer than one that leaves it out.
         let is_left_out = |aside: &Aside| [TRIM, BODY_SLOT, DOORS_SLOT].contains(&aside.slot);
         let leaves_trim_out = |found: &Match| found.asides(&asides).any(is_left_out);
-        // What the catalog has under the very name comes before what people call so.
+        // A vehicle that the catalog has under this very name comes before one that has it as a
+        // nickname.
         let nicknamed = |found: &Match| found.by_nickname && found.kind == MatchKind::Exact;
         let index = self.search_index();
         matches.sort_by_key(|found| {
@@ -92,9 +94,8 @@ impl Catalog {
         for found in &matches {
             let Some((make, model)) = self.subject(found) else { continue };
             let year = year.or_else(|| found.aside(&asides, YEAR_SLOT));
-            // Somebody who writes the name of a make wants to see its models as well. They count as matches by prefix,
-            // since the make's name is
-            // how each of them begins.
+            // Somebody who writes the name of a make wants to see its models as well. They count as
+            // matches by prefix, because the name of each begins with the make's.
             let is_make = model.is_none() && found.kind == MatchKind::Exact;
             let models = if is_make { &*index.fame[index.subject(found.subject).0 as usize] } else { &[] };
             let models = models.iter().filter_map(|position| make.models.get(*position as usize));
@@ -109,7 +110,7 @@ impl Catalog {
         hits
     }
 
-    /// The make that a match is, or is of, and the model if it is one.
+    /// Returns the make of a match, and the model if the match is one.
     pub fn subject(&self, found: &Match) -> Option<(&Make, Option<&Model>)> {
         let (make, model) = self.search_index().subject(found.subject);
         let make = self.makes().get(make as usize)?;

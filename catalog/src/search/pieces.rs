@@ -1,4 +1,5 @@
-//! Which names have which words of a query: exactly, as a beginning, with a typing mistake, or somewhere inside.
+//! Finds the names that have words of a query: exactly, as a beginning, with a typing mistake, or
+//! somewhere inside.
 
 use super::align::Fit;
 use super::dictionary::{Dictionary, Place, Terms};
@@ -7,22 +8,22 @@ use super::query::{Effort, Match, Search};
 use super::words::Words;
 use std::cmp::Reverse;
 
-/// Neighbouring atoms of a query that are looked up as one.
+/// Maximum number of neighbouring atoms of a query that are looked up as one word.
 const JOINED_ATOMS_MAX: usize = 5;
-/// Makes that a query's words may mean.
+/// Maximum number of makes that a query's words may mean.
 const MAKES_MAX: usize = 6;
-/// Words in which typing mistakes are looked for.
+/// Maximum number of words in which typing mistakes are looked for.
 const MISTYPED_MAX: usize = 8;
-/// Fewer letters are an edit away from many names.
+/// Words with fewer letters than this are one edit away from many names.
 const SHORT_LETTERS: usize = 4;
-/// Words that may be beginnings of others, beside the last.
+/// Maximum number of words, besides the last, that may be beginnings of others.
 const BEGUN_MAX: usize = 8;
-/// Words that a make and its model may have come to by misplaced spaces.
+/// Maximum number of words that a make and its model may have become by misplaced spaces.
 const WHOLE_WORDS_MAX: usize = 4;
-/// A make that is written out.
+/// Bonus for a make that is written out.
 const MAKE: i8 = 6;
 
-/// A name that has something of the query.
+/// A part of a name that the query has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub name: u32,
@@ -30,14 +31,16 @@ pub(super) struct Piece {
     pub to: u8,
     pub part: (u8, u8),
     pub fit: Fit,
-    /// For the make of a model: how it is named, between two makes that share a name.
+    /// For the make of a model: a bonus that depends on how the make is named. It decides between
+    /// two makes that share a name.
     pub bonus: i8,
-    /// The make is in it as well.
+    /// True if the piece contains the make as well.
     pub with_make: bool,
 }
 
 impl Piece {
-    /// Orders pieces by name, then by where they are and how they fit; one number, because a query can have ten thousand pieces.
+    /// Returns a key that orders pieces by name, then by position and fit. It is a single number,
+    /// because a query can have ten thousand pieces.
     pub fn key(&self) -> u64 {
         let fit = match self.fit {
             Fit::Exact => 0,
@@ -45,7 +48,7 @@ impl Piece {
             Fit::Inside => 0x200,
             Fit::Near(edits) => 0x300 | u64::from(edits),
         };
-        // Positions of atoms are at most 32: six bits each.
+        // Positions of atoms are at most 32, so six bits suffice for each.
         let at = |position: u8, shift: u32| u64::from(position) << shift;
         u64::from(self.name) << 34
             | at(self.from, 28)
@@ -83,7 +86,8 @@ impl<'a> Search<'a> {
             Effort::Suggest => words.written(),
             Effort::Decide => self.open_words(found),
         };
-        // The last words together may begin a name that is written in one (`land cr`), or a piece of a word may.
+        // The last words together may begin a name that is written as one word (`land cr`), and so
+        // may a piece of a word.
         let mut spans = written.clone();
         spans.truncate(BEGUN_MAX);
         if self.query.effort == Effort::Suggest {
@@ -92,7 +96,8 @@ impl<'a> Search<'a> {
         }
         spans.sort_unstable();
         spans.dedup();
-        // One letter begins everything; that helps whoever is still typing it, and says nothing of what is meant.
+        // A single letter begins too many names. That helps somebody who is still typing it, but
+        // does not show which name is meant.
         let typing = |to: usize| self.query.effort == Effort::Suggest && to == words.len();
         spans.retain(|(from, to)| words.start(*to) - words.start(*from) > 1 || typing(*to));
         for (from, to) in &spans {
@@ -110,7 +115,8 @@ impl<'a> Search<'a> {
         let words = self.query.words;
         let open = self.open_words(found);
         let written = words.written();
-        // A word by itself, or together with a neighbour from which a slip of the space bar parted it.
+        // A word by itself, or together with a neighbour from which a misplaced space may have
+        // parted it.
         let mut spans: Vec<(usize, usize)> = open.clone();
         for pair in written.windows(2).filter(|pair| open.contains(&pair[0]) || open.contains(&pair[1])) {
             spans.push((pair[0].0, pair[1].1));
@@ -141,7 +147,8 @@ impl<'a> Search<'a> {
         let meant = self.makes_meant();
         for (from, to) in &spans {
             let text = words.join(*from, *to);
-            // Short names differ by an edit from many others: only those of a make that is named are worth a look.
+            // Short names differ by an edit from many others, so only those of a make that is named
+            // are tried.
             let any_make = text.chars().count() >= SHORT_LETTERS;
             if !any_make && meant.is_empty() {
                 continue;
@@ -202,7 +209,7 @@ impl<'a> Search<'a> {
         let places = self.index.makes.places(terms);
         for place in places {
             let name = &self.index.make_names[place.name as usize];
-            // A make is called by its whole name or the beginning of it.
+            // People write the whole name of a make or the beginning of it.
             if place.from == 0 && self.query.make.is_none_or(|make| name.make == make) {
                 let mut piece = piece((from, to), place, fit, name, self.query.words);
                 let rest = name.bytes(usize::from(place.to), name.atoms());
@@ -217,7 +224,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Models of any make, and more of the makes that are meant.
+    /// Adds models of any make, and more of the makes that are meant.
     fn add_models(&mut self, span: (usize, usize), terms: &Terms, fit: Fit, meant: &[u32]) {
         if terms.is_empty() {
             return;
@@ -241,7 +248,7 @@ impl<'a> Search<'a> {
         move |place| piece(span, place, fit, &index.model_names[place.name as usize], words)
     }
 
-    /// The make that is asked for, or makes that words of the query name, the likeliest first.
+    /// The given make, or the makes that words of the query name, the likeliest first.
     fn makes_meant(&self) -> Vec<u32> {
         if let Some(make) = self.query.make {
             return vec![make];

@@ -1,4 +1,4 @@
-//! A query, and in which steps it is looked up.
+//! A query, and the steps in which it is looked up.
 
 use super::MatchKind;
 use super::align::{Aside, Reading};
@@ -6,79 +6,88 @@ use super::index::{Name, SearchIndex};
 use super::pieces::Piece;
 use super::words::Words;
 
-/// Words of what somebody types that may still be mistyped, or stand inside of names. A whole sentence is no name, and a
-/// list of names has to account for every word.
+/// For a query that is still being typed: maximum number of written words that may be mistyped or
+/// stand inside of names. A whole sentence is not a name, and a list of names must account for
+/// every word.
 const OPEN_WORDS_MAX: usize = 3;
-/// A query of at least so many words is a sentence: it gets suggestions only if each of its words is read as it is written.
+/// Minimum number of words of a sentence. A sentence gets suggestions only if each of its words is
+/// read as it is written.
 const SENTENCE_WORDS_MIN: usize = 8;
 
-/// How far to look.
+/// The effort of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// For a list that grows as somebody types: whatever begins so is wanted as well.
+    /// For search, whose list grows while somebody types: names that begin with the text are always
+    /// looked up as well.
     Suggest,
-    /// For the one vehicle that is meant: further only where words are left over.
+    /// For resolve, which decides on the one vehicle that a text means: beginnings, typing mistakes
+    /// and pieces inside of names are looked up only where the exact words do not suffice.
     Decide,
 }
 
-/// What is searched for.
+/// The input of one search: the words, their readings as something other than names, and what
+/// limits the search.
 pub struct Query<'a> {
     pub words: &'a Words,
-    /// Readings of words that are no names.
+    /// Readings of words as something other than names.
     pub asides: &'a [Aside],
-    /// The model year that is meant, whatever the text says.
+    /// The requested model year, which takes precedence over one in the text.
     pub year: Option<u16>,
-    /// Only this make (its position).
+    /// Position of the only make that is searched, if any.
     pub make: Option<u32>,
     pub effort: Effort,
 }
 
-/// A make or model and how it fits.
+/// A make or model, and how well it fits a query.
 #[derive(Debug, Clone)]
 pub struct Match {
-    /// Position in the index.
+    /// Position of the make or model in the index.
     pub subject: u32,
     pub kind: MatchKind,
-    /// Points of the reading, and of how well known the subject is.
+    /// Points by which matches are ordered, higher is better: those of the reading, those for the
+    /// subject's renown and for a name that is written out, less those for a wrong or long past
+    /// year.
     pub score: i32,
     pub reading: Reading,
     /// How well known the subject is, 0 to 40.
     pub renown: u16,
     pub is_model: bool,
-    /// The name that fits is one that people give it.
+    /// True if the name that fits is a nickname.
     pub by_nickname: bool,
 }
 
 impl Match {
-    /// The value of a slot in this reading.
+    /// Returns the value of a slot (see [`Aside::slot`]) in this match's reading of the query, for
+    /// instance the model year, or `None` if the reading has none.
     pub fn aside(&self, asides: &[Aside], slot: u8) -> Option<u16> {
         self.asides(asides).find(|aside| aside.slot == slot).map(|aside| aside.value)
     }
 
-    /// Less than a third of the name was asked for: what was typed may well be something else with a mistake in it.
+    /// True if the query has less than a third of the name. The text may then well be another name
+    /// with a typing mistake.
     fn is_thin(&self) -> bool {
         u32::from(self.reading.missing) > 2 * self.reading.had
     }
 
-    /// What this reading takes for no name.
+    /// Returns the readings of words, as something other than names, that this match uses.
     pub fn asides<'a>(&self, asides: &'a [Aside]) -> impl Iterator<Item = &'a Aside> {
         let taken = self.reading.asides;
         asides.iter().enumerate().filter(move |(number, _)| taken >> number & 1 == 1).map(|(_, aside)| aside)
     }
 }
 impl SearchIndex {
-    /// The positions of a subject's make, and of its model in that make.
+    /// Returns the positions of a subject's make in the catalog, and of its model in that make.
     pub fn subject(&self, subject: u32) -> (u32, Option<u32>) {
         let subject = &self.subjects[subject as usize];
         (subject.make, subject.model)
     }
 
-    /// Whether a subject names no vehicle ([`crate::nameless`]).
+    /// True if a subject names no vehicle ([`crate::nameless`]).
     pub fn is_nameless(&self, subject: u32) -> bool {
         self.subjects[subject as usize].nameless
     }
 
-    /// The makes and models that fit best, in no order, each once.
+    /// Returns the makes and models that fit best, each once, in no particular order.
     pub fn matches(&self, query: &Query<'_>) -> Vec<Match> {
         if query.words.is_empty() {
             return Vec::new();
@@ -116,7 +125,10 @@ pub(super) struct Search<'a> {
     pub(super) models: Vec<Piece>,
 }
 impl Search<'_> {
-    /// Nothing is found, or something is left over of the best, or most of its name was not asked for.
+    /// True if the next step of the search is necessary: no model is found, the best one leaves
+    /// words over, or (for resolve) most of its name is not in the query. For search, words that
+    /// are left over do not count if they are left by a model while a make fits exactly, leaves
+    /// none over and has at least as many points.
     fn wants_more(&self, found: &[Match]) -> bool {
         let Some(best) = best_model(found) else { return true };
         let suggests = self.query.effort == Effort::Suggest;
@@ -126,8 +138,9 @@ impl Search<'_> {
         best.reading.left != 0 && !(whole_make && suggests) || !suggests && best.is_thin()
     }
 
-    /// Written words that the best readings so far do nothing with, or nothing much; all but the make's, when there is no
-    /// model worth the name.
+    /// Returns the written words, each as a range of atoms, that the next step of the search looks
+    /// up. These are the words that the best model leaves over. If there is no model, or if most of
+    /// the best one's name is not in the query, they are all words except those of the best make.
     pub(super) fn open_words(&self, found: &[Match]) -> Vec<(usize, usize)> {
         let best = best_model(found);
         let make = found.iter().filter(|found| !found.is_model).max_by_key(|found| found.score);

@@ -1,4 +1,4 @@
-//! How well the names that have something of a query fit it as a whole.
+//! Rates how well a query as a whole fits the names that have some of its words.
 
 use super::align::{Edge, Fit, Reading, align};
 use super::pieces::Piece;
@@ -8,28 +8,33 @@ use super::{MatchKind, YEAR_SLOT};
 use crate::YearSet;
 use std::cmp::Reverse;
 
-/// Names that are aligned in full; the others fit worse at first sight.
+/// Maximum number of names that are aligned in full. The others fit worse at a first estimate.
 const ALIGNED_MAX: usize = 28;
-/// Fewer are where a query is longer than so many atoms: aligning costs as many steps as a query has atoms.
+/// Number of atoms of a query above which fewer names are aligned: aligning takes as many steps as
+/// a query has atoms.
 const ALIGNED_ATOMS: usize = 10;
-/// Taken off where the year that is asked for is not one of the model's.
+/// Taken off where the requested year is not one of the model's.
 const WRONG_YEAR: i32 = 45;
-/// For a name that is written out as the catalog has it: it is meant, however well known a part of it is.
+/// Points for a name that is written out as the catalog has it: it is meant, however well known a
+/// part of it is.
 const WRITTEN_OUT: i32 = 42;
-/// The same for a nickname.
+/// Points for a nickname that is written out.
 const NICKNAME_WRITTEN_OUT: i32 = 36;
-/// Taken off for each edit of such a name: the nearer one is meant, not the better known.
+/// Taken off for each edit of a name that the catalog has and the text writes out: the nearer name
+/// is meant, not the better known one.
 const MISTYPED: i32 = 20;
-/// Between two names that are written out, being known weighs less than half a letter.
+/// Divisor of renown between names that are written out: there, renown weighs less than half a
+/// letter.
 const RENOWN_OF_WRITTEN_OUT: i32 = 16;
-/// Years since the last of a model that count against it, where no year is asked for: `320i` is then rather the 3 Series
-/// of today than what was once registered under that name.
+/// Maximum number of years since a model's last year that count against it, where no year is
+/// requested: `320i` then rather means the 3 Series of today than the row that was once registered
+/// under that name.
 const YEARS_GONE_MAX: u16 = 12;
 /// Taken off where a make is written out and left over.
 const IGNORED_MAKE: i32 = 30;
 
 impl Search<'_> {
-    /// Aligns the most promising names and gives the best match of each subject.
+    /// Aligns the most promising names and returns the best match of each subject.
     pub(super) fn rank(&mut self) -> Vec<Match> {
         for pieces in [&mut self.makes, &mut self.models] {
             pieces.sort_by_cached_key(Piece::key);
@@ -37,7 +42,7 @@ impl Search<'_> {
         }
         let mut matches = self.align_all(true);
         matches.extend(self.align_all(false));
-        // The best of each subject's names.
+        // Keep the best match among each subject's names.
         matches.sort_unstable_by_key(|found| (found.subject, Reverse(found.score)));
         matches.dedup_by_key(|found| found.subject);
         matches
@@ -58,7 +63,8 @@ impl Search<'_> {
         promising.into_iter().filter_map(|(_, name, pieces)| self.align_one(name, pieces, makes)).collect()
     }
 
-    /// Each make that words of the query name, and which atoms do, as bits; in the order of the makes.
+    /// Returns each make that words of the query name, with the atoms that name it as bits; in the
+    /// order of the makes.
     fn makes_named(&self) -> Vec<(u32, u32)> {
         let make = |piece: &Piece| (self.name(true, piece.name).make, atom_bits(piece.from, piece.to));
         let mut named: Vec<(u32, u32)> = self.makes.iter().map(make).collect();
@@ -71,7 +77,8 @@ impl Search<'_> {
         named
     }
 
-    /// What can be said of a name at first sight: letters it has of the query, and how much of it is not there.
+    /// Estimates how well a name fits, without aligning it: letters of the query that the name has,
+    /// and how much of the name is missing.
     fn promise(&self, pieces: &[Piece], makes: bool, named: &[(u32, u32)]) -> i32 {
         let words = self.query.words;
         let name = self.name(makes, pieces[0].name);
@@ -138,8 +145,9 @@ impl Search<'_> {
         };
         let renown = i32::from(subject.renown);
         let written_out = found.kind == MatchKind::Exact && reading.left == 0;
-        // Make and name, or several words of a name, in whatever order and however mistyped, and the catalog has it under that
-        // name: it comes before the better known vehicle that is also called so.
+        // The text has make and name, or several words of a name, in any order and with typing
+        // mistakes, and the catalog has the vehicle under that name: it comes before the better
+        // known vehicle that has it as a nickname.
         let all_of_it = found.reading.left == 0 && found.reading.is_whole(name.atoms());
         let registered = all_of_it && !name.is_nickname && (found.reading.make.is_some() || name.atoms() > 1);
         found.score += match (query.effort, written_out, name.is_nickname) {

@@ -1,17 +1,19 @@
-//! Where a piece of text stands inside of names: a suffix array, so that a look-up is a binary search.
+//! Finds the places where a piece of text stands inside of names: a suffix array, so that a look-up
+//! is a binary search.
 
-/// Fewer letters stand in too many names to say anything.
+/// Minimum length of a piece, in bytes. Shorter ones stand in too many names to say anything.
 pub const LENGTH_MIN: usize = 3;
 
-/// Occurrences that are looked at.
+/// Maximum number of occurrences that are read.
 const OCCURRENCES_MAX: usize = 256;
 
+/// A suffix array over many names.
 pub struct Substrings {
     /// All names, each ended by a zero byte.
     text: Vec<u8>,
     /// First byte of each name.
     starts: Vec<u32>,
-    /// Places of the text in the order of what begins there.
+    /// Positions in the text, in the order of the text from each position on.
     suffixes: Vec<u32>,
 }
 
@@ -28,7 +30,7 @@ impl Substrings {
         Self { text, starts, suffixes }
     }
 
-    /// Names (by number) that hold the piece, and the byte where it begins.
+    /// Returns the names (by number) that contain the piece, and the byte where it begins.
     pub fn holding(&self, piece: &str) -> impl Iterator<Item = (u32, usize)> {
         let piece = if piece.len() < LENGTH_MIN { "\u{1}" } else { piece }.as_bytes();
         let first = self.suffixes.partition_point(|at| rest(&self.text, *at) < piece);
@@ -39,13 +41,13 @@ impl Substrings {
         })
     }
 
-    /// Bytes held.
+    /// Memory that the index occupies, in bytes.
     pub fn size(&self) -> usize {
         self.text.len() + 4 * (self.starts.len() + self.suffixes.len())
     }
 }
 
-/// A name from one of its bytes to its end.
+/// The name from one of its bytes to its end.
 fn rest(text: &[u8], at: u32) -> &[u8] {
     let from = &text[at as usize..];
     &from[..from.iter().position(|byte| *byte == 0).unwrap_or(from.len())]

@@ -38,26 +38,27 @@ fn the_best_hit_and_its_kind() {
         ("mustnag", "fuzzy ford/mustang"),
         ("toyta corola", "fuzzy toyota/corolla"),
         ("fordfocus", "exact ford/focus"),
-        // A make by itself, before models that are called like it; a model everybody knows before a make nobody does.
+        // A make by itself comes before models that have its name; a well-known model comes before
+        // a little-known make.
         ("ford", "exact ford"),
         ("chevy", "exact chevrolet"),
         ("explorer", "exact ford/explorer"),
         ("corvette", "exact chevrolet/corvette"),
-        // With its make, what the catalog has under that name comes before the better known vehicle that is called so too,
-        // and the nearer name before the better known.
+        // With its make, the vehicle that the catalog has under that name comes before the better
+        // known one that has it as a nickname, and the nearer name before the better known one.
         ("bmw 320i", "exact bmw/320i"),
         ("bmw 320d", "exact bmw/3-series"),
         ("yx yamaha", "token yamaha/yx"),
         ("bmw r1200gs", "exact bmw/r1200"),
         ("range rover evoque", "exact land-rover/range-rover-evoque"),
         ("siuzuki gs 1200", "fuzzy suzuki/gs-1200"),
-        // What is said of a version is no name, unless the catalog has it in one.
+        // Words for a version are not part of a name, unless the catalog has both in one name.
         ("ford f150 xlt supercrew 4x4", "exact ford/f-150"),
         ("audi q5 2017 quattro", "exact audi/q5"),
         ("mercedes c class amg line", "exact mercedes-benz/c-class"),
         ("honda civic type r", "exact honda/civic-type-r"),
         ("datsun 24", "prefix datsun/240"),
-        // Nor is a body, unless the catalog has a row for it.
+        // Neither is a body, unless the catalog has a row for it.
         ("golf estate", "exact volkswagen/golf"),
         ("audi a4 avant 2018", "exact audi/a4"),
         ("bmw 3 series touring", "exact bmw/3-series"),
@@ -65,9 +66,9 @@ fn the_best_hit_and_its_kind() {
         ("renault clio break", "exact renault/clio"),
         ("vw golf sportwagen", "exact volkswagen/golf-sportwagen"),
         ("mini cooper convertible", "exact mini/cooper-convertible"),
-        // A sentence is no name.
+        // A sentence is not a name.
         ("looking for a photo of a used honda cr-v", "nothing"),
-        // A number is a year only where it is no name.
+        // A number is a year only where it is not a name.
         ("peugeot 2008", "exact peugeot/2008"),
         ("civic 2008", "exact honda/civic"),
         ("undercarriagexyz", "nothing"),
@@ -149,7 +150,8 @@ fn nicknames_are_of_this_release() {
     }
 }
 
-/// One random edit in make or model of a random entry: the entry is among the first five.
+/// After one random edit in make or model of a random entry, the entry is among the first five
+/// hits.
 #[test]
 fn one_edit_does_not_lose_a_vehicle() {
     let mut rng = StdRng::seed_from_u64(20_261_122);
@@ -189,7 +191,7 @@ proptest! {
     }
 }
 
-/// The name of a make answers the make, then its own models, the best known first.
+/// A search for the name of a make returns the make, then its own models, the best known first.
 #[test]
 fn a_make_is_followed_by_its_own_models() {
     let mut wrong = Vec::new();

@@ -1,32 +1,39 @@
-//! Words within one or two typing mistakes of another, by symmetric deletion: whatever two words that are so near have in
-//! common is left of both when as many letters are deleted. Every term is filed under what deletions leave of it; a
-//! look-up tries what they leave of the word, and measures only what it meets there. Its cost depends on the
-//! word, hardly on how many terms there are.
+//! Finds words within one or two typing mistakes of another, by symmetric deletion: two words that
+//! are this near have a string in common that remains of both when as many letters are deleted.
+//! Every term is filed under the strings that deletions leave of it. A look-up tries the strings
+//! that deletions leave of the word, and measures only the terms that it finds under them. Its cost
+//! depends on the length of the word, hardly on the number of terms.
 //!
 //! Why: `docs/decisions/catalog-and-search.md` (Search: symmetric deletion for mistyped words).
 
-/// Beginnings that are filed: two deletions of so many letters are 37 strings, and the rest is compared anyway.
+/// Bytes of a term's beginning that are filed. Two deletions from eight letters leave 37 strings,
+/// and the rest is compared anyway.
 const PREFIX_BYTES: usize = 8;
-/// Longest text that is filed whole.
+/// Length of the longest text that is filed whole, in bytes.
 const WHOLE_BYTES_MAX: usize = 48;
-/// Shorter terms are not filed under what two deletions leave: that says nothing.
+/// Shorter terms than this are not filed under the strings that two deletions leave: these would
+/// match too much.
 const TWO_EDITS_BYTES_MIN: usize = 5;
-/// Terms of one string that are measured.
+/// Maximum number of terms of one string that are measured.
 const FILED_MAX: usize = 96;
 
-/// The upper bits of a key say nearly where it is filed: a CRC spreads evenly.
+/// Number of upper bits of a key that select its shelf. They tell nearly where a key is filed,
+/// because a CRC spreads evenly.
 const SHELF_BITS: u32 = 16;
 
+/// Terms by the strings that deletions leave of them.
 #[derive(Default)]
 pub struct Typos {
-    /// CRC-32 of the string in the upper half, number of the term in the lower, in order.
+    /// CRC-32 of the string in the upper half and number of the term in the lower half, in order.
     filed: Vec<u64>,
-    /// Where keys with each value of their upper bits begin, and the end of the last.
+    /// The position where the keys with each value of the upper bits begin, and at the end the
+    /// number of keys.
     shelves: Vec<u32>,
 }
 
 impl Typos {
-    /// `terms` in the order of their numbers. Those with other letters than ASCII are left out.
+    /// Files the terms, which come in the order of their numbers. Terms with letters other than
+    /// ASCII are left out.
     pub fn new<'a>(terms: impl Iterator<Item = &'a str>) -> Self {
         let mut filed = Vec::new();
         for (number, term) in terms.enumerate().filter(|(_, term)| term.is_ascii()) {
@@ -36,7 +43,8 @@ impl Typos {
         Self::filed(filed)
     }
 
-    /// Whole texts, for [`Typos::near_whole`]: many of these begin alike.
+    /// Files whole texts, for [`Typos::near_whole`], because many of them begin with the same
+    /// letters.
     pub fn of_wholes<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
         let mut filed = Vec::new();
         let fits = |text: &str| text.is_ascii() && text.len() <= WHOLE_BYTES_MAX;
@@ -46,9 +54,10 @@ impl Typos {
         Self::filed(filed)
     }
 
-    /// `keys` in any order.
+    /// Sorts `keys`, which come in any order.
     fn filed(keys: Vec<u64>) -> Self {
-        // Each shelf is sorted by itself, because a few keys at a time are sorted sooner than all at once.
+        // Each shelf is sorted separately, because sorting many small runs is faster than sorting
+        // all keys at once.
         let mut from = shelves(&keys);
         let mut filed = vec![0; keys.len()];
         for key in keys {
@@ -56,7 +65,7 @@ impl Typos {
             filed[*at as usize] = key;
             *at += 1;
         }
-        // Each place is now the end of its shelf.
+        // Each position is now the end of its shelf.
         let mut first = 0;
         for end in &from[..1 << SHELF_BITS] {
             filed[first..*end as usize].sort_unstable();
@@ -67,7 +76,7 @@ impl Typos {
         Self { shelves: shelves(&filed), filed }
     }
 
-    /// Numbers of whole texts that may be within one edit; the caller measures.
+    /// Returns numbers of whole texts that may be within one edit. The caller must measure them.
     pub fn near_whole(&self, text: &str) -> Vec<u32> {
         let mut found = Vec::new();
         if text.len() <= WHOLE_BYTES_MAX {
@@ -78,7 +87,8 @@ impl Typos {
         found
     }
 
-    /// Numbers of terms that may be within so many edits (1 or 2); the caller measures.
+    /// Returns numbers of terms that may be within `edits` (1 or 2) edits. The caller must measure
+    /// them.
     pub fn near(&self, text: &str, edits: u8) -> Vec<u32> {
         let mut found = Vec::new();
         each_deletion::<PREFIX_BYTES>(text, edits, |left| self.look_up(left, &mut found));
@@ -96,13 +106,14 @@ impl Typos {
         found.extend(here.map(|filed| *filed as u32));
     }
 
-    /// Bytes held.
+    /// Memory that the index occupies, in bytes.
     pub fn size(&self) -> usize {
         size_of_val(&*self.filed) + size_of_val(&*self.shelves)
     }
 }
 
-/// Where the keys of each shelf begin when all are in order, and the end of the last.
+/// Returns the position where the keys of each shelf begin when all are in order, and at the end
+/// the number of keys.
 fn shelves(keys: &[u64]) -> Vec<u32> {
     let mut shelves = vec![0; (1 << SHELF_BITS) + 1];
     for key in keys {
@@ -118,12 +129,13 @@ fn shelf(key: u64) -> usize {
     (key >> (u64::BITS - SHELF_BITS)) as usize
 }
 
-/// What is left of a text, as the upper half of what is filed.
+/// The upper half of a filed key: a checksum of the string that deletions leave.
 fn key(left: &[u8]) -> u64 {
     u64::from(crc32fast::hash(left)) << 32
 }
 
-/// Everything that up to `deletions` (1 or 2) leave of the first `PREFIX` bytes of a text, these bytes included.
+/// Calls `each` with every string that up to `deletions` (1 or 2) leave of the first `PREFIX` bytes
+/// of a text, and with these bytes themselves.
 fn each_deletion<const PREFIX: usize>(text: &str, deletions: u8, mut each: impl FnMut(&[u8])) {
     let prefix = &text.as_bytes()[..text.len().min(PREFIX)];
     each(prefix);
@@ -153,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is within two edits is met, wherever the edits are.
+        /// Every word within two edits is found, wherever the edits are.
         #[test]
         fn nothing_near_is_missed(term in "[a-e0-2]{6,12}", edits in prop::collection::vec((0usize..3, 0usize..14, b'a'..b'f'), 0..3)) {
             let mut word = term.clone().into_bytes();

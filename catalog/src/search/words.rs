@@ -1,9 +1,11 @@
-//! Text as the search compares it: short runs of letters or of digits, in their order, so that `F-150`, `f150` and
-//! `F 150` are the same three times, and what people join or split can be joined or split again.
+//! Splits a text into the units that the search compares: short runs of letters or of digits, in
+//! their order. `F-150`, `f150` and `F 150` have the same units, and names that people join or
+//! split can be joined or split again.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// Runs that are looked at; a name has at most twelve, and what stands behind that many words of a query says little.
+/// Maximum number of runs that are read. A name has at most twelve, and a query says little behind
+/// that many words.
 pub const ATOMS_MAX: usize = 32;
 
 /// Atoms from one position to another, as bits.
@@ -17,16 +19,16 @@ pub struct Words {
     /// All atoms, joined.
     text: String,
     atoms: Vec<Atom>,
-    /// There were more atoms than [`ATOMS_MAX`].
+    /// True if there were more atoms than [`ATOMS_MAX`].
     pub truncated: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Atom {
     start: u32,
-    /// Nothing stands between it and the atom before, as with `150` in `F150`.
+    /// True if nothing stands between this atom and the one before, as with `150` in `F150`.
     glued: bool,
-    /// An apostrophe stands right before it, as in `'19`.
+    /// True if an apostrophe stands right before the atom, as in `'19`.
     apostrophe: bool,
 }
 
@@ -39,7 +41,7 @@ enum Kind {
     Plus,
 }
 
-/// Cyrillic letters that look like Latin ones, and those.
+/// Cyrillic letters that look like Latin ones, with the Latin letters.
 const LOOK_ALIKE: [(char, char); 12] = [
     ('а', 'a'),
     ('в', 'b'),
@@ -54,10 +56,11 @@ const LOOK_ALIKE: [(char, char); 12] = [
     ('у', 'y'),
     ('х', 'x'),
 ];
-/// A longer word of such letters is a Cyrillic word (`Рено`).
+/// Maximum number of letters of a word in which Cyrillic letters are taken for Latin ones. A longer
+/// word is a Cyrillic word (`Рено`).
 const LOOK_ALIKES_MAX: usize = 3;
 
-/// A short word that is written in Cyrillic letters which look like Latin ones (`Х5`) in Latin ones.
+/// Returns the Latin form of a short word in Cyrillic letters that look like Latin ones (`Х5`).
 fn in_latin(word: &str) -> Option<String> {
     let latin = |c: char| LOOK_ALIKE.iter().find(|(cyrillic, _)| *cyrillic == c).map(|(_, latin)| *latin);
     let latin: String = word.chars().map(latin).collect::<Option<_>>()?;
@@ -69,21 +72,22 @@ fn is_ideograph(c: char) -> bool {
 }
 
 impl Words {
+    /// Splits a text into atoms.
     pub fn of(text: &str) -> Self {
         let mut words = Self::default();
         words.push(text);
         words
     }
 
-    /// Adds a text behind what is there.
+    /// Adds a text behind the present one.
     pub fn push(&mut self, text: &str) {
-        // What the last character was; `None` behind a separator.
+        // The kind of the last character; `None` behind a separator.
         let mut last: Option<Kind> = None;
         let mut apostrophe = false;
         for c in text.nfkd() {
             let replaced: &str = match c {
                 '\'' | '\u{2019}' | '\u{2018}' | '`' | '\u{b4}' => {
-                    // `driver's` is one word; `'19` begins one.
+                    // `driver's` is one word, while the apostrophe of `'19` begins one.
                     apostrophe = last != Some(Kind::Letters);
                     continue;
                 }
@@ -124,7 +128,7 @@ impl Words {
         self.end_atom();
     }
 
-    /// Reads the last atom again now that it is whole.
+    /// Replaces Cyrillic look-alikes in the last atom, now that it is complete.
     fn end_atom(&mut self) {
         let Some(start) = self.atoms.last().map(|atom| atom.start as usize) else { return };
         if let Some(latin) = in_latin(&self.text[start..]) {
@@ -146,17 +150,17 @@ impl Words {
         &self.text[self.start(from)..self.start(to)]
     }
 
-    /// All atoms, joined: the key names are compared by.
+    /// All atoms, joined: the key by which names are compared.
     pub fn key(&self) -> &str {
         &self.text
     }
 
-    /// Bytes before an atom; all of them at the end.
+    /// Number of bytes before an atom; that of the whole text behind the last.
     pub fn start(&self, atom: usize) -> usize {
         self.atoms.get(atom).map_or(self.text.len(), |atom| atom.start as usize)
     }
 
-    /// Whether the atom goes on with the word of the one before.
+    /// True if the atom continues the word of the one before.
     pub fn is_glued(&self, atom: usize) -> bool {
         self.atoms.get(atom).is_some_and(|atom| atom.glued)
     }

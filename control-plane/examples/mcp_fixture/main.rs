@@ -1,5 +1,7 @@
-//! A server with everything that the protocol has, for its official conformance suite: behind the same transport as `/api/mcp`. Not part
-//! of the service. Prints its address; ends when its input does.
+//! A server with every feature of the protocol, for the protocol's official conformance suite. It
+//! runs behind the same transport as `/api/mcp`, and is not part of the service.
+//!
+//! It prints its URL, and ends when its standard input ends.
 
 #![allow(deprecated, reason = "the suite asks for what newer revisions no longer have")]
 
@@ -152,7 +154,7 @@ impl ServerHandler for Everything {
                 () = subscription.cancelled() => return Ok(()),
                 change = changes.recv() => change,
             };
-            // The sink keeps to what was asked for.
+            // The sink sends only what the client subscribed to.
             let _ = match change {
                 Ok(Changed::Tools) => subscription.sink().notify_tool_list_changed().await,
                 Ok(Changed::Prompts) => subscription.sink().notify_prompt_list_changed().await,
@@ -238,7 +240,7 @@ async fn main() -> anyhow::Result<()> {
     let config = StreamableHttpServerConfig::default()
         .with_allowed_origins(["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:*")))
         .enforce_origin_validation();
-    // Sessions, for what the older revision asks of a client while a tool runs.
+    // Sessions are needed for what the older revision asks of a client while a tool runs.
     let transport = Transport::new(move || server.clone(), Arc::new(LocalSessionManager::default()), config);
     let router = Router::new().route("/mcp", post(message).merge(get(other)).delete(other)).with_state(transport);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;

@@ -1,4 +1,5 @@
-//! The tools and the prompt that ask the client by their result: every round is a call of its own.
+//! The tools and the prompt that ask the client for input by their result. Every round is a
+//! separate call.
 
 use crate::Context;
 use crate::values::{complete, one_field, question, text, typed};
@@ -8,7 +9,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, Input
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-/// State that comes back as it was sent, or is refused.
+/// Seals state with a MAC, so that it is accepted only as it was sent.
 fn sealed(state: &str) -> String {
     let mut mac =
         Hmac::<Sha256>::new_from_slice(b"a key of the fixture").unwrap_or_else(|_| unreachable!("any length is a key"));
@@ -37,7 +38,8 @@ fn sampling(words: &str, tokens: u32) -> Value {
     json!({ "method": "sampling/createMessage", "params": question(words, tokens) })
 }
 
-/// The tools that ask the client by their result: every round is a call of its own.
+/// Answers a call of a tool that asks the client for input by its result. Every round is a separate
+/// call. Returns `None` for any other tool.
 pub fn in_rounds(request: &CallToolRequestParams, context: &Context) -> Result<Option<CallToolResponse>, ErrorData> {
     let given = json!(request.input_responses);
     let has = |name: &str| given[name].is_object();
@@ -92,7 +94,7 @@ pub fn in_rounds(request: &CallToolRequestParams, context: &Context) -> Result<O
                 Some("round 1"),
             ),
         },
-        // Asks only for what the client said that it can do.
+        // This tool asks only for what the client declared that it can do.
         "test_input_required_result_capabilities" => {
             let can = json!(context.client_capabilities());
             let mut requests = json!({});

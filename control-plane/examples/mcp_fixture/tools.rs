@@ -1,4 +1,4 @@
-//! The suite's tools, and what each answers.
+//! The tools of the conformance suite, and their answers.
 
 use crate::values::{PNG, WAV, form, question, text, typed};
 use crate::{Changed, Context, Everything};
@@ -129,7 +129,7 @@ impl Everything {
     async fn log(&self, context: &Context, words: &str) {
         let message = LoggingMessageNotificationParam::new(LoggingLevel::Info, json!(words));
         let is_newer = context.protocol_version().is_some_and(|version| version.as_str() >= "2026-07-28");
-        // The newer revision wants to be asked for them.
+        // In the newer revision a server logs only if the client asked for it.
         if !is_newer || context.meta.log_level().is_some() {
             let _ = context.peer.notify_logging_message(message).await;
         }
@@ -224,7 +224,7 @@ impl Everything {
             "test_trigger_tool_change" | "test_trigger_prompt_change" => {
                 let changed =
                     if &*request.name == "test_trigger_tool_change" { Changed::Tools } else { Changed::Prompts };
-                // Nobody may be listening.
+                // An error only means that nobody is listening.
                 let _ = self.changes.send(changed);
                 text("Whoever listens has been told.")
             }

@@ -1,21 +1,22 @@
-//! The protocol's JSON, which the SDK's types read.
+//! Builds the protocol's JSON, and reads it into the SDK's types.
 
 use rmcp::ErrorData;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// One red pixel.
+/// A PNG of one red pixel, in Base64.
 pub const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/// No sound at all.
+/// A WAV file without any sound, in Base64.
 pub const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
-/// Answers are written as the protocol's JSON, which the SDK's types read.
+/// Reads the protocol's JSON, in which all answers are written, into a type of the SDK.
 pub fn typed<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
-/// A result that is all there is; older revisions are not told so, which the SDK sees to.
+/// Reads a result that is complete. Clients of older revisions do not get `resultType`: the SDK
+/// takes care of that.
 pub fn complete<T: DeserializeOwned>(mut result: Value) -> Result<T, ErrorData> {
     result["resultType"] = "complete".into();
     typed(result)

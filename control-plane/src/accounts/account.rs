@@ -1,4 +1,4 @@
-//! Accounts: who pays. Their credits are the ledger's.
+//! Accounts: the holders of credits. The credits themselves belong to `ledger`.
 
 use crate::clock::UnixMs;
 use crate::db::{self, Database, Tx};
@@ -9,9 +9,9 @@ use sqlx::Row;
 pub enum AccountError {
     #[error("an account with this email exists already")]
     EmailTaken,
-    #[error("as many accounts were made from this network today as one may make in a day")]
+    #[error("this network has reached its limit of new accounts for today")]
     NetworkFull,
-    #[error("`{0}` is no email address")]
+    #[error("`{0}` is not an email address")]
     InvalidEmail(String),
     #[error("there is no account {0}")]
     Unknown(String),
@@ -24,11 +24,11 @@ pub enum AccountError {
 #[derive(Debug, Clone)]
 pub struct Account {
     pub id: String,
-    /// Lower case.
+    /// In lower case.
     pub email: String,
 }
 
-/// Makes an account that has `credits` credits in all; answers its id.
+/// Creates an account that has `credits` credits in all, and returns its id.
 pub async fn open(db: &Database, email: &str, credits: Credits, now: UnixMs) -> Result<String, AccountError> {
     let mut tx = db.begin().await?;
     let account_id = insert(&mut tx, email, now).await?;
@@ -46,7 +46,7 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Account, AccountErr
     Ok(Account { id: row.try_get("id")?, email: row.try_get("email")? })
 }
 
-/// By its address, in any spelling.
+/// Returns the account with this email address, in any spelling.
 pub async fn find_by_email(db: &Database, email: &str) -> Result<Account, AccountError> {
     let normal = normal_email(email).ok_or_else(|| AccountError::InvalidEmail(email.to_owned()))?;
     let row = sqlx::query("select id from accounts where email = $1").bind(&normal).fetch_optional(&db.readers).await?;
@@ -54,7 +54,7 @@ pub async fn find_by_email(db: &Database, email: &str) -> Result<Account, Accoun
     Ok(Account { id: row.try_get("id")?, email: normal })
 }
 
-/// Makes others who do the same wait until this transaction ends: what is counted under it stays true.
+/// Locks an account until this transaction ends, so that what is counted under the lock stays true.
 pub async fn lock(tx: &mut Tx<'_>, account_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("update accounts set created_at_ms = created_at_ms where id = $1")
         .bind(account_id)
@@ -76,8 +76,10 @@ pub(super) async fn insert(tx: &mut Tx<'_>, email: &str, now: UnixMs) -> Result<
     Ok(account_id)
 }
 
-/// Lower case, one `@` with something on both sides, no spaces: what mail servers refuse beyond that is theirs to say. Before the `@` ASCII
-/// alone: lower case of other letters can be another person's address.
+/// Returns the normal form of an email address, or `None` if the text is not one. An address is in
+/// lower case and has one `@` with something on both sides and no spaces; mail servers may refuse
+/// more than that. Before the `@` only ASCII is accepted: the lower case of other letters can be
+/// another person's address.
 pub fn normal_email(text: &str) -> Option<String> {
     let text = text.trim();
     let (local, host) = text.split_once('@')?;

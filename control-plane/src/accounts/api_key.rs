@@ -1,4 +1,4 @@
-//! API keys: made, found by hash, revoked at once.
+//! API keys: creating them, finding them by hash, and revoking them at once.
 
 use super::account;
 use super::scope::Scope;
@@ -19,24 +19,25 @@ pub struct ActiveKey {
     pub key_id: String,
     pub account_id: String,
     pub scopes: Vec<Scope>,
-    /// `None`: the service's usual limit.
+    /// `None` if the service's default limit applies.
     pub rate_limit_per_minute: Option<i64>,
-    /// Whether it has a monthly cap; which, is read when it is charged.
+    /// True if the key has a monthly cap. The cap itself is read when the key is charged.
     pub is_capped: bool,
 }
 
-/// What a new key may do.
+/// The contents and permissions of a new key.
 #[derive(Debug)]
 pub struct NewKey<'a> {
     pub account_id: &'a str,
     pub name: &'a str,
     pub scopes: &'a [Scope],
     pub rate_limit_per_minute: Option<i64>,
-    /// What it may take in a UTC month, in credits; `None`: whatever the account has.
+    /// Credits that the key may take in a UTC month. `None` if only the
+    /// account's balance limits it.
     pub monthly_cap: Option<Credits>,
 }
 
-/// Records a key made with [`PREFIX`]; answers its id. Only the hash is kept.
+/// Stores a key that was made with [`PREFIX`], and returns its id. Only the hash is stored.
 pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, key: &PlainKey, now: UnixMs) -> Result<String, sqlx::Error> {
     let key_id = uuid::Uuid::now_v7().to_string();
     sqlx::query(
@@ -56,16 +57,17 @@ pub async fn create(tx: &mut Tx<'_>, new: NewKey<'_>, key: &PlainKey, now: UnixM
     Ok(key_id)
 }
 
-/// A line on a screen.
+/// Maximum length of a key's name, in characters: one line on a screen.
 pub const NAME_CHARS_MAX: usize = 80;
 
-/// Keys of one account that may be in use at once.
+/// Maximum number of keys in use per account.
 pub const IN_USE_MAX: i64 = 100;
 
-/// Keys that the owner of an account may make in 24 hours, by rotating as well: rows of revoked ones stay, for what they delivered.
+/// Maximum number of keys that the owner of an account may make in 24 hours, rotations included:
+/// the rows of revoked keys stay, because deliveries refer to them.
 pub const MADE_PER_DAY_MAX: i64 = 200;
 
-/// A key as the owner of its account sees it.
+/// A key as it is shown to the owner of its account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyInfo {
     pub id: String,
@@ -75,7 +77,7 @@ pub struct KeyInfo {
     pub monthly_cap: Option<KeyCap>,
     pub created_at: UnixMs,
     pub is_revoked: bool,
-    /// The minute of its last request.
+    /// The minute of the key's last request.
     pub used_at: Option<UnixMs>,
 }
 
@@ -102,7 +104,8 @@ impl KeyInfo {
     }
 }
 
-/// The keys of an account, the newest first; of revoked ones only the last few.
+/// Returns the keys of an account, newest first. Of the revoked ones only the
+/// last few are included.
 pub async fn list(db: &Database, account_id: &str, now: UnixMs) -> Result<Vec<KeyInfo>, sqlx::Error> {
     let sql = format!(
         "select {COLUMNS} from api_keys k where k.account_id = $1 and (k.revoked_at_ms is null or k.id in
@@ -114,14 +117,14 @@ pub async fn list(db: &Database, account_id: &str, now: UnixMs) -> Result<Vec<Ke
     rows.iter().map(|row| KeyInfo::read(row, now)).collect()
 }
 
-/// A key in use of the account.
+/// Returns a key in use of the account.
 pub async fn find_own(
     db: &Database,
     account_id: &str,
     key_id: &str,
     now: UnixMs,
 ) -> Result<Option<KeyInfo>, sqlx::Error> {
-    // Whatever else stands in an address is no id, and some of it no text for PostgreSQL.
+    // Any other text in a URL is not an id, and some of it is not valid text for PostgreSQL.
     if uuid::Uuid::parse_str(key_id).is_err() {
         return Ok(None);
     }
@@ -131,7 +134,7 @@ pub async fn find_own(
     row.map(|row| KeyInfo::read(&row, now)).transpose()
 }
 
-/// What a key in use may take, and what counts against it.
+/// Returns the cap of a key in use, with the credits that count against it.
 pub async fn cap(db: &Database, key_id: &str, now: UnixMs) -> Result<Option<KeyCap>, sqlx::Error> {
     let row = sqlx::query("select monthly_cap_credits, spent_month, spent_credits from api_keys where id = $1")
         .bind(key_id)
@@ -141,7 +144,7 @@ pub async fn cap(db: &Database, key_id: &str, now: UnixMs) -> Result<Option<KeyC
     Ok(KeyCap::of(row.try_get(0)?, spent_month.as_deref(), row.try_get(2)?, now))
 }
 
-/// How many keys of the account are in use.
+/// Returns the number of the account's keys in use.
 pub async fn count_in_use(connection: &mut AnyConnection, account_id: &str) -> Result<i64, sqlx::Error> {
     sqlx::query("select count(*) from api_keys where account_id = $1 and revoked_at_ms is null")
         .bind(account_id)
@@ -150,7 +153,7 @@ pub async fn count_in_use(connection: &mut AnyConnection, account_id: &str) -> R
         .try_get(0)
 }
 
-/// How many keys of the account were made in the last 24 hours.
+/// Returns the number of the account's keys that were made in the last 24 hours.
 pub async fn count_made(connection: &mut AnyConnection, account_id: &str, now: UnixMs) -> Result<i64, sqlx::Error> {
     sqlx::query("select count(*) from api_keys where account_id = $1 and created_at_ms > $2")
         .bind(account_id)
@@ -160,7 +163,8 @@ pub async fn count_made(connection: &mut AnyConnection, account_id: &str, now: U
         .try_get(0)
 }
 
-/// Like [`create`], for the account's owner: `None` when [`IN_USE_MAX`] are in use, or [`MADE_PER_DAY_MAX`] were made in a day.
+/// Like [`create`], for the account's owner. Returns `None` if [`IN_USE_MAX`] keys are in use, or
+/// [`MADE_PER_DAY_MAX`] were made in a day.
 pub async fn create_within_cap(
     tx: &mut Tx<'_>,
     new: NewKey<'_>,
@@ -182,17 +186,19 @@ fn parse_scopes(key_id: &str, stored: &str) -> Result<Vec<Scope>, sqlx::Error> {
     })
 }
 
-/// How many keys one process remembers: some 300 bytes each.
+/// Maximum number of keys that one process caches: about 300 bytes each.
 const REMEMBERED_MAX: u64 = 10_000;
 
-/// Keys by hash, as this process knows them.
+/// The keys in use by hash, with a cache in this process.
 ///
-/// On SQLite this process is the only one that can revoke, so found keys are remembered until it does. On PostgreSQL
-/// another process may revoke at any time, and revoking works at once, so every request asks.
+/// On SQLite this process is the only one that can revoke, so keys are cached until it does. On
+/// PostgreSQL another process may revoke at any time, and a revocation takes effect at once, so
+/// every request queries the database.
 #[derive(Debug)]
 pub struct Keys {
     remembered: Cache<KeyHash, ActiveKey>,
-    /// Grows with every revocation: a key read before one and remembered after it would live on.
+    /// Grows with every revocation. Without it, a key read before a revocation and cached after
+    /// it would stay valid.
     revocations: AtomicU64,
 }
 
@@ -203,7 +209,7 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// `None`: never made, or revoked.
+    /// Returns `None` if the key was never made, or is revoked.
     pub async fn find(&self, db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::Error> {
         if db.kind == DatabaseKind::Postgres {
             return find(db, hash).await;
@@ -220,12 +226,14 @@ impl Keys {
         Ok(Some(key))
     }
 
-    /// How many keys this process has revoked. What was learnt of a key at another count may be out of date.
+    /// Returns the number of keys that this process has revoked. What was read about a key at
+    /// another count may be out of date.
     pub fn revocations(&self) -> u64 {
         self.revocations.load(Ordering::SeqCst)
     }
 
-    /// Revokes a key for good; `false` when there is none with this id. Repeating it changes nothing.
+    /// Revokes a key for good. Returns false if there is no key with this id.
+    /// Repeating it changes nothing.
     pub async fn revoke(&self, db: &Database, key_id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
         db.write(
             sqlx::query("update api_keys set revoked_at_ms = $1 where id = $2 and revoked_at_ms is null")
@@ -244,7 +252,8 @@ impl Keys {
 }
 
 impl Keys {
-    /// Gives a key in use a monthly cap, changes it, or takes it off, from the next request on; `false` when there is no such key.
+    /// Sets, changes or removes the monthly cap of a key in use, from the next request on. Returns
+    /// false if there is no such key.
     pub async fn set_cap(
         &self,
         db: &Database,
@@ -261,8 +270,9 @@ impl Keys {
         Ok(true)
     }
 
-    /// Puts a key in the place of one in use, in one transaction: there is always one that works, and of two rotations at once one makes a
-    /// key. `None` when the old one is not in use any more. The cap, and what counts against it, goes with the key.
+    /// Replaces a key in use by a new one, in one transaction: there is always a key that works,
+    /// and of two simultaneous rotations only one makes a key. Returns `None` if the old key is no
+    /// longer in use. The cap, and what counts against it, moves to the new key.
     pub async fn rotate(
         &self,
         db: &Database,
@@ -292,7 +302,8 @@ impl Keys {
             .bind(&key_id)
             .execute(&mut *tx)
             .await?;
-        // Also of those that the old one had replaced: one look finds the key in use.
+        // Also update the keys that the old one had replaced, so that a single lookup
+        // finds the key in use.
         sqlx::query("update api_keys set replaced_by = $1 where id = $2 or replaced_by = $2")
             .bind(&key_id)
             .bind(old_id)
@@ -392,7 +403,7 @@ mod tests {
         made
     }
 
-    /// Also what is left of a thousand revoked keys does not hide one in use.
+    /// Creates keys in parallel up to the maximum. Even many revoked keys must not hide one in use.
     #[tokio::test(flavor = "multi_thread")]
     async fn a_hundred_in_use_whoever_asks_at_once_and_all_of_them_listed() {
         for db in databases().await {

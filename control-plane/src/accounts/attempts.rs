@@ -1,5 +1,6 @@
-//! How often one may try: to sign in to an address, or to have mail sent to it. Counted for addresses without an account as well, so that
-//! the answer tells nothing. Limits per client address are counted elsewhere, by the meter.
+//! Limits on attempts: to sign in to an email address, or to have email sent to it. Addresses
+//! without an account are counted as well, so that the answer reveals nothing. The meter counts the
+//! limits per client address.
 //!
 //! Why: `docs/decisions/accounts-and-sign-in.md` (Password guessing: limits on attempts to sign
 //! in).
@@ -12,28 +13,31 @@ use std::net::{IpAddr, Ipv6Addr};
 
 const WINDOW_MS: i64 = 15 * 60_000;
 
-/// What is counted, and for whom.
+/// An attempt to count, with its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt<'a> {
-    /// At the sign-in page, from one client's network.
+    /// A sign-in at the sign-in page, from one client's network.
     SignIn { email: &'a str, network: IpAddr },
-    /// At the sign-in page, in a browser that the account's holder has signed in with before; by its name.
+    /// A sign-in at the sign-in page, in a browser in which the account's holder has signed in
+    /// before, identified by the browser's name.
     SignInOfDevice { device: &'a str },
-    /// The old password, given by somebody who is signed in.
+    /// An entry of the old password by a user who is signed in.
     PasswordChange { account_id: &'a str },
-    /// A letter because of a sign-up.
+    /// An email because of a sign-up.
     SignUpMail { email: &'a str },
-    /// A letter with a link for a new password.
+    /// An email with a link for a new password.
     ResetMail { email: &'a str },
 }
 
 impl Attempt<'_> {
-    /// What is counted in a window, with how many it takes: a person who mistypes stays below it, guessing a password takes ages, and a
-    /// mailbox is not flooded. The narrow one comes first.
+    /// Returns the names under which the attempt is counted in a window, each with its maximum: a
+    /// person who mistypes stays below it, guessing a password takes ages, and a mailbox is not
+    /// flooded. The narrowest comes first.
     fn subjects(self) -> Vec<(String, i64)> {
         match self {
-            // Attempts are counted for each network, so that a stranger cannot lock out the owner of an address. They are also counted for the
-            // address alone, because a client with a /48 of IPv6 has 65,536 networks; together they may try as often as two.
+            // Attempts are counted for each network, so that a stranger cannot lock out the owner
+            // of an address. They are also counted for the address alone, because a client with a
+            // /48 of IPv6 has 65,536 networks; together these may try as often as two networks.
             Attempt::SignIn { email, network } => {
                 let address = subject("sign-in", email);
                 let mut subjects = vec![(format!("{address} {network}"), 10)];
@@ -49,7 +53,7 @@ impl Attempt<'_> {
     }
 }
 
-/// The /48 that a site or a rented machine is commonly given, of IPv6.
+/// Returns the /48 of an IPv6 address: the prefix that a site or a rented machine commonly gets.
 fn wide(network: IpAddr) -> Option<IpAddr> {
     match network {
         IpAddr::V4(_) => None,
@@ -64,7 +68,8 @@ fn subject(name: &str, email: &str) -> String {
     format!("{name} {}", hex::encode(Sha256::digest(email.trim().to_ascii_lowercase())))
 }
 
-/// Counts one; `false` when there have been too many. What the narrow count refuses does not add to the wide one.
+/// Counts an attempt. Returns false if there have been too many. An attempt that the narrow count
+/// refuses does not add to the wide one.
 pub async fn count(db: &Database, attempt: Attempt<'_>, now: UnixMs) -> Result<bool, sqlx::Error> {
     for (subject, max) in attempt.subjects() {
         let rows = db
@@ -89,15 +94,15 @@ pub async fn count(db: &Database, attempt: Attempt<'_>, now: UnixMs) -> Result<b
     Ok(true)
 }
 
-/// Forgets the counts: the right password was given.
-pub async fn forget(db: &Database, attempt: Attempt<'_>) -> Result<(), sqlx::Error> {
+/// Deletes the counts after the right password was given.
+pub async fn delete(db: &Database, attempt: Attempt<'_>) -> Result<(), sqlx::Error> {
     for (subject, _) in attempt.subjects() {
         db.write(sqlx::query("delete from attempts where subject = $1").bind(subject)).await?;
     }
     Ok(())
 }
 
-/// Windows that are over.
+/// Deletes the windows that are over.
 pub(super) async fn forget_old(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
     db.write(sqlx::query("delete from attempts where window_start_ms <= $1").bind(now.0 - WINDOW_MS)).await?;
     Ok(())
@@ -129,7 +134,7 @@ mod tests {
             for at in 0..20 {
                 attempt("ada@example.com", WINDOW_MS + at).await;
             }
-            forget(&db, at_home("ada@example.com")).await.expect("forgets");
+            delete(&db, at_home("ada@example.com")).await.expect("forgets");
             assert!(attempt("ada@example.com", WINDOW_MS + 30).await);
             forget_old(&db, START.plus_ms(3 * WINDOW_MS)).await.expect("forgets");
             let left: i64 =
@@ -182,7 +187,7 @@ mod tests {
             assert_eq!(taken, 20, "a /48 is let count as two networks");
             assert!(from([0x2001, 0xdb8, 2, 1]).await, "another site");
             assert!(count(&db, at_home(email), START).await.expect("counts"), "the owner, at home");
-            forget(&db, Attempt::SignIn { email, network: "2001:db8:1:5::".parse().expect("address") })
+            delete(&db, Attempt::SignIn { email, network: "2001:db8:1:5::".parse().expect("address") })
                 .await
                 .expect("forgets");
             assert!(from([0x2001, 0xdb8, 1, 300]).await, "the right password forgets the counts of its network");

@@ -1,5 +1,6 @@
-//! Logins of devices, such as a command-line tool (in the spirit of RFC 8628): the device shows a code, a person
-//! approves it in a browser, and the device's next poll gets an API key, once. The key comes to exist in that poll, so nothing keeps it.
+//! Device logins, for instance of a command-line tool (in the spirit of RFC 8628): the device shows
+//! a code, a person approves it in a browser, and the device's next poll gets an API key, once. The
+//! key is created in that poll, so it is stored nowhere in plain text.
 
 use super::api_key::{self, NewKey};
 use super::token::{KeyHash, PlainKey};
@@ -13,27 +14,30 @@ pub const LIFETIME_SECONDS: i64 = 600;
 pub const INTERVAL_SECONDS: i64 = 3;
 pub const CLIENT_NAME_CHARS_MAX: usize = 80;
 
-/// The scopes of a device's key when the device did not ask for particular ones.
+/// The scopes of a device's key if the device did not request particular ones.
 pub const SCOPES: [Scope; 3] = Scope::ALL;
 
-/// A device that keeps to the interval by its own clock arrives a little early by ours now and then.
+/// Tolerance for early polls, in milliseconds: a device that keeps to the interval by its own clock
+/// now and then arrives a little early by ours.
 const EARLY_MS: i64 = 250;
 
-/// Rows are kept a while after their end, so that a late poll is told what happened.
+/// Time for which rows are kept after their end, in milliseconds, so that a late poll gets an
+/// answer that says what happened.
 const KEPT_MS: i64 = 3_600_000;
 
-/// How often a user code is drawn anew when it is taken: of 17 thousand million, so twice is already never.
+/// Maximum number of draws of a user code, if codes are taken. There are 17 thousand million codes,
+/// so that a second draw is already never needed.
 const DRAWS_MAX: usize = 5;
 
-/// What a device is told to show, and to poll with.
+/// The codes that a device gets: one to show, one to poll with.
 #[derive(Debug)]
-pub struct Started {
+pub struct DeviceCode {
     pub device_code: PlainKey,
     pub user_code: UserCode,
 }
 
-/// `scopes`: what its key is to be allowed, if a person approves it.
-pub async fn start(db: &Database, client_name: &str, scopes: &[Scope], now: UnixMs) -> Result<Started, sqlx::Error> {
+/// Starts a login. `scopes` are the scopes that its key gets if a person approves it.
+pub async fn start(db: &Database, client_name: &str, scopes: &[Scope], now: UnixMs) -> Result<DeviceCode, sqlx::Error> {
     let device_code = PlainKey::generate(PREFIX, &mut rand::rng());
     for draw in 1.. {
         let user_code = UserCode::generate(&mut rand::rng());
@@ -48,7 +52,7 @@ pub async fn start(db: &Database, client_name: &str, scopes: &[Scope], now: Unix
         .bind(now.0 + LIFETIME_SECONDS * 1000)
         .bind(Scope::print_list(scopes));
         match db.write(insert).await {
-            Ok(_) => return Ok(Started { device_code, user_code }),
+            Ok(_) => return Ok(DeviceCode { device_code, user_code }),
             Err(error) if db::is_unique_violation(&error) && draw < DRAWS_MAX => {}
             Err(error) => return Err(error),
         }
@@ -56,16 +60,17 @@ pub async fn start(db: &Database, client_name: &str, scopes: &[Scope], now: Unix
     Err(sqlx::Error::RowNotFound)
 }
 
-/// What a poll is told.
+/// The answer to a poll.
 #[derive(Debug)]
 pub enum Polled {
-    /// Nobody has decided yet.
+    /// No decision has been made yet.
     Pending,
-    /// The same, asked for again too soon.
+    /// No decision has been made yet, and the poll came too soon.
     TooSoon { retry_after_seconds: i64 },
-    /// Approved: the key, here and never again.
+    /// The login is approved. The key is returned here and never again.
     Key { key: PlainKey, key_id: String, account_id: String, scopes: Vec<Scope> },
-    /// Expired, denied, redeemed before or never started: nothing will come of it.
+    /// The login has expired, was denied, was redeemed before or was never started; it
+    /// will not give a key.
     Over,
 }
 
@@ -84,7 +89,7 @@ pub async fn poll(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<P
     }
 }
 
-/// A poll that keeps to the interval is written down, and the next one is measured from it.
+/// Records a poll that keeps to the interval; the next one is measured from it.
 async fn count_poll(
     db: &Database,
     device_code: &KeyHash,
@@ -110,7 +115,8 @@ async fn count_poll(
     Ok(Polled::TooSoon { retry_after_seconds: (left_ms + 999).div_euclid(1000).clamp(1, INTERVAL_SECONDS) })
 }
 
-/// Makes the key, in the transaction that closes the login: of two polls at once one gets it.
+/// Creates the key, in the transaction that closes the login, so that of two simultaneous
+/// polls only one gets it.
 async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Polled, sqlx::Error> {
     let mut tx = db.begin().await?;
     let row = sqlx::query(
@@ -132,13 +138,14 @@ async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Pol
         rate_limit_per_minute: None,
         monthly_cap: None,
     };
-    // At the cap nothing is redeemed: the rollback leaves the login to its end.
+    // If the account has its maximum number of keys, nothing is redeemed: the rollback leaves the
+    // login until it expires.
     let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, now).await? else { return Ok(Polled::Over) };
     tx.commit().await?;
     Ok(Polled::Key { key, key_id, account_id, scopes })
 }
 
-/// As they are stored; a login from before scopes could be asked for has none written down.
+/// Parses the stored scopes. A login from before scopes could be requested has none stored.
 fn scopes_of(stored: Option<String>) -> Result<Vec<Scope>, sqlx::Error> {
     let Some(stored) = stored else { return Ok(SCOPES.into()) };
     Scope::parse_list(&stored).map_err(|name| sqlx::Error::Decode(format!("device_logins.scopes has `{name}`").into()))
@@ -172,7 +179,7 @@ pub enum Decision {
     Deny,
 }
 
-/// Writes a person's decision down; `false` when there is nothing left to decide.
+/// Stores a person's decision. Returns false if there is nothing left to decide.
 pub async fn decide(
     db: &Database,
     user_code: &UserCode,
@@ -194,7 +201,7 @@ pub async fn decide(
     Ok(db.write(decided).await? == 1)
 }
 
-/// Logins that have been over for a while.
+/// Deletes logins that have been over for a while.
 pub(super) async fn forget_old(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
     db.write(sqlx::query("delete from device_logins where expires_at_ms <= $1").bind(now.0 - KEPT_MS)).await?;
     Ok(())
@@ -209,7 +216,7 @@ mod tests {
 
     const START: UnixMs = UnixMs(1_000_000);
 
-    async fn told(db: &Database, started: &Started, seconds: f64) -> String {
+    async fn told(db: &Database, started: &DeviceCode, seconds: f64) -> String {
         let at = START.plus_ms((seconds * 1000.0) as i64);
         match poll(db, &started.device_code.hash(), at).await.expect("polls") {
             Polled::Pending => "pending".to_owned(),

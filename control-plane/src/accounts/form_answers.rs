@@ -1,5 +1,6 @@
-//! Forms that were sent, so that one which is sent twice is done once: who sent it first, and the sealed answer. What is sealed, and with
-//! what, is the pages' affair.
+//! Forms that were sent, so that a form that is sent twice is carried out once: the claim
+//! of the first request that sent it, and its sealed answer. The pages decide what is
+//! sealed, and with what.
 //!
 //! Why: `docs/decisions/pages.md` (A form that is sent twice is done once).
 
@@ -7,14 +8,16 @@ use crate::clock::UnixMs;
 use crate::db::Database;
 use sqlx::Row;
 
-/// Long enough for a second click on a slow network, short for something that shows a key.
+/// Time for which an answer is kept, in milliseconds: long enough for a second click on a slow
+/// network, short for an answer that shows a key.
 const KEPT_MS: i64 = 60_000;
 
-/// How many answers one statement forgets. An answer may have half a megabyte.
+/// Number of answers that one statement deletes. An answer may have half a megabyte.
 const FORGOTTEN_AT_ONCE: i64 = 200;
 
-/// Claims a form for the caller. Returns `true` if the form was not sent before, or if its earlier answer has expired. After `true` the
-/// caller carries the form out, and then either keeps the answer or drops the claim.
+/// Claims a form for the caller. Returns `true` if the form was not sent before, or if its earlier
+/// answer has expired. After `true` the caller carries the form out, and then either keeps the
+/// answer or drops the claim.
 pub async fn claim(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
     let claim = sqlx::query(
         "insert into form_answers (id, expires_at_ms) values ($1, $2)
@@ -26,14 +29,14 @@ pub async fn claim(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::E
     Ok(db.write(claim).await? == 1)
 }
 
-/// How far a form has been carried out.
+/// The progress of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormState {
-    /// Nobody has sent it, or what came of it is forgotten.
+    /// The form was not sent, or its answer has been deleted.
     Unknown,
-    /// It is being done.
+    /// The form is being carried out.
     Begun,
-    /// It was done: the sealed answer.
+    /// The form was carried out; this is the sealed answer.
     Done(String),
 }
 
@@ -52,12 +55,13 @@ pub async fn keep(db: &Database, id: &str, sealed: String) -> Result<(), sqlx::E
     db.write(update).await.map(drop)
 }
 
-/// Sent again it is done again.
+/// Drops the claim of a form. If the form is sent again, it is carried out again.
 pub async fn drop_claim(db: &Database, id: &str) -> Result<(), sqlx::Error> {
     db.write(sqlx::query("delete from form_answers where id = $1").bind(id.to_owned())).await.map(drop)
 }
 
-/// Forgets answers whose time is over, a few at a time, so that other writers wait for none of the steps for long.
+/// Deletes expired answers, a few at a time, so that other writers do not wait long
+/// for any of the steps.
 pub(super) async fn forget_old(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
     loop {
         let delete = sqlx::query(
@@ -96,7 +100,7 @@ mod tests {
             forget_old(&db, at.plus_ms(KEPT_MS)).await.expect("forgets");
             assert!(claim(at).await);
 
-            // More than one step forgets.
+            // There are more answers than one step deletes.
             for number in 0..FORGOTTEN_AT_ONCE + 1 {
                 assert!(super::claim(&db, &number.to_string(), at).await.expect("claims"));
             }

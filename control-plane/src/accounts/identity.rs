@@ -1,28 +1,30 @@
-//! Identities at providers, and whose account each opens. Who somebody is at a provider is `openid`'s to find out.
+//! Identities at OpenID providers, and the account that each opens. `openid` finds out the identity
+//! of a person at a provider.
 //!
-//! An identity is the provider's own name for somebody, issuer and subject, never an e-mail address: addresses change hands. An address
-//! that a provider vouches for makes a new account and never opens one that is there.
+//! An identity is the provider's own name for a person, issuer and subject, and never an email
+//! address: addresses change hands. An address for which a provider vouches makes a new account and
+//! never opens an existing one.
 //!
 //! Why: `docs/decisions/accounts-and-sign-in.md` (OpenID Connect: which account an identity opens).
 
 use super::account::AccountError;
 use super::openid::Identity;
 use super::password::PasswordHash;
-use super::sign_up_counts::{self, Counted};
+use super::sign_up_counts::{self, SignUpCount};
 use super::user::{self, NO_PASSWORD, User};
 use crate::clock::UnixMs;
 use crate::db::{self, Database};
 use crate::ledger::Credits;
 use sqlx::Row;
 
-/// An identity that opens an account, as its holder sees it.
+/// An identity that opens an account, as it is shown to the account's holder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Linked {
+pub struct LinkedIdentity {
     pub issuer: String,
     pub linked_at: UnixMs,
 }
 
-/// Whose account the identity opens.
+/// Returns the user of the account that the identity opens.
 pub async fn find(db: &Database, identity: &Identity) -> Result<Option<User>, sqlx::Error> {
     let row = sqlx::query("select account_id from identities where issuer = $1 and subject = $2")
         .bind(&identity.issuer)
@@ -35,14 +37,15 @@ pub async fn find(db: &Database, identity: &Identity) -> Result<Option<User>, sq
     }
 }
 
-/// Makes the account of an address that the provider vouches for, opened by this identity alone. An address that has an account is refused.
-/// `networks`: for which the account is counted.
+/// Creates the account of an address for which the provider vouches; only this identity opens it.
+/// Fails with [`AccountError::EmailTaken`] if the address has an account. The account is counted
+/// for each of `networks`.
 pub async fn sign_up(
     db: &Database,
     identity: &Identity,
     email: &str,
     free: Credits,
-    networks: &[Counted],
+    networks: &[SignUpCount],
     now: UnixMs,
 ) -> Result<User, AccountError> {
     let mut tx = db.begin().await?;
@@ -51,13 +54,14 @@ pub async fn sign_up(
     let user = user::make(&mut tx, email, &password, free, now).await?;
     insert(&mut tx, &user.account_id, identity, now)
         .await
-        // The same identity a moment earlier, in another window: it has its account.
+        // The same identity signed up a moment earlier, in another window, and has its account.
         .map_err(|error| if db::is_unique_violation(&error) { AccountError::EmailTaken } else { error.into() })?;
     tx.commit().await?;
     Ok(user)
 }
 
-/// Lets the identity open the account from now on; `false` when it opens one already, or the account has another one of this provider.
+/// Lets the identity open the account from now on. Returns false if it opens an account already, or
+/// the account has another identity of this provider.
 pub async fn link(db: &Database, account_id: &str, identity: &Identity, now: UnixMs) -> Result<bool, sqlx::Error> {
     let mut tx = db.begin().await?;
     match insert(&mut tx, account_id, identity, now).await {
@@ -81,19 +85,20 @@ async fn insert(tx: &mut db::Tx<'_>, account_id: &str, identity: &Identity, now:
     Ok(())
 }
 
-pub async fn list(db: &Database, account_id: &str) -> Result<Vec<Linked>, sqlx::Error> {
+pub async fn list(db: &Database, account_id: &str) -> Result<Vec<LinkedIdentity>, sqlx::Error> {
     let rows = sqlx::query("select issuer, linked_at_ms from identities where account_id = $1 order by linked_at_ms")
         .bind(account_id)
         .fetch_all(&db.readers)
         .await?;
-    rows.iter().map(|row| Ok(Linked { issuer: row.try_get(0)?, linked_at: UnixMs(row.try_get(1)?) })).collect()
+    rows.iter().map(|row| Ok(LinkedIdentity { issuer: row.try_get(0)?, linked_at: UnixMs(row.try_get(1)?) })).collect()
 }
 
-/// Takes the account's identity of this provider away, unless nothing else would open the account. Every session ends, as with a new
-/// password: one of them may have been begun with it. `None` when nothing was taken away.
+/// Removes the account's identity of this provider, unless nothing else would open the account.
+/// Every session ends, as with a new password, because one of them may have been started with the
+/// identity. Returns `None` if nothing was removed.
 pub async fn unlink(db: &Database, user: &User, issuer: &str) -> Result<Option<User>, sqlx::Error> {
     let mut tx = db.begin().await?;
-    // Locks the user: of two that are taken away at once the last stays.
+    // Locks the user, so that of two simultaneous removals the last identity stays.
     let ended = sqlx::query(
         "update users set password_version = password_version + 1 where account_id = $1 and password_version = $2
             and (password_hash <> $3 or exists (select 1 from identities where account_id = $1 and issuer <> $4))",
@@ -142,7 +147,8 @@ mod tests {
             assert_eq!(made.len(), 1);
             assert_eq!(find(&db, &ada).await.expect("finds").as_ref(), Some(&made[0]));
             assert_eq!(ledger::balance(&db.readers, &made[0].account_id).await.expect("balance"), FREE);
-            // The same number at another provider is somebody else; the same address has its account already.
+            // The same number at another provider is another person; the same address has
+            // its account already.
             let other = of("https://two.example", "1");
             assert_eq!(find(&db, &other).await.expect("finds"), None);
             let taken = sign_up(&db, &other, "ada@example.com", FREE, &[], NOW).await;

@@ -1,5 +1,6 @@
-//! Who may do what: accounts, who signs in to them and how (passwords, providers), their API keys and partner
-//! secrets, logins of devices, node tokens, the operator's token.
+//! Accounts and credentials: accounts, the users who sign in to them and how
+//! (passwords, providers), their API keys and partner secrets, device logins, node
+//! tokens, and the operator's token.
 //!
 //! Credits belong to `ledger`; cookies and forms to `http::web`.
 

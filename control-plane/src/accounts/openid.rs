@@ -1,7 +1,8 @@
-//! Signing in with a provider (OpenID Connect, authorisation code with PKCE): where a browser is sent, and what the provider says of who
-//! came back.
+//! Sign-in with a provider (OpenID Connect, authorisation code with PKCE): the URL to which a
+//! browser is sent, and the provider's statement about the person who came back.
 //!
-//! What a browser has to bring back (state, nonce, verifier) is its session's to keep; whose account somebody gets is `identity`'s.
+//! The browser's session keeps the values that the browser has to bring back (state, nonce,
+//! verifier). `identity` decides which account the person gets.
 
 use crate::clock::UnixMs;
 use crate::config::openid::Provider as Settings;
@@ -24,19 +25,22 @@ use tokio::sync::Mutex;
 const CONNECT: Duration = Duration::from_secs(4);
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Far more than any document of a provider.
+/// Maximum size of an answer: far more than any document of a provider.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
-/// How long a provider's addresses and keys are believed.
+/// Time for which a provider's endpoints and keys are trusted before they are fetched
+/// again, in milliseconds.
 const KNOWN_MS: i64 = 600_000;
 
-/// A token signed with a key that we do not know may be of a new one: asked for no more often than this.
+/// Minimum time between two fetches because of a token signed with an unknown key, in milliseconds.
+/// The key may be a new one of the provider.
 const KEYS_AGAIN_MS: i64 = 2_000;
 
-/// How long somebody may take at the provider.
+/// Maximum time that a person may take at the provider, in milliseconds.
 pub const FLOW_LIFETIME_MS: i64 = 600_000;
 
-/// Signatures that the provider alone can make. Never `none`, and never one by the secret that we share with it.
+/// Signature algorithms with which only the provider can sign. Never `none`, and never one by the
+/// secret that we share with the provider.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha384,
@@ -51,18 +55,18 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenIdError {
-    /// Not reached, or it has trouble: the same may work later.
-    #[error("the provider does not answer as it should: {0}")]
+    /// The provider cannot be reached or has a failure; the same call may succeed later.
+    #[error("the provider sent an unexpected response: {0}")]
     Down(String),
-    /// It does not know the code, or not our client.
+    /// The provider does not accept the code, or our client.
     #[error("the provider refused the code: {0}")]
     Refused(String),
-    /// What it said is not believed.
-    #[error("the provider's token is not believed: {0}")]
+    /// The provider's token failed verification.
+    #[error("the token of the provider could not be verified: {0}")]
     NotBelieved(String),
 }
 
-/// An attempt to sign in, as the browser's session keeps it until it comes back.
+/// An attempt to sign in, as the browser's session keeps it until the browser comes back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Flow {
     pub provider_id: String,
@@ -70,23 +74,23 @@ pub struct Flow {
     nonce: String,
     verifier: String,
     pub begun_at_ms: i64,
-    /// Where to go then.
+    /// The page to go to after signing in.
     pub next: String,
-    /// The account that the identity is to be linked with; `None`: to sign in.
+    /// The account with which the identity is to be linked. `None` to sign in.
     pub link_account_id: Option<String>,
 }
 
-/// Whom a provider says that somebody is.
+/// A person's identity as a provider states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub issuer: String,
-    /// Of the provider's own, for good.
+    /// The provider's own id of the person, which never changes.
     pub subject: String,
-    /// An address that it says is theirs.
+    /// An email address that the provider states to be the person's.
     pub verified_email: Option<String>,
 }
 
-/// The providers that are set up. Cheap to clone.
+/// The configured providers. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Providers(Arc<[Provider]>);
 
@@ -105,9 +109,9 @@ struct Known {
 
 impl Providers {
     pub fn new(settings: &[Settings], base_url: &str) -> anyhow::Result<Self> {
-        // Fails only when one is installed already.
+        // Fails only if a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // It is sent nowhere but where the provider's own document says.
+        // Redirects are not followed: requests go only where the provider's own document says.
         let http = || {
             let client = Client::builder().connect_timeout(CONNECT).timeout(ANSWER);
             client.redirect(reqwest::redirect::Policy::none()).build().map(Http)
@@ -149,7 +153,7 @@ impl Provider {
         &self.settings.issuer
     }
 
-    /// Where a browser is sent, and what its session keeps.
+    /// Returns the URL to which the browser is sent, and the flow that its session keeps.
     pub async fn begin(
         &self,
         next: String,
@@ -177,7 +181,7 @@ impl Provider {
         Ok((url.into(), flow))
     }
 
-    /// Who it is that came back with `code`.
+    /// Returns the identity of the person who came back with `code`.
     pub async fn finish(&self, flow: &Flow, code: &str, now: UnixMs) -> Result<Identity, OpenIdError> {
         let mut known = self.known(now, KNOWN_MS).await?;
         let auth = match known.metadata.token_endpoint_auth_methods_supported() {
@@ -197,12 +201,13 @@ impl Provider {
             .map_err(|error| match error {
                 RequestTokenError::ServerResponse(refused) => OpenIdError::Refused(refused.error().to_string()),
                 RequestTokenError::Request(error) => OpenIdError::Down(error.to_string()),
-                // Its text may hold tokens.
+                // The error's text may contain tokens.
                 RequestTokenError::Parse(..) | RequestTokenError::Other(_) => {
-                    OpenIdError::Down("no token in its answer".to_owned())
+                    OpenIdError::Down("its response has no token".to_owned())
                 }
             })?;
-        let id_token = tokens.id_token().ok_or_else(|| OpenIdError::NotBelieved("there is no ID token".to_owned()))?;
+        let id_token =
+            tokens.id_token().ok_or_else(|| OpenIdError::NotBelieved("the ID token is missing".to_owned()))?;
         let nonce = Nonce::new(flow.nonce.clone());
         let mut believed = id_token.claims(&verifier(&known, self), &nonce);
         if is_of_unknown_key(&believed) {
@@ -217,7 +222,7 @@ impl Provider {
             let key = id_token.signing_key(&verifier).map_err(|error| not_believed(&error))?;
             let hash = AccessTokenHash::from_token(tokens.access_token(), algorithm, key);
             if hash.map_err(|error| not_believed(&error))? != *expected {
-                return Err(OpenIdError::NotBelieved("its access token is another one's".to_owned()));
+                return Err(OpenIdError::NotBelieved("the access token does not match the ID token".to_owned()));
             }
         }
         let mut verified_email = verified(claims.email().map(|email| email.as_str()), claims.email_verified());
@@ -241,9 +246,10 @@ impl Provider {
         ClientSecret::new(self.settings.client_secret.reveal().to_owned())
     }
 
-    /// Its addresses and keys, asked for when what is known is older than `age_ms`. While it does not answer, what is known stands.
+    /// Returns the provider's endpoints and keys. They are fetched if those in memory are older
+    /// than `age_ms`; if the provider does not answer, those in memory are used.
     async fn known(&self, now: UnixMs, age_ms: i64) -> Result<Known, OpenIdError> {
-        // One asks, the others wait for it.
+        // One task fetches, the others wait for it.
         let mut known = self.known.lock().await;
         if let Some(known) = known.as_ref().filter(|known| now.0 - known.at.0 < age_ms) {
             return Ok(known.clone());
@@ -276,11 +282,11 @@ fn verified(email: Option<&str>, is_verified: Option<bool>) -> Option<String> {
 enum CallError {
     #[error(transparent)]
     Http(#[from] reqwest::Error),
-    #[error("its answer is too long")]
+    #[error("its response is too long")]
     TooLong,
 }
 
-/// Our own client, for a library that would bring another. Cheap to clone.
+/// Our own HTTP client, for a library that would otherwise bring another. Cheap to clone.
 #[derive(Clone)]
 struct Http(Client);
 

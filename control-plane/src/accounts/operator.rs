@@ -1,4 +1,5 @@
-//! The operator's token, and the file through which the command line on the same machine finds a running service.
+//! The operator's token, and the file through which the command line on the same machine
+//! finds a running service.
 
 use super::private_file::{self, PrivateFileError};
 use super::token::PlainKey;
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 
-/// What opens the operator address. Prints nothing.
+/// The token that gives access to the operator address. `Debug` does not print it.
 #[derive(Clone)]
 pub struct OperatorToken(String);
 
@@ -15,12 +16,12 @@ impl OperatorToken {
         OperatorToken(text.into())
     }
 
-    /// Compares in constant time, so that answers do not tell how much of a guess was right.
+    /// Compares in constant time, so that answers do not reveal how much of a guess was right.
     pub fn matches(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// The text, for the request of the command line.
+    /// Returns the text, for the request of the command line.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -32,10 +33,10 @@ impl std::fmt::Debug for OperatorToken {
     }
 }
 
-/// `operator.json` in the data folder, readable by its owner only.
+/// The contents of `operator.json` in the data folder, a file that only its owner can read.
 #[derive(Serialize, Deserialize)]
 pub struct OperatorFile {
-    /// Of the operator listener, such as `http://127.0.0.1:9090`.
+    /// URL of the operator listener, such as `http://127.0.0.1:9090`.
     pub address: String,
     token: String,
 }
@@ -44,7 +45,7 @@ pub struct OperatorFile {
 pub enum OperatorFileError {
     #[error(transparent)]
     File(#[from] PrivateFileError),
-    #[error("{path} is damaged; delete it and start the service again to have a new token made")]
+    #[error("{path} is damaged; delete it and restart the service to create a new token")]
     Damaged { path: String },
 }
 
@@ -53,7 +54,7 @@ impl OperatorFile {
         data_dir.join("operator.json")
     }
 
-    /// `Ok(None)` when no service has started with this data folder yet.
+    /// Returns `Ok(None)` if no service has started with this data folder yet.
     pub fn read(data_dir: &Path) -> Result<Option<Self>, OperatorFileError> {
         let path = Self::path(data_dir);
         let Some(bytes) = private_file::read(&path)? else { return Ok(None) };
@@ -66,7 +67,8 @@ impl OperatorFile {
     }
 }
 
-/// The token this service uses: the one set from outside, else the one made at first start. Writes where to find it.
+/// Returns the token that this service uses: the one that is configured, else the one made at the
+/// first start. Writes it to the operator file, together with the address.
 pub fn establish(
     data_dir: &Path,
     address: &str,

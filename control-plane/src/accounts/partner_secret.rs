@@ -1,6 +1,7 @@
-//! Partner secrets: what partners sign addresses of `/images/car.png` with.
+//! Partner secrets: the secrets with which partners sign URLs of `/images/car.png`.
 //!
-//! A signed address does not say whose it is, so a signature is tried with every secret in use: a microsecond each.
+//! A signed URL does not contain its account, so a signature is tried with every secret in
+//! use: a microsecond each.
 //!
 //! Why: `docs/decisions/signed-urls.md` (Partner secrets are stored in plain text).
 
@@ -14,10 +15,12 @@ use std::sync::{Arc, RwLock};
 
 pub const PREFIX: &str = "cycp_";
 
-/// A signature that fits none of the secrets at hand has them read again, but no more often than this: forged ones are free to send.
+/// Minimum time between two reads of the secrets, in milliseconds. A signature that matches none of
+/// the secrets in memory triggers a read, and forged signatures cost nothing to send.
 const READ_AGAIN_MS: i64 = 1000;
 
-/// Records a secret made with [`PREFIX`]; answers its id. `None`: there is no such key in use.
+/// Stores a secret that was made with [`PREFIX`], and returns its id. Returns `None` if there
+/// is no such key in use.
 pub async fn create(
     tx: &mut Tx<'_>,
     key_id: &str,
@@ -38,13 +41,14 @@ pub async fn create(
     Ok((made.rows_affected() == 1).then_some(id))
 }
 
-/// Refuses a secret's signatures from now on; `false` when there is none with this id. Repeating it changes nothing.
+/// Refuses a secret's signatures from now on. Returns false if there is no secret with this id.
+/// Repeating it changes nothing.
 pub async fn revoke(db: &Database, id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
     let sql = "update partner_secrets set revoked_at_ms = coalesce(revoked_at_ms, $1) where id = $2";
     Ok(db.write(sqlx::query(sql).bind(now.0).bind(id)).await? == 1)
 }
 
-/// A secret in use, as the owner of its key sees it.
+/// A secret in use, as it is shown to the owner of its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartnerSecretInfo {
     pub id: String,
@@ -52,7 +56,7 @@ pub struct PartnerSecretInfo {
     pub created_at: UnixMs,
 }
 
-/// The secrets in use of an account's keys in use, the newest first.
+/// Returns the secrets in use that belong to the account's keys in use, newest first.
 pub async fn list(db: &Database, account_id: &str) -> Result<Vec<PartnerSecretInfo>, sqlx::Error> {
     let rows = sqlx::query(
         "select s.id, s.key_id, s.created_at_ms from partner_secrets s join api_keys k on k.id = s.key_id
@@ -78,14 +82,16 @@ struct List {
     read_at_ms: i64,
 }
 
-/// The secrets in use, as this process knows them. A match is looked up, so a revoked one is refused at once everywhere.
+/// The secrets in use, as this process last read them. A match is checked in the database, so that
+/// a revoked secret is refused at once everywhere.
 #[derive(Default)]
 pub struct PartnerSecrets {
     list: RwLock<Arc<List>>,
 }
 
 impl PartnerSecrets {
-    /// The account under whose secret in use `signature` is the HMAC-SHA256 (RFC 2104) of `text`.
+    /// Returns the account under whose secret in use `signature` is the HMAC-SHA256
+    /// (RFC 2104) of `text`.
     pub async fn verify(
         &self,
         db: &Database,
@@ -109,13 +115,13 @@ impl PartnerSecrets {
         }
     }
 
-    /// To be called after a secret was made here: it works at once.
+    /// Must be called after a secret was made in this process, so that the secret works at once.
     pub fn made(&self) {
         *self.list.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::default();
     }
 }
 
-/// The secret that made the signature, compared in constant time.
+/// Returns the id of the secret that made the signature. Compares in constant time.
 fn signer<'a>(list: &'a List, text: &str, signature: &[u8]) -> Option<&'a str> {
     let made = |known: &&Known| {
         Hmac::<Sha256>::new_from_slice(known.secret.as_bytes())
@@ -134,7 +140,7 @@ async fn read(db: &Database) -> Result<Vec<Known>, sqlx::Error> {
     rows.into_iter().map(|row| Ok(Known { id: row.try_get(0)?, secret: row.try_get(1)? })).collect()
 }
 
-/// Whose secret it is; `None` when it is no longer in use.
+/// Returns the account of a secret, or `None` if the secret is no longer in use.
 async fn account_of(db: &Database, id: &str) -> Result<Option<String>, sqlx::Error> {
     let row = sqlx::query(
         "select k.account_id from partner_secrets s join api_keys k on k.id = s.key_id

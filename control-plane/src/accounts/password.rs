@@ -1,7 +1,7 @@
-//! Passwords: what is taken as one, and their argon2id hashes.
+//! Passwords: the rules for new ones, and their argon2id hashes.
 //!
-//! Hashing takes 19 MiB and tens of milliseconds on purpose (the crate's defaults, which are OWASP's), so only as many run at once as
-//! there are cores, and only so many wait.
+//! Hashing deliberately takes 19 MiB and tens of milliseconds (the crate's defaults, which are
+//! OWASP's). Only as many hashes run at once as there are cores, and only a limited number wait.
 
 use argon2::Argon2;
 use argon2::password_hash::phc;
@@ -14,39 +14,41 @@ pub const CHARS_MIN: usize = 8;
 /// Long enough for any phrase, short enough to hash.
 pub const CHARS_MAX: usize = 200;
 
-/// Hashes that run or wait at once: a few seconds of work.
+/// Maximum number of hashes that run or wait at once: a few seconds of work.
 const QUEUE_MAX: usize = 64;
 
-/// A password as it was typed. Prints nothing.
+/// A password as it was typed. `Debug` does not print it.
 #[derive(Clone)]
 pub struct Password(String);
 
-/// Why a text is not taken as a new password.
+/// The reason why a text is not accepted as a new password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
-    #[error("A password has at least {CHARS_MIN} characters.")]
+    #[error("The password must have at least {CHARS_MIN} characters.")]
     TooShort,
-    #[error("A password has at most {CHARS_MAX} characters.")]
+    #[error("The password must have at most {CHARS_MAX} characters.")]
     TooLong,
-    #[error("The password must not be the e-mail address.")]
+    #[error("The password must not be the email address.")]
     IsAddress,
-    #[error("A password needs more than one different character.")]
+    #[error("The password must have at least two different characters.")]
     OneCharacter,
-    #[error("This is one of the passwords that are tried first, because so many people have it. Choose another one.")]
+    #[error("Too many people use this password, so it is easily guessed. Choose another one.")]
     Common,
 }
 
-/// The commonest passwords of eight characters and more, lower case, sorted: the list that Django ships
-/// (django/contrib/auth/common-passwords.txt.gz of 5.2.19, BSD-3-Clause, made by Royce Williams), without the shorter ones.
+/// The commonest passwords of at least eight characters, in lower case and sorted: the list that
+/// Django ships (django/contrib/auth/common-passwords.txt.gz of 5.2.19, BSD-3-Clause, made by Royce
+/// Williams), without the shorter ones.
 static COMMON: LazyLock<Vec<&str>> = LazyLock::new(|| include_str!("common_passwords.txt").lines().collect());
 
-/// Whether it is one of the commonest, in any spelling of its letters.
+/// Returns true if the text is one of the commonest passwords, in any spelling of its letters.
 fn is_common(text: &str) -> bool {
     COMMON.binary_search(&text.nfkc().collect::<String>().trim().to_lowercase().as_str()).is_ok()
 }
 
 impl Password {
-    /// A new password for somebody with this address.
+    /// Returns a new password for a user with this email address, or the reason why the
+    /// text is not accepted.
     pub fn choose(text: &str, email: &str) -> Result<Self, WeakPassword> {
         let chars = text.chars().count();
         if chars < CHARS_MIN {
@@ -69,7 +71,8 @@ impl Password {
         Ok(Password::typed(text))
     }
 
-    /// What somebody typed to sign in. One that could never have been chosen is tried all the same: it takes as long to refuse.
+    /// Returns the password that a user typed to sign in. A text that could never have been chosen
+    /// is accepted all the same, so that its refusal takes as long as any other.
     pub fn typed(text: &str) -> Self {
         // The same letters typed on another system may arrive composed differently.
         Password(text.chars().take(CHARS_MAX + 1).nfkc().collect())
@@ -82,7 +85,7 @@ impl std::fmt::Debug for Password {
     }
 }
 
-/// The stored form, a PHC string. Prints nothing.
+/// The stored form of a password, a PHC string. `Debug` does not print it.
 #[derive(Clone)]
 pub struct PasswordHash(String);
 
@@ -110,7 +113,7 @@ pub enum HashingError {
     Failed,
 }
 
-/// Hashes and compares, a few at a time. Cheap to clone.
+/// Hashes and compares passwords, a few at a time. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Passwords {
     waiting: Arc<Semaphore>,
@@ -129,7 +132,8 @@ impl Passwords {
         self.run(move || hash(&password)).await?
     }
 
-    /// Whether the password is the one of the hash. Without a hash it takes as long, and is not.
+    /// Returns true if the password matches the hash. Without a hash it takes as
+    /// long and returns false.
     pub async fn verify(&self, password: Password, hash: Option<PasswordHash>) -> Result<bool, HashingError> {
         self.run(move || {
             let parse = |hash: &PasswordHash| phc::PasswordHash::new(&hash.0).ok();
@@ -145,10 +149,11 @@ impl Passwords {
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashingError> {
         let place = self.waiting.clone().try_acquire_owned().map_err(|_| HashingError::Busy)?;
-        // Never closed.
+        // The semaphore is never closed.
         let core = self.running.clone().acquire_owned().await.ok();
         let work = move || {
-            // Held by the work itself, which goes on when whoever asked for it has hung up.
+            // The work itself holds the permits, because it goes on after its
+            // caller has disconnected.
             let _held = (place, core);
             work()
         };
@@ -156,7 +161,7 @@ impl Passwords {
     }
 }
 
-/// What is compared where there is no account, so that the answer takes as long.
+/// A hash to compare with if there is no account, so that the answer takes as long.
 static NOBODYS: LazyLock<Option<PasswordHash>> = LazyLock::new(|| hash(&Password("nobody's password".to_owned())).ok());
 
 fn hash(password: &Password) -> Result<PasswordHash, HashingError> {

@@ -1,4 +1,5 @@
-//! Files in the data folder that hold a secret: readable by their owner only, never half written.
+//! Files in the data folder that contain a secret: only their owner can read them, and they
+//! are never half written.
 
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -20,7 +21,7 @@ pub enum PrivateFileError {
     },
 }
 
-/// `Ok(None)` when there is no such file.
+/// Returns the file's contents, or `Ok(None)` if there is no such file.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, PrivateFileError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -29,13 +30,14 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, PrivateFileError> {
     }
 }
 
-/// Writes beside and renames, so that a reader never sees half a file; private from its first byte.
+/// Writes a file beside the old one and renames it, so that a reader never sees half a file. The
+/// file is private from its first byte.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), PrivateFileError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let write = || -> io::Result<()> {
         let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-        // A leftover of an earlier crash keeps its own mode.
+        // A file left by an earlier crash keeps its own mode.
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         file.write_all(bytes)?;
         file.sync_all()?;

@@ -24,16 +24,17 @@ impl Scope {
         }
     }
 
-    /// For people who decide about it.
+    /// Returns a description for the person who decides about granting the scope.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Scope::ImagesRead => "Get pictures and make signed addresses, with your credits",
-            Scope::AccountRead => "See your balance and use, search the catalog, rate pictures",
-            Scope::BillingWrite => "Open payment pages for you; paying stays with you",
+            Scope::ImagesRead => "Get images and create signed URLs with your credits",
+            Scope::AccountRead => "Read your balance and usage, search the catalog, rate images",
+            Scope::BillingWrite => "Open payment pages for you (only you can pay)",
         }
     }
 
-    /// Names separated by spaces or commas, each once; the first name that is no scope is the error.
+    /// Parses names separated by spaces or commas, and returns each scope once. Fails with the
+    /// first name that is not a scope.
     pub fn parse_list(text: &str) -> Result<Vec<Scope>, String> {
         let mut scopes = Vec::new();
         for name in text.split([',', ' ']).filter(|name| !name.is_empty()) {
@@ -45,7 +46,7 @@ impl Scope {
         Ok(scopes)
     }
 
-    /// The stored form: names separated by spaces.
+    /// Returns the stored form: names separated by spaces.
     pub fn print_list(scopes: &[Scope]) -> String {
         scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ")
     }

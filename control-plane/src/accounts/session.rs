@@ -1,6 +1,8 @@
-//! Where sessions of browsers are kept: a store for `tower-sessions` on our own pool, which has one set of queries for both databases.
+//! The store of browser sessions for `tower-sessions`, on our own pool, which has one set of
+//! queries for both databases.
 //!
-//! The cookie holds the session's id; the table only its hash, so that reading the table opens no session.
+//! The cookie holds the session's id and the table only its hash, so that reading the
+//! table opens no session.
 
 use crate::clock::{Clock, UnixMs};
 use crate::db::{self, Database};
@@ -10,10 +12,11 @@ use sqlx::Row;
 use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{Error, Result, SessionStore};
 
-/// How often a new id is drawn when it is taken: of 2^128, so once is already never.
+/// Maximum number of draws of a new id, if ids are taken. There are 2^128 ids, so that one
+/// draw is always enough.
 const DRAWS_MAX: usize = 3;
 
-/// Cheap to clone.
+/// Stores sessions in the database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sessions {
     db: Database,
@@ -38,7 +41,7 @@ fn data(record: &Record) -> Result<String> {
     serde_json::to_string(&record.data).map_err(|error| Error::Encode(error.to_string()))
 }
 
-/// The library logs the text.
+/// Converts a database error for the library, which logs its text.
 fn failed(error: sqlx::Error) -> Error {
     Error::Backend(error.to_string())
 }
@@ -66,7 +69,8 @@ impl SessionStore for Sessions {
             .bind(data(record)?)
             .bind(expires_at_ms(record))
             .bind(hash(&record.id));
-        // A session that was deleted meanwhile (somebody signed out in another window) stays deleted.
+        // A session that was deleted meanwhile (the user signed out in another
+        // window) stays deleted.
         self.db.write(update).await.map(drop).map_err(failed)
     }
 
@@ -95,7 +99,7 @@ impl SessionStore for Sessions {
     }
 }
 
-/// Sessions that are over.
+/// Deletes expired sessions.
 pub(super) async fn forget_expired(db: &Database, now: UnixMs) -> std::result::Result<(), sqlx::Error> {
     db.write(sqlx::query("delete from sessions where expires_at_ms <= $1").bind(now.0)).await?;
     Ok(())
@@ -107,7 +111,7 @@ mod tests {
     use crate::test_database::databases;
     use time::{Duration, OffsetDateTime};
 
-    /// The end of a session that ends so long after now.
+    /// Returns the end of a session that ends this long after now.
     fn ends_in(time: Duration) -> OffsetDateTime {
         let now = OffsetDateTime::from_unix_timestamp(Clock::SYSTEM.now().0 / 1000).expect("a time");
         now + time

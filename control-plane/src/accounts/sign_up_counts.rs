@@ -1,5 +1,5 @@
-//! Counts the accounts that people make by themselves, for each network and UTC day, because every account has free credits. The counts are in the
-//! database, and all processes share them.
+//! Counts the accounts that people create by themselves, for each network and UTC day, because
+//! every account gets free credits. The counts are in the database, and all processes share them.
 //!
 //! Why: `docs/decisions/accounts-and-sign-in.md` (Sign-ups per network).
 
@@ -7,19 +7,22 @@ use super::account::AccountError;
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 
-/// A client or a network around clients, by a name that is its own, and how many accounts it may make in a day.
-pub type Counted = (String, i64);
+/// The unique name of a client or of a network around clients, and the number of accounts that it
+/// may create in a day.
+pub type SignUpCount = (String, i64);
 
-/// Counts one for each, on its own. Refused, and nothing is counted: one of them has made as many as it may.
-pub async fn count(db: &Database, networks: &[Counted], now: UnixMs) -> Result<(), AccountError> {
+/// Counts one account for each network, in a transaction of its own. Fails with
+/// [`AccountError::NetworkFull`], and counts nothing, if one of them has created as
+/// many accounts as it may.
+pub async fn count(db: &Database, networks: &[SignUpCount], now: UnixMs) -> Result<(), AccountError> {
     let mut tx = db.begin().await?;
     count_in(&mut tx, networks, now).await?;
     tx.commit().await?;
     Ok(())
 }
 
-/// Whether the next one would be refused; counts nothing.
-pub async fn is_full(db: &Database, networks: &[Counted], now: UnixMs) -> Result<bool, sqlx::Error> {
+/// Returns true if the next account would be refused. Counts nothing.
+pub async fn is_full(db: &Database, networks: &[SignUpCount], now: UnixMs) -> Result<bool, sqlx::Error> {
     for (network, most) in networks {
         let sql = "select accounts from sign_up_counts where network = $1 and day = $2";
         let made: Option<i64> =
@@ -31,10 +34,11 @@ pub async fn is_full(db: &Database, networks: &[Counted], now: UnixMs) -> Result
     Ok(false)
 }
 
-/// Counts one for each in the transaction that makes the account, so that what makes none is not counted. After a refusal the transaction is not to be
-/// committed.
-pub(super) async fn count_in(tx: &mut Tx<'_>, networks: &[Counted], now: UnixMs) -> Result<(), AccountError> {
-    // The narrow one comes first for everybody, so that two transactions never wait for each other.
+/// Counts one account for each network in the transaction that creates the account, so that a
+/// failed creation is not counted. After an error the transaction must not be committed.
+pub(super) async fn count_in(tx: &mut Tx<'_>, networks: &[SignUpCount], now: UnixMs) -> Result<(), AccountError> {
+    // All callers count the narrow network first, so that two transactions never
+    // wait for each other.
     for (network, most) in networks {
         let counted = sqlx::query(
             "insert into sign_up_counts (network, day, accounts) values ($1, $2, 1)
@@ -53,12 +57,12 @@ pub(super) async fn count_in(tx: &mut Tx<'_>, networks: &[Counted], now: UnixMs)
     Ok(())
 }
 
-/// Seconds until the counts start again at zero, at least one.
+/// Returns the seconds until the counts start again at zero, at least one.
 pub fn seconds_left(now: UnixMs) -> u64 {
     ((now.utc_day_end().0 - now.0).max(1000) / 1000).unsigned_abs()
 }
 
-/// Days that are over.
+/// Deletes the counts of days that are over.
 pub(super) async fn forget_old(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
     db.write(sqlx::query("delete from sign_up_counts where day < $1").bind(now.utc_day())).await?;
     Ok(())

@@ -1,4 +1,5 @@
-//! Forgetting what is over: sessions, links, attempts, counts of sign-ups, device logins, answers to forms.
+//! Deletes what has expired: sessions, links, attempts, counts of sign-ups, device
+//! logins, answers to forms.
 
 use super::{attempts, device_login, form_answers, session, sign_up_counts, user};
 use crate::clock::{Clock, UnixMs};
@@ -8,12 +9,13 @@ use std::time::Duration;
 
 const EVERY: Duration = Duration::from_secs(600);
 
-/// Answers to forms are kept for a minute, and some of them are large.
+/// Pause between two deletions of answers to forms, which are kept for a minute;
+/// some of them are large.
 const ANSWERS_EVERY: Duration = Duration::from_secs(30);
 
-/// Both tasks run until they are aborted.
+/// Starts two tasks that delete it. Both run until they are aborted.
 pub fn start_tidying(db: Database, clock: Clock) -> [tokio::task::JoinHandle<()>; 2] {
-    const FAILURE: &str = "accounts could not be tidied";
+    const FAILURE: &str = "old rows of accounts could not be deleted";
     [
         every(EVERY, FAILURE, db.clone(), move |db| async move { tidy(&db, clock.now()).await }),
         every(ANSWERS_EVERY, FAILURE, db, move |db| async move { form_answers::forget_old(&db, clock.now()).await }),

@@ -1,22 +1,24 @@
-//! The text form of keys and tokens: a prefix leak scanners know, a random part, and a checksum, so that a mistyped or
-//! invented one is refused without asking the database.
+//! The text form of keys and tokens: a prefix that leak scanners know, a random part, and a
+//! checksum, so that a mistyped or invented one is refused without querying the database.
 //!
-//! The plain key can be shown, once; only its hash can be stored. They are two types, and neither prints.
+//! The plain key can be shown, once; only its hash can be stored. They are two types, and
+//! `Debug` prints neither.
 
 use rand::RngExt;
 use sha2::{Digest, Sha256};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// 32 characters of 62 are 190 bits: nobody guesses one.
+/// 32 characters of 62 are 190 bits, which cannot be guessed.
 const RANDOM_CHARS: usize = 32;
-/// 62^6 is above 2^32, so six characters hold a CRC-32.
+/// 62^6 is above 2^32, so that six characters hold a CRC-32.
 const CHECKSUM_CHARS: usize = 6;
 
-/// A key as its holder knows it.
+/// A key in plain text, as its holder has it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PlainKey(String);
 
-/// SHA-256 of a plain key, in lower-case hex: the only form stored. A plain hash is enough, since keys are random.
+/// SHA-256 of a plain key, in lower-case hex: the only form that is stored. A plain hash is enough,
+/// because keys are random.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct KeyHash(String);
 
@@ -30,7 +32,8 @@ impl PlainKey {
         PlainKey(text)
     }
 
-    /// `None` for anything that was never made by [`generate`](Self::generate) with this prefix.
+    /// Returns `None` for any text that was not made by
+    /// [`generate`](Self::generate) with this prefix.
     pub fn parse(prefix: &str, text: &str) -> Option<Self> {
         let body = text.strip_prefix(prefix)?;
         if body.len() != RANDOM_CHARS + CHECKSUM_CHARS || !body.bytes().all(|b| b.is_ascii_alphanumeric()) {
@@ -44,14 +47,14 @@ impl PlainKey {
         KeyHash(hex::encode(Sha256::digest(self.0.as_bytes())))
     }
 
-    /// The text, for the one answer that shows it.
+    /// Returns the text, for the one answer that shows it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 }
 
 impl KeyHash {
-    /// A hash read back from the database.
+    /// Wraps a hash that was read from the database.
     pub fn from_stored(hex: String) -> Self {
         KeyHash(hex)
     }
@@ -73,7 +76,7 @@ impl std::fmt::Debug for KeyHash {
     }
 }
 
-/// CRC-32 in base 62, most significant first.
+/// Returns the CRC-32 of a text in base 62, most significant digit first.
 fn checksum(text: &str) -> String {
     let mut rest = crc32fast::hash(text.as_bytes()) as usize;
     let mut digits = [0u8; CHECKSUM_CHARS];

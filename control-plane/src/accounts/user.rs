@@ -1,11 +1,12 @@
-//! Users: who signs in to an account, by its e-mail address and a password.
+//! Users, who sign in to an account by its email address and a password.
 //!
-//! Where mail is set up, an account comes to exist when its address is proven; where it is not, at once. Either way it
-//! gets the free credits in the transaction that makes it, so no address gets them twice.
+//! If mail is configured, an account is created once its address is proven; otherwise at
+//! once. Either way it gets the free credits in the transaction that creates it, so that no
+//! address gets them twice.
 
 use super::account::{self, Account, AccountError};
 use super::password::PasswordHash;
-use super::sign_up_counts::{self, Counted};
+use super::sign_up_counts::{self, SignUpCount};
 use super::token::{KeyHash, PlainKey};
 use crate::clock::UnixMs;
 use crate::db::{self, Database, Tx};
@@ -13,23 +14,23 @@ use crate::ledger::{self, Credits};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// Begins the one-time links that mails hold.
+/// Prefix of the one-time tokens in the links of emails.
 pub const LINK_PREFIX: &str = "cycm_";
 
-/// How long a mailed link is good.
+/// Lifetime of a link in an email, in milliseconds.
 const LINK_LIFETIME_MS: i64 = 2 * 3_600_000;
 
-/// Somebody who can sign in.
+/// A person who can sign in to an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     pub account_id: String,
-    /// Lower case.
+    /// In lower case.
     pub email: String,
     /// Grows with every new password.
     pub password_version: i64,
 }
 
-/// Stored where no password has been set: the hash of none.
+/// Stored in place of a hash if no password has been set; no password matches it.
 pub(super) const NO_PASSWORD: &str = "!";
 
 const COLUMNS: &str = "u.account_id, a.email, u.password_version, u.password_hash";
@@ -45,14 +46,14 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Option<User>, sqlx:
     Ok(row.map(|row| read(&row)).transpose()?.map(|(user, _)| user))
 }
 
-/// Whether a password opens the account.
+/// Returns true if a password opens the account.
 pub async fn has_password(db: &Database, account_id: &str) -> Result<bool, sqlx::Error> {
     let sql = "select 1 from users where account_id = $1 and password_hash <> $2";
     let row = sqlx::query(sql).bind(account_id).bind(NO_PASSWORD).fetch_optional(&db.readers).await?;
     Ok(row.is_some())
 }
 
-/// The user of an address, in any spelling of it.
+/// Returns the user of an email address, in any spelling of it.
 pub async fn find_by_email(db: &Database, email: &str) -> Result<Option<(User, PasswordHash)>, sqlx::Error> {
     let Some(email) = account::normal_email(email) else { return Ok(None) };
     let sql = format!("select {COLUMNS} from users u join accounts a on a.id = u.account_id where a.email = $1");
@@ -60,7 +61,8 @@ pub async fn find_by_email(db: &Database, email: &str) -> Result<Option<(User, P
     row.map(|row| read(&row)).transpose()
 }
 
-/// The user of an account; one that the operator made gets a user whose password is still to be set.
+/// Returns the user of an account. If the operator made the account and it has no user yet, creates
+/// one whose password is still to be set.
 pub async fn of_account(db: &Database, account: &Account, now: UnixMs) -> Result<User, sqlx::Error> {
     let insert = sqlx::query(
         "insert into users (account_id, password_hash, password_version, created_at_ms) values ($1, $2, 0, $3) on conflict do nothing",
@@ -72,15 +74,16 @@ pub async fn of_account(db: &Database, account: &Account, now: UnixMs) -> Result
     find(db, &account.id).await?.ok_or(sqlx::Error::RowNotFound)
 }
 
-/// Makes an account and its user at once, for a service without mail. An address that already has an account is refused,
-/// even if that account has no user yet: without mail, the caller cannot prove that the address is theirs. The account is
+/// Creates an account and its user at once, for a service without mail. Fails with
+/// [`AccountError::EmailTaken`] if the address already has an account, even if that account has no
+/// user yet: without mail, the caller cannot prove that the address is theirs. The account is
 /// counted for each of `networks`.
 pub async fn sign_up(
     db: &Database,
     email: &str,
     password: &PasswordHash,
     free: Credits,
-    networks: &[Counted],
+    networks: &[SignUpCount],
     now: UnixMs,
 ) -> Result<User, AccountError> {
     let mut tx = db.begin().await?;
@@ -110,13 +113,13 @@ async fn insert(tx: &mut Tx<'_>, account_id: &str, password: &PasswordHash, now:
     Ok(())
 }
 
-/// How many users there are that were made since then.
+/// Returns the number of users that were created since then.
 pub async fn made_since(db: &Database, since: UnixMs) -> Result<i64, sqlx::Error> {
     let sql = "select count(*) from users where created_at_ms >= $1";
     sqlx::query_scalar(sql).bind(since.0).fetch_one(&db.readers).await
 }
 
-/// Keeps a sign-up until its address is proven by `link`.
+/// Stores a sign-up until its address is proven by `link`.
 pub async fn keep_sign_up(
     db: &Database,
     email: &str,
@@ -152,8 +155,9 @@ pub async fn find_sign_up(db: &Database, link: &KeyHash, now: UnixMs) -> Result<
         .transpose()
 }
 
-/// Makes the account of a sign-up whose address has been proven, or gives the account that the operator made for this address its user.
-/// `None`: the link is used up, or its address has a user already.
+/// Creates the account of a sign-up whose address has been proven, or creates the user of an
+/// account that the operator made for this address. Returns `None` if the link is used up, or its
+/// address has a user already.
 pub async fn confirm(db: &Database, link: &KeyHash, free: Credits, now: UnixMs) -> Result<Option<User>, AccountError> {
     let mut tx = db.begin().await?;
     let row = sqlx::query(
@@ -175,7 +179,7 @@ pub async fn confirm(db: &Database, link: &KeyHash, free: Credits, now: UnixMs) 
     let user = match known {
         None => match make(&mut tx, &email, &password, free, now).await {
             Ok(user) => user,
-            // Another link of the same address was a moment quicker.
+            // Another link of the same address was a moment faster.
             Err(AccountError::EmailTaken) => return Ok(None),
             Err(error) => return Err(error),
         },
@@ -191,13 +195,14 @@ pub async fn confirm(db: &Database, link: &KeyHash, free: Credits, now: UnixMs) 
             }
         }
     };
-    // Other links of the address stay until their time: they find a user, and open nothing. (Deleting them here could wait for one that
-    // is being confirmed and waits for us.)
+    // Other links of the address stay until they expire: they find a user, and open nothing.
+    // (Deleting them here could wait for a transaction that is confirming one of them and
+    // waits for this one.)
     tx.commit().await?;
     Ok(Some(user))
 }
 
-/// Keeps a link that sets a new password for the user, until the password changes.
+/// Stores a link that sets a new password for the user, until the password changes.
 pub async fn keep_reset(db: &Database, user: &User, link: &PlainKey, now: UnixMs) -> Result<(), sqlx::Error> {
     let sql = "insert into password_resets (token_sha256, account_id, password_version, expires_at_ms) values ($1, $2, $3, $4)";
     let query = sqlx::query(sql)
@@ -209,7 +214,8 @@ pub async fn keep_reset(db: &Database, user: &User, link: &PlainKey, now: UnixMs
     Ok(())
 }
 
-/// Whose password a link sets; `None` when it is used up or the password has changed since.
+/// Returns the user whose password a link sets, or `None` if the link is used up or the
+/// password has changed since.
 pub async fn find_reset(db: &Database, link: &KeyHash, now: UnixMs) -> Result<Option<User>, sqlx::Error> {
     let sql = format!(
         "select {COLUMNS} from password_resets r join users u on u.account_id = r.account_id and u.password_version = r.password_version
@@ -219,9 +225,9 @@ pub async fn find_reset(db: &Database, link: &KeyHash, now: UnixMs) -> Result<Op
     Ok(row.map(|row| read(&row)).transpose()?.map(|(user, _)| user))
 }
 
-/// Sets a new password in place of the one that `user` was read with; `None` when it has changed since. Every session and link of the old
-/// one ends.
-/// `end_issuers`: identities of these providers end with it, which the new password replaces.
+/// Sets a new password in place of the one that `user` was read with. Returns `None` if the
+/// password has changed since. Every session and link of the old password ends. The identities of
+/// the providers `end_issuers` are removed with it; the new password replaces them.
 pub async fn set_password(
     db: &Database,
     user: &User,
@@ -252,7 +258,7 @@ pub async fn set_password(
     Ok(Some(User { password_version: user.password_version + 1, ..user.clone() }))
 }
 
-/// Links that are over.
+/// Deletes expired links.
 pub(super) async fn forget_expired(db: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
     for sql in
         ["delete from sign_ups where expires_at_ms <= $1", "delete from password_resets where expires_at_ms <= $1"]

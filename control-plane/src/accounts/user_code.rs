@@ -1,12 +1,14 @@
-//! The code that people carry from a device to a browser: two groups of four, without characters that are taken for others or spell words.
+//! The code that a person types from a device into a browser: two groups of four characters,
+//! without characters that can be mistaken for others or form words.
 
 use rand::RngExt;
 
-/// No vowels, none of I, L, O, 0 and 1: RFC 8628, section 6.1.
+/// No vowels, and none of I, L, O, 0 and 1: RFC 8628, section 6.1.
 const LETTERS: &[u8; 19] = b"BCDFGHJKMNPQRSTVWXZ";
 const GROUP: usize = 4;
 
-/// Upper case, without the hyphen: 19^8 codes, which nobody guesses in ten minutes and under our limits.
+/// A code in upper case, without the hyphen. There are 19^8 codes, which cannot be guessed in ten
+/// minutes under our limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserCode(String);
 
@@ -15,7 +17,7 @@ impl UserCode {
         UserCode((0..2 * GROUP).map(|_| LETTERS[rng.random_range(0..LETTERS.len())] as char).collect())
     }
 
-    /// As people type it: in any case, with or without the hyphen, with spaces.
+    /// Parses a code as people type it: in any case, with or without the hyphen, with spaces.
     pub fn parse(text: &str) -> Option<Self> {
         let letters: String =
             text.chars().filter(|c| !c.is_whitespace() && *c != '-').map(|c| c.to_ascii_uppercase()).collect();
@@ -23,7 +25,7 @@ impl UserCode {
         valid.then_some(UserCode(letters))
     }
 
-    /// The stored form.
+    /// Returns the stored form.
     pub fn as_str(&self) -> &str {
         &self.0
     }

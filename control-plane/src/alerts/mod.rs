@@ -1,7 +1,9 @@
-//! Letters that the holder of an account asks for: the balance is low, a day's spend is high.
+//! Emails that the holder of an account requested: the balance is low, or a day's spend is high.
 //!
-//! Here are an account's thresholds and the marks of what was told; [`sweep`] looks at balances and days far from the debits, and writes
-//! the letters. A letter is marked as told once the mail server has it, so a crash in between sends it again rather than never.
+//! This module has an account's thresholds and the marks of the emails that were sent.
+//! [`sweep`] checks balances and days separately from the debits, and writes the emails. An
+//! email is marked as sent once the mail server has it, so that a crash in between sends it
+//! again rather than never.
 
 mod sweep;
 
@@ -28,7 +30,7 @@ impl Kind {
     }
 }
 
-/// The thresholds of an account, in credits. `None`: no letter.
+/// The thresholds of an account, in credits. `None` if no email is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Thresholds {
     pub low_balance: Option<i64>,
@@ -48,8 +50,8 @@ pub async fn find(pool: &AnyPool, account_id: &str) -> Result<Thresholds, sqlx::
     Ok(thresholds)
 }
 
-/// Sets both. What is so already is not told: a balance that is below its threshold now has to be above it first, and days before today
-/// are over.
+/// Sets both thresholds. A threshold that is crossed already sends no email: a balance that is
+/// below its threshold now has to rise above it first, and days before today no longer count.
 pub async fn set(db: &Database, account_id: &str, thresholds: Thresholds, now: UnixMs) -> Result<(), sqlx::Error> {
     let mut tx = db.begin().await?;
     set_one(&mut tx, account_id, Kind::LowBalance, thresholds.low_balance, None).await?;
@@ -72,7 +74,8 @@ async fn set_one(
         None => {
             sqlx::query("delete from alerts where account_id = $1 and kind = $2").bind(account_id).bind(kind.as_str())
         }
-        // The same threshold again changes nothing, and a letter of today is not sent twice because another number was set.
+        // Setting the same threshold again changes nothing, and a day's email is not sent twice
+        // because another number was set.
         Some(threshold) => sqlx::query(
             "insert into alerts (account_id, kind, threshold_credits, told) values ($1, $2, $3, $4)
              on conflict (account_id, kind) do update set threshold_credits = excluded.threshold_credits,
@@ -88,20 +91,20 @@ async fn set_one(
     Ok(())
 }
 
-/// A letter to write.
+/// An email that has to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Due {
+struct DueEmail {
     kind: Kind,
     account_id: String,
     email: String,
     threshold_credits: i64,
-    /// The balance, or what was spent on the day.
+    /// The balance, or the credits spent on the day.
     credits: i64,
-    /// What is marked once it is sent: `low`, or the day.
+    /// The mark to set once the email is sent: `low`, or the day.
     told: String,
 }
 
-/// Lets balances that have recovered be told again.
+/// Clears the marks of balances that have recovered, so that the next fall sends an email.
 async fn arm(db: &Database) -> Result<(), sqlx::Error> {
     let recovered = "update alerts set told = null, retry_at_ms = 0 where kind = 'low_balance' and told is not null
         and threshold_credits <= (select credits from balances where balances.account_id = alerts.account_id)";
@@ -109,15 +112,15 @@ async fn arm(db: &Database) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// What is to be told, a bounded number at a time.
-async fn due(db: &Database, now: UnixMs, limit: i64) -> Result<Vec<Due>, sqlx::Error> {
+/// Returns the emails that have to be written, at most `limit` of each kind.
+async fn due(db: &Database, now: UnixMs, limit: i64) -> Result<Vec<DueEmail>, sqlx::Error> {
     let mut found = Vec::new();
     let low = "select a.account_id, c.email, a.threshold_credits, b.credits, 'low'
         from alerts a join balances b on b.account_id = a.account_id join accounts c on c.id = a.account_id
         where a.kind = 'low_balance' and a.told is null and a.retry_at_ms <= $1 and b.credits < a.threshold_credits limit $2";
     let rows = sqlx::query(low).bind(now.0).bind(limit).fetch_all(&db.readers).await?;
     found.extend(rows.iter().map(|row| (Kind::LowBalance, row)).map(read).collect::<Result<Vec<_>, _>>()?);
-    // Yesterday as well: what was spent in its last seconds is seen today.
+    // Include yesterday: credits spent in its last seconds are seen today.
     let high = "select a.account_id, c.email, a.threshold_credits, u.credits_spent, u.day
         from alerts a join usage_daily u on u.account_id = a.account_id and u.day >= $3 and u.day > a.told
             join accounts c on c.id = a.account_id
@@ -128,8 +131,8 @@ async fn due(db: &Database, now: UnixMs, limit: i64) -> Result<Vec<Due>, sqlx::E
     Ok(found)
 }
 
-fn read((kind, row): (Kind, &sqlx::any::AnyRow)) -> Result<Due, sqlx::Error> {
-    Ok(Due {
+fn read((kind, row): (Kind, &sqlx::any::AnyRow)) -> Result<DueEmail, sqlx::Error> {
+    Ok(DueEmail {
         kind,
         account_id: row.try_get(0)?,
         email: row.try_get(1)?,
@@ -139,8 +142,9 @@ fn read((kind, row): (Kind, &sqlx::any::AnyRow)) -> Result<Due, sqlx::Error> {
     })
 }
 
-/// Makes writing a letter ours; others wait until `retry_at`.
-async fn claim(db: &Database, due: &Due, now: UnixMs, retry_at: UnixMs) -> Result<bool, sqlx::Error> {
+/// Claims the writing of an email; other processes wait until `retry_at`. Returns false if another
+/// process has claimed it.
+async fn claim(db: &Database, due: &DueEmail, now: UnixMs, retry_at: UnixMs) -> Result<bool, sqlx::Error> {
     let update = sqlx::query(
         "update alerts set retry_at_ms = $1 where account_id = $2 and kind = $3 and retry_at_ms <= $4 and (told is null or told < $5)",
     )
@@ -152,8 +156,8 @@ async fn claim(db: &Database, due: &Due, now: UnixMs, retry_at: UnixMs) -> Resul
     Ok(db.write(update).await? == 1)
 }
 
-/// The mail server has the letter.
-async fn mark(db: &Database, due: &Due) -> Result<(), sqlx::Error> {
+/// Marks an email as sent, once the mail server has it.
+async fn mark(db: &Database, due: &DueEmail) -> Result<(), sqlx::Error> {
     let update = sqlx::query(
         "update alerts set told = $1, retry_at_ms = 0 where account_id = $2 and kind = $3 and (told is null or told < $1)",
     )
@@ -189,7 +193,7 @@ mod tests {
         db.write(sqlx::query(sql).bind(credits).bind(account_id.to_owned())).await.expect("writes");
     }
 
-    /// One look of the sweep; what it would write, marked as sent.
+    /// Runs the sweep once, and returns the emails that it would write, marked as sent.
     async fn told(db: &Database, now: UnixMs) -> Vec<(Kind, i64)> {
         arm(db).await.expect("arms");
         let mut told = Vec::new();
@@ -221,7 +225,7 @@ mod tests {
             assert_eq!(told(&db, NOON).await, []);
             spend(&db, &id, 100, &today).await;
             assert_eq!(told(&db, NOON).await, [(Kind::LowBalance, 38)], "again, once it was above");
-            // The last seconds of a day are seen on the next.
+            // The last seconds of a day are seen on the next day.
             let tomorrow = NOON.plus_ms(DAY_MS);
             add(&db, &id, 1_000).await;
             spend(&db, &id, 70, &tomorrow.utc_day()).await;

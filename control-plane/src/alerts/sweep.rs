@@ -1,34 +1,36 @@
-//! The task that writes the letters: looks at balances and days now and then, a bounded number at a time.
+//! The task that writes the emails: it checks balances and days periodically, a
+//! bounded number at a time.
 
-use super::{Due, Kind, arm, claim, due, mark};
+use super::{DueEmail, Kind, arm, claim, due, mark};
 use crate::clock::Clock;
 use crate::db::Database;
-use crate::mail::{Letter, MailError, Mailer};
+use crate::mail::{Email, MailError, Mailer};
 use crate::plural;
 use crate::tasks::every;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Letters of each kind in one sweep; the rest follows with the next.
+/// Maximum number of emails of each kind in one sweep; the rest follows with the next.
 const SWEEP_MAX: i64 = 50;
 
-/// Longer than a mail server may take over a letter; also the wait before one that failed is tried again.
+/// Longer than a mail server may take for an email, and also the wait before a failed one is tried
+/// again, in milliseconds.
 const RETRY_MS: i64 = 60_000;
 
-/// What letters are written and sent with.
+/// The settings and services that the task needs.
 pub struct Sweep {
     pub db: Database,
     pub clock: Clock,
     pub mailer: Mailer,
-    /// Between two looks at the accounts.
+    /// Pause between two checks of the accounts.
     pub every: Duration,
     pub base_url: String,
 }
 
 impl Sweep {
-    /// Runs until the task is aborted.
+    /// Starts the task, which runs until it is aborted.
     pub fn start(self) -> tokio::task::JoinHandle<()> {
-        every(self.every, "accounts could not be looked at for letters", Arc::new(self), |sweep| async move {
+        every(self.every, "accounts could not be checked for alert emails", Arc::new(self), |sweep| async move {
             sweep.sweep().await
         })
     }
@@ -37,16 +39,16 @@ impl Sweep {
         arm(&self.db).await?;
         let now = self.clock.now();
         for due in due(&self.db, now, SWEEP_MAX).await? {
-            // One after the other: people who wait for a letter of theirs come first.
+            // Send one after the other, so that emails that people wait for come first.
             if !claim(&self.db, &due, now, self.clock.now().plus_ms(RETRY_MS)).await? {
                 continue;
             }
-            match self.mailer.send(letter(&self.base_url, &due)).await {
-                // Where no letter can ever go, none is tried again and again.
+            match self.mailer.send(email(&self.base_url, &due)).await {
+                // An address that can never get an email is not tried again and again.
                 Ok(()) | Err(MailError::Address | MailError::Server { is_permanent: true }) => {
                     mark(&self.db, &due).await?;
                 }
-                // Also for the others: the mail server does not take letters now.
+                // Stop for the other emails as well: the mail server does not accept emails now.
                 Err(MailError::Busy | MailError::Server { is_permanent: false }) => break,
             }
         }
@@ -54,20 +56,20 @@ impl Sweep {
     }
 }
 
-fn letter(base: &str, due: &Due) -> Letter {
+fn email(base: &str, due: &DueEmail) -> Email {
     let (subject, said) = match due.kind {
         Kind::LowBalance => (
             "Your credits are running low",
             format!(
-                "Your balance at {base} is {}, below the {} that you set.",
+                "Your balance at {base} is {}, which is below your threshold of {}.",
                 plural::count(due.credits, "credit"),
                 due.threshold_credits
             ),
         ),
         Kind::DailySpend => (
-            "A day's spend is higher than you expected",
+            "Your spend for one day is above your threshold",
             format!(
-                "On {} (UTC) your keys have taken {} at {base}, more than the {} that you set.",
+                "On {} (UTC) your keys spent {} at {base}, which is more than your threshold of {}.",
                 due.told,
                 plural::count(due.credits, "credit"),
                 due.threshold_credits
@@ -75,7 +77,7 @@ fn letter(base: &str, due: &Due) -> Letter {
         ),
     };
     let text = format!(
-        "{said}\n\nWhere credits went: {base}/dashboard\nBuy credits, or change when you are told: {base}/dashboard/billing\n"
+        "{said}\n\nSee your usage: {base}/dashboard\nBuy credits or change your alerts: {base}/dashboard/billing\n"
     );
-    Letter { to: due.email.clone(), subject, text }
+    Email { to: due.email.clone(), subject, text }
 }

@@ -1,7 +1,8 @@
-//! The rows of every table as lines of JSON, and back.
+//! Saves the rows of every table as lines of JSON, and restores them.
 //!
-//! The first line says what the file is; then, for each table, a line that names it and its columns, and a line for each row; the last line
-//! counts the rows, so that a file that was cut short is noticed.
+//! The first line identifies the file. Then follow, for each table, a line with its name
+//! and columns and a line for each row. The last line counts the rows, so that a
+//! truncated file is noticed.
 
 use super::error::BackupError;
 use crate::clock::UnixMs;
@@ -18,14 +19,15 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 const VERSION: u32 = 1;
-/// What JSON with many repeated names wants; higher levels take longer than the database.
+/// Compression level. JSON with many repeated names needs no more; higher levels take
+/// longer than the database.
 const LEVEL: i32 = 3;
 /// Rows of one insert statement.
 const ROWS_AT_ONCE: usize = 50;
-/// A row has no long texts: receipts, the longest, are some kilobytes.
+/// Maximum length of a line. Rows have no long texts: receipts, the longest, are some kilobytes.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// Every table of the schema, what is referred to before what refers to it.
+/// Every table of the schema. A table comes after those to which it refers.
 const TABLES: [&str; 53] = [
     "accounts",
     "users",
@@ -88,7 +90,7 @@ const TABLES: [&str; 53] = [
 enum Line {
     Backup {
         version: u32,
-        /// The last migration that had run.
+        /// Version of the last migration that had run.
         schema: i64,
         software: String,
         taken_at_ms: i64,
@@ -103,19 +105,20 @@ enum Line {
     },
 }
 
-/// Tables and rows written. All of one moment, whatever is written meanwhile.
+/// Saves all rows as of one moment, whatever is written meanwhile. Returns the numbers of
+/// tables and rows written.
 #[expect(clippy::disallowed_methods, reason = "reads what is of one moment, and writes nothing")]
 pub(super) async fn save(database: &Database, path: &Path, now: UnixMs) -> Result<(usize, u64), BackupError> {
     let unusable = |source| BackupError::File { path: path.to_owned(), source };
     let half_done = path.with_extension("part");
-    // One that an earlier run left behind has the mode and the owner of then.
+    // A file left by an earlier run has the mode and the owner of that time.
     match std::fs::remove_file(&half_done) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(unusable(error)),
         _ => {}
     }
     let mut options = File::options();
     options.write(true).create_new(true);
-    // It holds what every key and session is checked by.
+    // The file contains the hashes with which every key and session is checked.
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&half_done).map_err(unusable)?;
     let mut out = zstd::Encoder::new(BufWriter::new(file), LEVEL).map_err(unusable)?;
@@ -176,7 +179,7 @@ fn values(row: &AnyRow) -> Result<Vec<Value>, sqlx::Error> {
     (0..row.len()).map(of).collect()
 }
 
-/// The lines of a file, each checked as it comes.
+/// The lines of a file, each checked when it is read.
 struct Lines<'a> {
     path: &'a Path,
     text: BufReader<zstd::Decoder<'static, BufReader<File>>>,
@@ -195,7 +198,7 @@ impl<'a> Lines<'a> {
         let mut bounded = std::io::Read::take(&mut self.text, LINE_BYTES_MAX);
         bounded.read_line(&mut self.line).map_err(|error| self.damaged(error.to_string()))?;
         if self.line.is_empty() {
-            return Err(self.damaged("it ends too early".to_owned()));
+            return Err(self.damaged("the file ends too early".to_owned()));
         }
         serde_json::from_str(&self.line).map_err(|error| self.damaged(error.to_string()))
     }
@@ -204,18 +207,19 @@ impl<'a> Lines<'a> {
         BackupError::Damaged { path: self.path.to_owned(), detail }
     }
 
-    /// The schema of the first line.
+    /// Reads the first line and returns its schema version. Fails if the backup is
+    /// newer than this program.
     fn schema(&mut self) -> Result<i64, BackupError> {
         let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default();
         match self.next()? {
             Line::Backup { version: VERSION, schema, .. } if schema <= known => Ok(schema),
             Line::Backup { schema, .. } => Err(BackupError::Newer { found: schema, known }),
-            _ => Err(self.damaged("it does not say what it is".to_owned())),
+            _ => Err(self.damaged("the file has no heading".to_owned())),
         }
     }
 }
 
-/// Reads a file to its end. Digests of the masters that its renders name.
+/// Reads a file to its end. Returns the digests of the masters to which its renders refer.
 pub(super) fn check(path: &Path) -> Result<BTreeSet<String>, BackupError> {
     let mut lines = Lines::open(path)?;
     lines.schema()?;
@@ -238,14 +242,14 @@ pub(super) fn check(path: &Path) -> Result<BTreeSet<String>, BackupError> {
     }
 }
 
-/// Tables and rows inserted: all or none.
+/// Restores all rows or none. Returns the numbers of tables and rows inserted.
 pub(super) async fn restore(database: &Database, path: &Path) -> Result<(usize, u64), BackupError> {
     let mut lines = Lines::open(path)?;
     let schema = lines.schema()?;
     prepare(database, schema).await?;
     let (mut tables, mut inserted) = (0, 0);
     let mut tx = database.begin().await?;
-    // What migrations have put there, the backup has too.
+    // The backup contains the rows that migrations have inserted, so delete them first.
     let there = existing(&mut tx, database.kind).await?;
     for name in TABLES.iter().rev().filter(|name| there.contains(**name)) {
         sqlx::query(sqlx::AssertSqlSafe(format!("delete from {name}"))).execute(&mut *tx).await?;
@@ -272,7 +276,7 @@ pub(super) async fn restore(database: &Database, path: &Path) -> Result<(usize, 
                 inserted += 1;
             }
             Line::End { .. } => break,
-            Line::Backup { .. } => return Err(lines.damaged("it begins twice".to_owned())),
+            Line::Backup { .. } => return Err(lines.damaged("the file has two headings".to_owned())),
         }
     }
     tx.commit().await?;
@@ -280,7 +284,8 @@ pub(super) async fn restore(database: &Database, path: &Path) -> Result<(usize, 
     Ok((tables, inserted))
 }
 
-/// Brings an empty database to the schema of the backup; later migrations then run over its rows as they would have run over the old ones.
+/// Brings an empty database to the schema of the backup. Later migrations then run over the
+/// restored rows as they would have run over the old ones.
 async fn prepare(database: &Database, schema: i64) -> Result<(), BackupError> {
     let mut connection = database.readers.acquire().await?;
     let tables = existing(&mut connection, database.kind).await?;
@@ -314,7 +319,7 @@ async fn existing(connection: &mut sqlx::AnyConnection, kind: DatabaseKind) -> R
     Ok(sqlx::query_scalar(sql).fetch_all(connection).await?.into_iter().collect())
 }
 
-/// The kind of values that a column takes.
+/// The kind of values that a column accepts.
 #[derive(Debug, Clone, Copy)]
 enum ColumnType {
     Integer,
@@ -323,7 +328,8 @@ enum ColumnType {
 }
 
 impl ColumnType {
-    /// Whether a value of a backup can stand in such a column. Anything else would become a null without a word.
+    /// Returns true if a value of a backup fits such a column. Any other value would
+    /// silently become null.
     fn takes(self, value: &Value) -> bool {
         value.is_null()
             || match self {
@@ -360,7 +366,7 @@ async fn column_types(
     rows.iter().map(column).collect()
 }
 
-/// Rows on their way into one table.
+/// Rows to be inserted into one table.
 struct Table {
     name: String,
     columns: Vec<(String, ColumnType)>,
@@ -370,7 +376,7 @@ struct Table {
 impl Table {
     fn new(name: String, columns: Vec<String>, types: &BTreeMap<String, ColumnType>) -> Result<Self, String> {
         if types.is_empty() {
-            return Err(format!("its table `{name}` is not one of the schema's"));
+            return Err(format!("its table `{name}` is not in the schema"));
         }
         let typed = |column: String| match types.get(&column) {
             Some(kind) => Ok((column, *kind)),
@@ -380,7 +386,7 @@ impl Table {
         Ok(Self { name, columns, waiting: Vec::new() })
     }
 
-    /// The first column that does not take its value.
+    /// Returns the first column that does not accept its value.
     fn misfit(&self, values: &[Value]) -> Option<&str> {
         let found = self.columns.iter().zip(values).find(|((_, kind), value)| !kind.takes(value));
         found.map(|((name, _), _)| name.as_str())
@@ -404,8 +410,9 @@ impl Table {
         let rows: Vec<String> = (0..self.waiting.len()).map(row).collect();
         // Table and columns are the schema's own: `new` has looked them up.
         let sql = format!("insert into {} ({}) values {}", self.name, names.join(", "), rows.join(", "));
-        // Prepared for these values and not kept: what a kept statement knows of a parameter's type is the type that
-        // it was first bound with, and sqlx binds a null of a double as one of a smaller float.
+        // The statement is prepared for these values and not cached. A cached statement keeps the
+        // type with which each parameter was first bound, and sqlx binds a null of a double as
+        // one of a smaller float.
         let mut query = sqlx::query(sqlx::AssertSqlSafe(sql)).persistent(false);
         for (value, (_, kind)) in self.waiting.drain(..).flat_map(|row| row.into_iter().zip(&self.columns)) {
             query = match (kind, value) {

@@ -1,9 +1,11 @@
-//! Backups: a folder with one consistent moment of the database and every object that lasts.
+//! Backups: a folder with one consistent moment of the database and every permanent object.
 //!
-//! `database.jsonl.zst` holds the rows as JSON, so that what was saved from SQLite can be restored to PostgreSQL and the other way round;
-//! `objects/` holds each object under its key. The service may run while a backup is made: the database comes first, and objects never
-//! change once they are named, so every object that the saved rows name is in the copy. A second backup into the same folder copies new
-//! objects only. Restoring goes the other way round, objects first, into a database without accounts.
+//! `database.jsonl.zst` contains the rows as JSON, so that a backup of SQLite can be restored to
+//! PostgreSQL and the other way round; `objects/` contains each object under its key. The service
+//! may run while a backup is made: the database comes first, and objects never change once rows
+//! refer to them, so every object to which the saved rows refer is in the copy. A second backup
+//! into the same folder copies only new objects. A restore goes in the opposite order, objects
+//! first, into a database without accounts.
 
 mod database;
 mod error;
@@ -22,7 +24,7 @@ use std::path::{Path, PathBuf};
 const DATABASE_FILE: &str = "database.jsonl.zst";
 const OBJECTS_FOLDER: &str = "objects";
 
-/// What a backup or a restore has moved.
+/// Numbers of what a backup or a restore has copied.
 #[derive(Debug, Serialize)]
 pub struct Moved {
     pub tables: usize,
@@ -31,8 +33,8 @@ pub struct Moved {
     pub objects: CopiedObjects,
 }
 
-/// Refuses a folder for a backup that is one of the service's own or inside of one, by whatever path: a copy beside
-/// the original is lost with it, and would be saved again by the next backup.
+/// Refuses a folder for a backup that is one of the service's own or inside one, by whatever path.
+/// A copy beside the original is lost with it, and the next backup would save the copy as well.
 pub fn refuse_inside(folder: &Path, ours: &[PathBuf]) -> Result<(), BackupError> {
     let resolve = |path: &Path| resolved(path).map_err(|source| BackupError::File { path: path.to_owned(), source });
     let wanted = resolve(folder)?;
@@ -44,7 +46,7 @@ pub fn refuse_inside(folder: &Path, ours: &[PathBuf]) -> Result<(), BackupError>
     Ok(())
 }
 
-/// Where a path leads, of which the last parts may not exist yet.
+/// Returns the real path of `path`, whose last components may not exist yet.
 fn resolved(path: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let mut missing = Vec::new();
@@ -60,7 +62,7 @@ fn resolved(path: &Path) -> std::io::Result<PathBuf> {
                         part => whole.push(part),
                     }
                 }
-                // Going up from what is not there may have led to something that is.
+                // Going up from a path that does not exist may have led to one that does.
                 return if went_up { resolved(&whole) } else { Ok(whole) };
             }
         }
@@ -69,7 +71,7 @@ fn resolved(path: &Path) -> std::io::Result<PathBuf> {
     }
 }
 
-/// Saves everything into `folder`, which is made if it is absent.
+/// Saves everything into `folder`, which is created if it does not exist.
 pub async fn save(database: &Database, store: &ObjectStore, folder: &Path, now: UnixMs) -> Result<Moved, BackupError> {
     std::fs::create_dir_all(folder).map_err(|source| BackupError::File { path: folder.to_owned(), source })?;
     let (tables, rows) = database::save(database, &folder.join(DATABASE_FILE), now).await?;
@@ -77,11 +79,11 @@ pub async fn save(database: &Database, store: &ObjectStore, folder: &Path, now: 
     Ok(Moved { tables, rows, objects: objects::copy(store, &copy).await? })
 }
 
-/// Brings back what `save` has put into `folder`. No service may run on the database meanwhile. A restore that fails half-way leaves the
-/// database without a row, and may be repeated.
+/// Restores what `save` has put into `folder`. No service may run on the database meanwhile. A
+/// restore that fails half-way leaves the database without a row, and may be repeated.
 pub async fn restore(database_url: &Secret, store: &ObjectStore, folder: &Path) -> Result<Moved, BackupError> {
     let file = folder.join(DATABASE_FILE);
-    // Read to its end before anything is written.
+    // Read the file to its end before anything is written.
     let masters = database::check(&file)?;
     let copy = ObjectStore::open_files(folder.join(OBJECTS_FOLDER))?;
     for sha256 in masters {

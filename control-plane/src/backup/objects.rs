@@ -1,18 +1,19 @@
-//! Every object that lasts, from one store to another. What is there already, of the same size, is left alone: an object never changes once
-//! it is named.
+//! Copies every permanent object from one store to another. An object that is there already with
+//! the same size is left alone: an object never changes once rows refer to it.
 
 use crate::objects::{Listed, ObjectError, ObjectKey, ObjectStore};
 use serde::Serialize;
 use tokio::task::JoinSet;
 
-/// Each holds one object in memory, 64 MB at most and a megabyte mostly.
+/// Maximum number of objects that are copied at once. Each is held in memory: 64 MB at
+/// most, mostly a megabyte.
 const COPIES_AT_ONCE: usize = 8;
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CopiedObjects {
     pub objects_copied: u64,
     pub bytes_copied: u64,
-    /// Were there already.
+    /// Objects that were there already.
     pub objects_kept: u64,
 }
 
@@ -42,7 +43,8 @@ pub(super) async fn copy(from: &ObjectStore, to: &ObjectStore) -> Result<CopiedO
     }
 }
 
-/// Bytes copied; `None`: it was there, or has gone since it was listed.
+/// Copies one object and returns its bytes. Returns `None` if it was there already, or has been
+/// deleted since it was listed.
 async fn copy_one(
     from: &ObjectStore,
     to: &ObjectStore,

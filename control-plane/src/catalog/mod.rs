@@ -1,5 +1,6 @@
-//! The catalog of vehicles (the crate `cyclorama-catalog`), how all processes on a database read theirs again, and what of it is
-//! asked for.
+//! The catalog of vehicles (the crate `cyclorama-catalog`): its reload in all processes on a
+//! database, its vehicle of an identification number, and statistics of the vehicles that requests
+//! name.
 
 pub mod reload;
 pub mod vin;

@@ -1,7 +1,9 @@
-//! One reload for all processes on a database: who is asked to reload counts a number up, the others see it and read their own files again.
-//! What each came to is in the database, so that whoever was asked can tell the operator.
+//! One reload for all processes on a database. The process that is told to reload increments a
+//! number; the others see the new number and read their own files again. The result of each process
+//! is in the database, so that the first process can report all of them to the operator.
 //!
-//! A process looks once a second rather than waiting to be woken: a reload is rare, and must not be missed.
+//! A process polls once a second rather than waiting for a signal: a reload is rare, and must not
+//! be missed.
 
 use super::{Catalog, CurrentCatalog, ReloadError};
 use crate::clock::{Clock, UnixMs};
@@ -18,33 +20,35 @@ use tokio::time::Instant;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// A process that died a moment ago is not waited for any longer by then; one that lives has other troubles, and is told as it is.
+/// The longest wait for the other processes. After it, a process that died just before the reload
+/// no longer counts as alive; a live process that has not followed is reported as it is.
 const FOLLOWED_WITHIN: Duration = Duration::from_millis(PROCESS_SILENCE_MS as u64 + 1_000);
 
-/// A process that answers, and the release that it answers from.
+/// A process that answers requests, and the catalog release from which it answers.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Holder {
-    /// `None`: it has not said.
+    /// `None` if the process has not recorded it.
     pub host: Option<String>,
     pub sha256: Option<String>,
-    /// Whether it has read its file since it was asked to.
+    /// True if the process has read its file since the reload was requested.
     pub is_current: bool,
-    /// Why its file was not good; then it answers from the release before.
+    /// Why the process rejected its file, if it did; it then answers from the release before.
     pub refused: Option<String>,
 }
 
-/// How often a reload has been asked for.
+/// Returns how many reloads have been requested.
 pub async fn number(database: &Database) -> Result<i64, sqlx::Error> {
     let row = sqlx::query("select number from catalog_reload where id = 1").fetch_optional(&database.readers).await?;
     row.map_or(Ok(0), |row| row.try_get(0))
 }
 
-/// The reading panicked; its place is in the log.
+/// The reading panicked; the log says where.
 #[derive(Debug, thiserror::Error)]
-#[error("reading it broke off")]
+#[error("reading it was interrupted")]
 pub struct BrokenOff;
 
-/// What a process reads its catalog again with, and tells the others by. Cheap to clone.
+/// Reloads this process's catalog, and exchanges the results with the other processes. Cheap to
+/// clone.
 #[derive(Debug, Clone)]
 pub struct Reload {
     pub db: Database,
@@ -54,17 +58,17 @@ pub struct Reload {
 }
 
 impl Reload {
-    /// Has this process alone read its file again.
+    /// Makes this process alone read its file again.
     pub async fn read(&self) -> Result<Result<Arc<Catalog>, ReloadError>, BrokenOff> {
         let catalog = self.catalog.clone();
         tokio::task::spawn_blocking(move || catalog.reload()).await.map_err(|error| {
-            tracing::error!(error = &error as &dyn std::error::Error, "reading the catalog broke off");
+            tracing::error!(error = &error as &dyn std::error::Error, "the catalog could not be read");
             BrokenOff
         })
     }
 
-    /// Asks every process for a reload; this one's own has happened. Answers with what each of them holds once all have followed, or after
-    /// [`FOLLOWED_WITHIN`].
+    /// Requests a reload from every process, after this one has done its own. Returns the state of
+    /// each process once all have followed, or after [`FOLLOWED_WITHIN`].
     pub async fn ask_all(&self) -> Result<Vec<Holder>, sqlx::Error> {
         let mut tx = self.db.begin().await?;
         let row = sqlx::query(
@@ -75,7 +79,8 @@ impl Reload {
         .await?;
         let number: i64 = row.try_get(0)?;
         tx.commit().await?;
-        // Has another operator asked in between, this process reads once more, as the others do.
+        // If another operator requested a reload in between, this process reads once more, as the
+        // others do.
         if number == self.catalog.number() + 1 {
             self.note(number, None).await?;
         }
@@ -89,12 +94,12 @@ impl Reload {
         }
     }
 
-    /// Reloads whenever another process was asked to, until the task is aborted.
+    /// Reloads whenever another process has requested a reload, until the task is aborted.
     pub fn start(self) -> JoinHandle<()> {
         let is_noted = Arc::new(AtomicBool::new(false));
         every(
             LOOK_EVERY,
-            "whether another catalog is wanted could not be looked up",
+            "the catalog that other processes use could not be read",
             (self, is_noted),
             |(reload, is_noted)| async move {
                 reload.follow(is_noted.load(Ordering::Relaxed)).await?;
@@ -112,12 +117,12 @@ impl Reload {
         let refused = match self.read().await {
             Ok(Ok(catalog)) => {
                 let (package, sha256) = (catalog.package(), catalog.digest());
-                tracing::info!(package, sha256, "catalog reloaded with the others");
+                tracing::info!(package, sha256, "the catalog was reloaded, as other processes had done");
                 None
             }
             Ok(Err(error)) => {
                 let error: &dyn std::error::Error = &error;
-                tracing::error!(error, "the catalog was not reloaded with the others");
+                tracing::error!(error, "the catalog could not be reloaded, as other processes had done");
                 Some(causes(error))
             }
             Err(error) => Some(error.to_string()),
@@ -125,8 +130,8 @@ impl Reload {
         self.note(number, refused.as_deref()).await
     }
 
-    /// Writes down what this process holds after the reload of this number, and forgets what processes held that are
-    /// gone. Until that is done, the reload counts as not followed.
+    /// Records the state of this process after the reload of this number, and deletes the rows of
+    /// processes that are gone. Until this is done, the reload counts as not followed.
     async fn note(&self, number: i64, refused: Option<&str>) -> Result<(), sqlx::Error> {
         let mut tx = self.db.begin().await?;
         sqlx::query(
@@ -152,8 +157,8 @@ impl Reload {
     }
 }
 
-/// Every process that is heard of, in the order they began. One that has not said what it holds has only just begun, or
-/// is of a release of the program that does not follow.
+/// Returns every live process, in the order in which they started. A process that has not recorded
+/// its state has only just started, or is of a release of the program that does not follow reloads.
 async fn holders(database: &Database, now: UnixMs, number: i64) -> Result<Vec<Holder>, sqlx::Error> {
     let rows = sqlx::query(
         "select h.host, h.sha256, coalesce(h.number, -1), h.refused

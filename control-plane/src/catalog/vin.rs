@@ -1,10 +1,11 @@
-//! Vehicle identification numbers: the tables that they are read by (the crate `cyclorama-vin`), and the catalog's vehicle of one.
+//! Vehicle identification numbers: the decoder's tables (the crate `cyclorama-vin`), and the
+//! catalog's vehicle of a decoded number.
 
 use super::{AskedVehicle, Catalog, Found};
 use cyclorama_vin::{Decoded, Decoder, VinError, YearLimits};
 use std::sync::OnceLock;
 
-/// The tables of identification numbers, unpacked when the first one is asked for.
+/// The tables of identification numbers, unpacked at the first use.
 #[derive(Default)]
 pub struct Decoders(OnceLock<Result<Decoder, VinError>>);
 
@@ -15,14 +16,16 @@ impl std::fmt::Debug for Decoders {
 }
 
 impl Decoders {
-    /// `latest`: the last model year that can be.
+    /// Decodes a vehicle identification number. `latest` is the last possible model year. Fails
+    /// with [`VinError`] if the number is not valid.
     pub fn decode(&self, vin: &str, hint: Option<u16>, latest: u16) -> Result<Decoded, VinError> {
         let decoder = self.0.get_or_init(Decoder::embedded).as_ref().map_err(Clone::clone)?;
         decoder.decode(vin, YearLimits { hint, latest })
     }
 }
 
-/// The catalog's vehicle of what was decoded: with the body that the number says where the catalog has that.
+/// Returns the catalog's vehicle of a decoded number, with the body that the number says if the
+/// catalog has that body.
 pub fn in_catalog(catalog: &Catalog, decoded: &Decoded) -> Option<Found> {
     let (model, year) = decoded.model.as_ref().zip(decoded.year)?;
     let named = AskedVehicle::named(&decoded.make, model, year);
@@ -30,7 +33,7 @@ pub fn in_catalog(catalog: &Catalog, decoded: &Decoded) -> Option<Found> {
     catalog.find_asked(&AskedVehicle { body, ..named.clone() }).or_else(|_| catalog.find_asked(&named)).ok()
 }
 
-/// The number that was probably meant, for whoever sent the wrong one.
+/// Returns the number that was probably meant, for an error about a wrong one.
 pub fn suggestion(error: &VinError) -> Option<&str> {
     match error {
         VinError::CheckDigit { suggestion } | VinError::Letter { suggestion, .. } => {

@@ -1,8 +1,9 @@
-//! What to draw next: the vehicles that are asked for most while their drawing is least like them, and names that the catalog does not
-//! have.
+//! Statistics for the choice of the next drawings: the vehicles that are delivered most while their
+//! drawing is least like them, and names that the catalog does not have.
 //!
-//! Names that are not found are counted in memory and added to the database once a minute, so that a flood of them costs no writes; a crash
-//! loses a minute of counts. Both the memory and the table have a bound.
+//! Names that are not found are counted in memory and added to the database once a minute, so that
+//! a flood of them costs no writes; a crash loses a minute of counts. Both the memory and the table
+//! have a bound.
 
 use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
@@ -16,13 +17,14 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 const WRITE_EVERY: Duration = Duration::from_secs(60);
-/// Names counted between two writes; others are not counted until the next.
+/// Maximum number of different names counted between two writes; further names are not counted
+/// until the next write.
 const NAMES_AT_HAND_MAX: usize = 1_000;
 const NAMES_KEPT_MAX: i64 = 5_000;
-/// Vehicles that are looked at, those asked for most.
+/// Maximum number of vehicles that are evaluated, those delivered most.
 const VEHICLES_MAX: i64 = 20_000;
 
-/// Names that were not found since they were last written down, with how often. Cheap to clone.
+/// Names that were not found since the last write, each with its count. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct MissingVehicles(Arc<Mutex<HashMap<String, i64>>>);
 
@@ -38,7 +40,7 @@ impl MissingVehicles {
                 Some(body) => format!("{make}/{model}.{body}"),
                 None => return,
             },
-            // The model is there under a longer name, or an id was misread.
+            // The model exists under a longer name, or an id was misread.
             (Missing::AmbiguousModel | Missing::Id | Missing::BodyOfId, _) => return,
         };
         let Ok(mut names) = self.0.lock() else { return };
@@ -51,9 +53,10 @@ impl MissingVehicles {
         self.0.lock().map(|mut names| std::mem::take(&mut *names)).unwrap_or_default()
     }
 
-    /// Adds what was counted to the database.
+    /// Adds the counts to the database.
     async fn write(&self, database: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
-        // In one order everywhere: processes that write the same names wait for each other, and none for ever.
+        // All processes use the same order, so that processes that write the same names do not
+        // deadlock.
         let names: BTreeMap<String, i64> = self.take().into_iter().collect();
         if names.is_empty() {
             return Ok(());
@@ -81,7 +84,8 @@ impl MissingVehicles {
         tx.commit().await
     }
 
-    /// The names that were asked for most and are not in the catalog, with what this process has not written down yet.
+    /// Returns the names that were requested most and are not in the catalog, including counts of
+    /// this process that were not written yet.
     pub async fn most_asked(
         &self,
         database: &Database,
@@ -108,7 +112,7 @@ impl MissingVehicles {
         rows.iter().map(name).collect()
     }
 
-    /// Writes counts down once a minute, until the task is aborted.
+    /// Writes the counts once a minute, until the task is aborted.
     pub fn start_writing(self, database: Database, clock: Clock) -> JoinHandle<()> {
         every(
             WRITE_EVERY,
@@ -119,35 +123,36 @@ impl MissingVehicles {
     }
 }
 
-/// A model in years that are drawn alike closely, and how often it was asked for.
+/// A model in years whose drawings have the same likeness, and how often it was delivered.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Wanted {
+pub struct RequestedModel {
     pub make: String,
     pub model: String,
-    /// The first and the last year that was asked for.
+    /// The first and the last year that was delivered.
     pub year_from: u16,
     pub year_to: u16,
     pub likeness: Likeness,
-    /// Pictures delivered.
+    /// Number of images delivered.
     pub pictures: i64,
 }
 
-/// A name that the catalog does not have, and how often it was asked for.
+/// A name that the catalog does not have, and how often it was requested.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct MissingName {
-    /// Slugs of make and model, and the year where only that is missing.
+    /// Slugs of make and model, and the year if only that is missing.
     pub name: String,
     pub requests: i64,
     pub last_asked_at: String,
 }
 
-/// The vehicles that were delivered most since `since` while their drawing is least like them, the most wanted first.
+/// Returns the vehicles that were delivered most since `since` while their drawing is least like
+/// them, the most wanted first.
 pub async fn wanted(
     database: &Database,
     catalog: &Catalog,
     since: UnixMs,
     limit: usize,
-) -> Result<Vec<Wanted>, sqlx::Error> {
+) -> Result<Vec<RequestedModel>, sqlx::Error> {
     let rows = sqlx::query(
         "select key, cast(sum(pictures) as bigint) from (
              select coalesce(nullif(d.vehicle_key, ''), r.vehicle_key) as key, count(*) as pictures
@@ -161,14 +166,14 @@ pub async fn wanted(
     .bind(VEHICLES_MAX)
     .fetch_all(&database.readers)
     .await?;
-    let mut models: HashMap<(String, String, Likeness), Wanted> = HashMap::new();
+    let mut models: HashMap<(String, String, Likeness), RequestedModel> = HashMap::new();
     for row in &rows {
-        // A release may have lost it.
+        // A newer release may lack the vehicle.
         let Some(vehicle) = catalog.of_key(row.try_get(0)?).map(|found| found.vehicle) else { continue };
         let likeness = likeness(&vehicle);
         let group = (vehicle.make.clone(), vehicle.model.clone(), likeness);
         let (make, model, year) = (vehicle.make, vehicle.model, vehicle.year);
-        let model = models.entry(group).or_insert(Wanted {
+        let model = models.entry(group).or_insert(RequestedModel {
             make,
             model,
             year_from: year,
@@ -180,17 +185,18 @@ pub async fn wanted(
         model.year_to = model.year_to.max(year);
         model.pictures += row.try_get::<i64, _>(1)?;
     }
-    let mut wanted: Vec<Wanted> = models.into_values().filter(|model| weight(model.likeness) > 0).collect();
-    let name = |wanted: &Wanted| (wanted.make.clone(), wanted.model.clone(), wanted.year_from);
+    let mut wanted: Vec<RequestedModel> = models.into_values().filter(|model| weight(model.likeness) > 0).collect();
+    let name = |wanted: &RequestedModel| (wanted.make.clone(), wanted.model.clone(), wanted.year_from);
     wanted.sort_by(|a, b| {
-        let due = |wanted: &Wanted| wanted.pictures.saturating_mul(weight(wanted.likeness));
+        let due = |wanted: &RequestedModel| wanted.pictures.saturating_mul(weight(wanted.likeness));
         due(b).cmp(&due(a)).then_with(|| name(a).cmp(&name(b)))
     });
     wanted.truncate(limit);
     Ok(wanted)
 }
 
-/// How much one picture counts: nothing for the closest drawing, more the less the drawing is like the vehicle.
+/// Returns the weight of one image: 0 for the closest drawing, and more the less the drawing is
+/// like the vehicle.
 fn weight(likeness: Likeness) -> i64 {
     match likeness {
         Likeness::Generation => 0,

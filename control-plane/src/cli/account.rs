@@ -1,4 +1,4 @@
-//! `cyclorama account ...`
+//! `cyclorama account ...`: accounts and their credits, for operators.
 
 use super::client::{Client, segment};
 use super::numbers::whole;
@@ -8,62 +8,67 @@ use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Account {
-    /// Make an account
+    /// Create an account
     Create {
+        /// Email address of its holder
         #[arg(long)]
         email: String,
-        /// All the credits it has; the free credits of a new account when not given
+        /// Initial credits; default: the setting free_credits
         #[arg(long, allow_hyphen_values = true, value_parser = whole(0..=CREDITS_MAX))]
         credits: Option<i64>,
     },
-    /// Give an account credits
+    /// Grant credits to an account
     Grant {
-        /// The account's id or e-mail address
+        /// Account id or email address
         #[arg(value_name = "ACCOUNT")]
         account_id: String,
+        /// Credits to add
         #[arg(allow_negative_numbers = true, value_parser = whole(1..=CREDITS_MAX))]
         credits: i64,
-        /// Kept with the entry
+        /// Reason, stored with the ledger entry
         #[arg(long)]
         reason: String,
     },
-    /// Enter a payment that was taken elsewhere; entering it again changes nothing
+    /// Record a payment that was taken elsewhere, which adds its credits once: recording the same
+    /// reference again changes nothing
     Purchase {
-        /// The account's id or e-mail address
+        /// Account id or email address
         #[arg(value_name = "ACCOUNT")]
         account_id: String,
+        /// Credits to add
         #[arg(allow_negative_numbers = true, value_parser = whole(1..=CREDITS_MAX))]
         credits: i64,
-        /// The payment's own id
+        /// Id of the payment where it was taken
         #[arg(long)]
         reference: String,
     },
-    /// Make a link that sets a new password, good for two hours, once
+    /// Create a link that sets a new password; it works once, within two hours
     PasswordLink {
+        /// Email address of the account
         #[arg(long)]
         email: String,
     },
-    /// Balance and use of an account
+    /// Show the balance and usage of an account
     Show {
-        /// The account's id or e-mail address
+        /// Account id or email address
         #[arg(value_name = "ACCOUNT")]
         account_id: String,
     },
-    /// Every change of an account's balance, oldest first
+    /// List all ledger entries of an account, oldest first
     Statement {
-        /// The account's id or e-mail address
+        /// Account id or email address
         #[arg(value_name = "ACCOUNT")]
         account_id: String,
-        /// As CSV, every page
+        /// Print CSV
         #[arg(long)]
         csv: bool,
-        /// Begin after this entry
+        /// Start after this entry
         #[arg(long, value_name = "ENTRY_ID")]
         after: Option<String>,
     },
 }
 
-/// What a command prints.
+/// The output of a command.
 pub enum Answer {
     Document(Value),
     Csv(String),
@@ -99,16 +104,16 @@ impl Account {
     }
 }
 
-/// The id of an account that is named by its id or its address.
+/// Returns the id of an account that is named by its id or its email address.
 pub(super) async fn id_of(client: &Client, account: &str) -> anyhow::Result<String> {
     if !account.contains('@') {
         return Ok(account.to_owned());
     }
     let found = client.get(&format!("/admin/accounts?email={}", segment(account))).await?;
-    Ok(found["account_id"].as_str().context("the service did not say which account that is")?.to_owned())
+    Ok(found["account_id"].as_str().context("the service did not return the id of the account")?.to_owned())
 }
 
-/// Every page from `after` on.
+/// Returns the entries of every page from `after` on.
 async fn json_statement(client: &Client, path: &str, mut after: Option<String>) -> anyhow::Result<Value> {
     let mut lines = Vec::new();
     loop {
@@ -123,7 +128,7 @@ async fn json_statement(client: &Client, path: &str, mut after: Option<String>) 
     }
 }
 
-/// Every page from `after` on, under one heading.
+/// Returns every page from `after` on as one CSV text with one heading.
 async fn csv_statement(client: &Client, path: &str, mut after: Option<String>) -> anyhow::Result<String> {
     let mut text = String::new();
     loop {

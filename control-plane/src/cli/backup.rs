@@ -1,4 +1,5 @@
-//! `cyclorama backup` and `cyclorama restore`: on the machine's own settings, as `serve` reads them.
+//! `cyclorama backup` and `cyclorama restore`: save and restore the database and all objects, with
+//! this machine's settings, as `serve` reads them.
 
 use super::print;
 use crate::backup;
@@ -11,15 +12,19 @@ use crate::owner_only;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 
-/// Save the database and every object into a folder, while the service runs; again into the same one saves what is new
+/// Save the database and all objects to a folder while the service runs; a second backup to the
+/// same folder replaces the rows of the database and adds the new objects
 #[derive(Debug, clap::Args)]
 pub struct Backup {
+    /// Folder to save to, outside the folders of the service; created if it does not exist
     folder: PathBuf,
 }
 
-/// Bring back what `backup` has saved, into an empty database (of either kind); no service may run
+/// Restore a backup into the empty database (SQLite or PostgreSQL) and the object store that the
+/// settings name; no service may be running
 #[derive(Debug, clap::Args)]
 pub struct Restore {
+    /// Folder that `cyclorama backup` has written
     folder: PathBuf,
 }
 
@@ -42,7 +47,7 @@ impl Backup {
 impl Restore {
     pub async fn run(self, config: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
         let storage = Config::load(config)?.storage;
-        // Where SQLite's file goes unless told otherwise.
+        // SQLite's file is in this folder unless the settings name another place.
         owner_only::secure(&storage)?;
         let store = ObjectStore::open(&storage.objects).await.context("CYCLORAMA_OBJECTS")?;
         let moved = backup::restore(&storage.database_url, &store, &self.folder).await?;

@@ -1,4 +1,4 @@
-//! `cyclorama budget ...`
+//! `cyclorama budget ...`: the budget of a day, for operators.
 
 use super::client::Client;
 use super::numbers::real;
@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Budget {
-    /// Today's budget and what is spent of it
+    /// Show today's render budget, and how much of it is reserved and spent
     Show,
-    /// What cold renders of one day may cost; 0 stops them at once
+    /// Set the render budget of a UTC day, for today and every following day; it stays in force
+    /// after a restart and overrides the setting daily_budget_usd
     Set {
+        /// US dollars for all cold renders of a day; with 0 no cold render starts any more
         #[arg(long, value_name = "USD", allow_hyphen_values = true, value_parser = real(0.0..=USD_PER_DAY_MAX))]
         usd_per_day: f64,
     },

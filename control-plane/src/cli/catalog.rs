@@ -1,4 +1,5 @@
-//! `cyclorama catalog ...`: make a release file, say what one holds, compare two; `reload` asks a running service.
+//! `cyclorama catalog ...`: makes a release file, shows its content, or compares two; `reload` and
+//! `wanted` call a running service.
 
 use super::client::Where;
 use super::exit::{NotFound, WrongUsage};
@@ -18,24 +19,25 @@ use std::time::Instant;
 
 #[derive(Debug, Subcommand)]
 pub enum Catalog {
-    /// Make a release file from the vehicle package and the body and dimension sources
+    /// Create a release file from the vehicle package and the body and dimension sources
     Import {
         /// Folder or .tgz of the npm package @meterapp/vehicle-db
         #[arg(long)]
         package: PathBuf,
-        /// Folder with one folder a source; a source that is missing is left out
+        /// Folder with one folder for each source; a missing source is left out
         #[arg(long)]
         sources: PathBuf,
-        /// Rules file to use in place of the built-in one
+        /// Rules file to use instead of the built-in one
         #[arg(long)]
         rules: Option<PathBuf>,
-        /// Release file to write; its share-alike supplement is written beside it
+        /// Release file to write; its share-alike supplement is written next to it
         #[arg(long)]
         out: PathBuf,
     },
-    /// List what can be asked for: one line a make, model and year, tab-separated: type, body, length, width, height, wheelbase, likeness
+    /// List all vehicles: one line for each make, model and year, followed by type, body, length,
+    /// width, height, wheelbase and likeness, separated by tabs
     List {
-        /// Release file; the built-in release if absent
+        /// Release file; default: the built-in release
         #[arg(long)]
         file: Option<PathBuf>,
         /// Only this make, by name or slug
@@ -45,46 +47,49 @@ pub enum Catalog {
         #[arg(long, allow_hyphen_values = true, value_parser = whole(0..=9999))]
         year: Option<i64>,
     },
-    /// Look words up, as GET /api/v1/vehicles?q= does
+    /// Search the catalog, as GET /api/v1/vehicles?q= does
     Search {
-        /// Release file; the built-in release if absent
+        /// Release file; default: the built-in release
         #[arg(long)]
         file: Option<PathBuf>,
         /// Only this model year
         #[arg(long, allow_hyphen_values = true, value_parser = whole(0..=9999))]
         year: Option<i64>,
-        /// How many results
+        /// Number of results
         #[arg(long, default_value_t = 10, allow_hyphen_values = true, value_parser = whole(1..=1000))]
         limit: i64,
-        /// What to look for; without it every line of standard input is looked up, one answer a line with --json
+        /// Text to search for; without it, each line of standard input is searched (with --json,
+        /// one result line for each)
         text: Vec<String>,
     },
-    /// Say what changes from one release file to another
+    /// Show what changes from one release file to another
     Diff { old: PathBuf, new: PathBuf },
-    /// Have every process of the running service read its release file (CYCLORAMA_CATALOG) again
+    /// Make all processes of the running service reload the release file (CYCLORAMA_CATALOG)
     Reload,
-    /// What to draw next: the vehicles asked for most while their drawing is least like them, and names that the catalog does not have
+    /// Show what to draw next: the most requested vehicles whose drawing is least like them, and
+    /// names that the catalog does not have
     Wanted {
-        /// How many days back deliveries and requests are counted
+        /// Number of past days whose deliveries and requests are counted
         #[arg(long, default_value_t = 30, allow_hyphen_values = true, value_parser = whole(1..=366))]
         days: i64,
-        /// How many of each
+        /// Number of entries in each list
         #[arg(long, default_value_t = 50, allow_hyphen_values = true, value_parser = whole(1..=1000))]
         limit: i64,
     },
-    /// Say what a release holds
+    /// Show what a release contains
     Info {
-        /// Release file; the built-in release if absent
+        /// Release file; default: the built-in release
         #[arg(long)]
         file: Option<PathBuf>,
-        /// One vehicle of it: make, model and year
+        /// Show one vehicle of the release: make, model and year
         #[arg(long, num_args = 3, value_names = ["MAKE", "MODEL", "YEAR"])]
         vehicle: Option<Vec<String>>,
     },
 }
 
 impl Catalog {
-    /// All but `reload` and `wanted` work on files alone, and need no running service.
+    /// Runs the command. All commands but `reload` and `wanted` work on files
+    /// alone, and need no running service.
     pub async fn run(self, whereabouts: &Where, json: bool) -> anyhow::Result<()> {
         match self {
             Catalog::Import { package, sources, rules, out } => {
@@ -105,7 +110,7 @@ impl Catalog {
                 let answer = whereabouts.find()?.post("/admin/catalog/reload", serde_json::json!({})).await?;
                 print::answer(&answer, json)?;
                 if answer["everywhere"] == false {
-                    bail!("not every process answers from this release: see `processes`");
+                    bail!("not every process uses this release: see `processes`");
                 }
                 Ok(())
             }
@@ -123,9 +128,9 @@ fn open(file: Option<&Path>) -> anyhow::Result<catalog::Catalog> {
     Ok(file.map_or_else(catalog::Catalog::embedded, catalog::Catalog::load)?)
 }
 
-/// Looks up every line of standard input.
+/// Searches for every line of standard input.
 fn search_lines(catalog: &catalog::Catalog, year: Option<u16>, limit: usize, json: bool) -> anyhow::Result<()> {
-    let nothing = || WrongUsage("nothing to look for: give words, or lines on standard input".to_owned());
+    let nothing = || WrongUsage("nothing to search for: give words, or lines on standard input".to_owned());
     let input = std::io::stdin();
     if input.is_terminal() {
         return Err(nothing().into());
@@ -159,7 +164,11 @@ fn print_report(report: &import::Report, out: &Path, json: bool) -> anyhow::Resu
         writeln!(output, "share-alike facts: {}", print::count(report.share_alike_vehicles, "vehicle"))?;
         let choice = &report.body_choice;
         let (several, lines) = (choice.several, choice.lines + choice.share_alike_lines);
-        writeln!(output, "choice of bodies: {}, {lines} lines beside the release", print::count(several, "model"))?;
+        writeln!(
+            output,
+            "choice of bodies: {}, {lines} lines in addition to the release",
+            print::count(several, "model")
+        )?;
         let (release, supplement) = (report.release_bytes, report.supplement_bytes);
         writeln!(output, "{release} bytes release, {supplement} bytes supplement: {}", out.display())
     })?)
@@ -187,11 +196,11 @@ fn print_list(catalog: &catalog::Catalog, make: Option<&str>, year: Option<u16>,
     }
     let (first, last) = (catalog.counts().year_from, catalog.counts().year_to);
     let of = only.map_or_else(String::new, |make| format!(" of {}", make.name));
-    let when = year.map_or_else(String::new, |year| format!(" of the year {year}"));
+    let when = year.map_or_else(String::new, |year| format!(" in {year}"));
     Err(NotFound(format!("the catalog has no vehicle{of}{when}; its years are {first} to {last}")).into())
 }
 
-/// A vehicle and how like the real one its picture is.
+/// A vehicle and the likeness of its image.
 #[derive(Serialize)]
 struct Listed<'a> {
     #[serde(flatten)]
@@ -224,7 +233,7 @@ fn print_wanted(answer: &serde_json::Value) -> anyhow::Result<()> {
     let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     Ok(print::stream(|output| {
-        writeln!(output, "pictures  likeness    vehicle")?;
+        writeln!(output, "images    likeness    vehicle")?;
         for wanted in list("vehicles") {
             let [pictures, likeness, make, model, first, last] =
                 ["pictures", "likeness", "make", "model", "year_from", "year_to"].map(|name| text(&wanted[name]));
@@ -259,7 +268,7 @@ fn print_hits(
         return Ok(print::line(serde_json::json!({ "query": text, "results": results }))?);
     }
     if hits.is_empty() {
-        return Ok(print::line("Nothing is called that.")?);
+        return Ok(print::line("Nothing found.")?);
     }
     Ok(print::stream(|output| {
         for hit in &hits {
@@ -288,7 +297,7 @@ fn print_diff(old: &Path, new: &Path, json: bool) -> anyhow::Result<()> {
         }
         writeln!(
             output,
-            "{} added, {} removed, {} of another type, body or size",
+            "{} added, {} removed, {} with another type, body or size",
             print::count(years(&diff.added), "vehicle"),
             years(&diff.removed),
             years(&diff.redrawn)
@@ -301,7 +310,7 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
     let catalog = open(file)?;
     let load_ms = started.elapsed().as_secs_f64() * 1000.0;
     if let Some([make, model, year]) = vehicle {
-        let year = year.parse().map_err(|_| WrongUsage(format!("`{year}` is no YEAR: a whole number")))?;
+        let year = year.parse().map_err(|_| WrongUsage(format!("YEAR must be a whole number, not `{year}`")))?;
         let found = catalog.find(make, model, year).map_err(|none| NotFound(none.to_string()))?;
         let listed = Listed { vehicle: &found.vehicle, likeness: likeness(&found.vehicle) };
         return Ok(print::line(serde_json::to_string_pretty(&listed)?)?);
@@ -341,7 +350,7 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
 
 fn counts(counts: &Counts) -> String {
     format!(
-        "{}, {}, {}, {}, {} to {}; {} can be asked for",
+        "{}, {}, {}, {}, {} to {}; {} in all",
         print::count(counts.makes, "make"),
         print::count(counts.model_names, "model name"),
         format_args!("{} {}", counts.entries, plural::noun(counts.entries as i64, "entry", "entries")),

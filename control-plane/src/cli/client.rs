@@ -1,4 +1,5 @@
-//! A client of the operator's API: finds the service, sends the token, turns problem documents into one line.
+//! The client of the operator's API: finds the service, sends the token, and turns problem
+//! documents into one line.
 
 use super::exit::{NoToken, Refused, WrongUsage};
 use crate::accounts::operator::{OperatorFile, OperatorToken};
@@ -11,18 +12,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use url::Url;
 
-const BROKE_OFF: &str = "the service's answer broke off";
+const BROKE_OFF: &str = "the response of the service was cut off";
 
-/// How to reach the service.
+/// The arguments that say how to reach the service.
 #[derive(clap::Args)]
 pub struct Where {
-    /// Settings file (TOML) of the service on this machine
+    /// Settings file (TOML) of the service on this machine, as `serve` reads it; commands for
+    /// operators find the service and its token in the data folder that it names
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Operator address of a service elsewhere, such as http://10.0.0.5:9090
+    /// Operator address (its setting admin_listen) of a service on another machine, such as
+    /// http://10.0.0.5:9090
     #[arg(long, global = true, env = "CYCLORAMA_ADMIN_URL", value_name = "URL")]
     address: Option<String>,
-    /// File that holds the operator token of a service elsewhere (or CYCLORAMA_OPERATOR_TOKEN)
+    /// File with the operator token of that service (or set CYCLORAMA_OPERATOR_TOKEN)
     #[arg(long, global = true, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }
@@ -32,7 +35,8 @@ impl Where {
         self.config.as_deref()
     }
 
-    /// What was given wins; the rest is found in the data folder of the service on this machine.
+    /// Returns a client for the service. Arguments take precedence; what they do not give is read
+    /// from the data folder of the service on this machine.
     #[expect(
         clippy::disallowed_methods,
         reason = "reads the settings, as `Config::load` does, without checking those of the service"
@@ -43,7 +47,7 @@ impl Where {
         let file = || {
             OperatorFile::read(&data_dir)?.ok_or_else(|| {
                 anyhow::Error::from(NoToken(format!(
-                    "no service has been started with the data folder {}; start `cyclorama serve`, set CYCLORAMA_DATA_DIR, or give --address",
+                    "no service was started with the data folder {}; start `cyclorama serve`, set CYCLORAMA_DATA_DIR, or give --address",
                     data_dir.display()
                 )))
             })
@@ -65,13 +69,13 @@ impl Where {
     }
 }
 
-/// An operator address as it was given, without the slash at its end.
+/// Checks an operator address, and removes the slash at its end.
 fn operator_address(given: &str) -> Result<String, WrongUsage> {
     let given = given.trim().trim_end_matches('/');
     let is_address = Url::parse(given).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     match is_address {
         true => Ok(given.to_owned()),
-        false => Err(WrongUsage(format!("`{given}` is no operator address, such as http://10.0.0.5:9090"))),
+        false => Err(WrongUsage(format!("`{given}` is not an operator address, such as http://10.0.0.5:9090"))),
     }
 }
 
@@ -93,7 +97,8 @@ impl Client {
         Ok(Client { http, address, token, has_changed_something: AtomicBool::new(false) })
     }
 
-    /// Whether a request was done that may have made or changed something: its answer must not be lost without a word.
+    /// True if a request succeeded that may have made or changed something: the caller must not
+    /// lose its answer silently.
     pub fn has_changed_something(&self) -> bool {
         self.has_changed_something.load(Ordering::Relaxed)
     }
@@ -102,12 +107,13 @@ impl Client {
         self.send(Method::GET, path, None).await
     }
 
-    /// A question that needs a body; it changes nothing.
+    /// Sends a request that needs a body and changes nothing.
     pub async fn ask(&self, path: &str, body: Value) -> anyhow::Result<Value> {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    /// Members of the body that are null are left out: they were not given.
+    /// Sends a request that changes something. Members of the body that are null
+    /// were not given, and are left out.
     pub async fn post(&self, path: &str, mut body: Value) -> anyhow::Result<Value> {
         if let Value::Object(members) = &mut body {
             members.retain(|_, value| !value.is_null());
@@ -125,7 +131,8 @@ impl Client {
         Ok(answer)
     }
 
-    /// A page of text, and the header that says where the next one begins.
+    /// Returns a page of text, and the value of the header `next`, which
+    /// tells where the next page begins.
     pub async fn get_text(&self, path: &str, next: &str) -> anyhow::Result<(String, Option<String>)> {
         let answer = self.answer(Method::GET, path, None).await?;
         let next = answer.headers().get(next).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -138,7 +145,7 @@ impl Client {
         Ok(serde_json::from_str(&text).unwrap_or(Value::Null))
     }
 
-    /// A good answer; a problem document is the error.
+    /// Sends a request and returns a successful response. A problem document becomes the error.
     async fn answer(&self, method: Method, path: &str, body: Option<Value>) -> anyhow::Result<Response> {
         let mut request = self.http.request(method, format!("{}{path}", self.address)).bearer_auth(self.token.reveal());
         if let Some(body) = body {
@@ -146,11 +153,11 @@ impl Client {
         }
         let answer = request.send().await.map_err(|error| {
             let told = match (error.is_connect(), error.is_timeout()) {
-                (true, _) => format!("nothing answers at {}; is the service running?", self.address),
-                (_, true) => format!("{} did not answer in time", self.address),
+                (true, _) => format!("nothing responds at {}; is the service running?", self.address),
+                (_, true) => format!("{} did not respond in time", self.address),
                 _ => format!("the request to {} failed", self.address),
             };
-            // Of a service that is not there the line above says all.
+            // If nothing answers, the line above says enough.
             let cause = (!error.is_connect()).then(|| error.without_url());
             Refused { status: None, told, cause }
         })?;
@@ -161,7 +168,7 @@ impl Client {
         let document: Value = serde_json::from_str(&answer.text().await.context(BROKE_OFF)?).unwrap_or(Value::Null);
         match (document["code"].as_str(), document["detail"].as_str()) {
             (Some("unknown_route"), _) | (_, None) => {
-                let told = format!("{} answered {status} to {path}; is it the operator address?", self.address);
+                let told = format!("{} returned {status} for {path}; is it the operator address?", self.address);
                 Err(WrongUsage(told).into())
             }
             (_, Some(detail)) => {
@@ -171,7 +178,8 @@ impl Client {
     }
 }
 
-/// One part of a path: an id that somebody typed must not change which address is asked.
+/// Encodes one segment of a path: an id that somebody typed must
+/// not change the path of the request.
 pub fn segment(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {

@@ -1,5 +1,6 @@
-//! Lists as CSV (RFC 4180), the way that spreadsheets of different countries write them: separated by commas, semicolons or tabs, with or without
-//! a mark of the byte order, with any line ends, names of columns in any case.
+//! Reads lists as CSV (RFC 4180), as spreadsheets of different countries write them: separated by
+//! commas, semicolons or tabs, with or without a byte order mark, with any line ends, and with
+//! column names in upper or lower case.
 
 mod stream;
 
@@ -12,10 +13,11 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// What may separate fields. `sep=` in a line before the heading, which some programs write, says which it is.
+/// The separators that are recognised. Some programs write a line with `sep=` before the heading,
+/// which names the separator.
 const SEPARATORS: [u8; 3] = *b",;\t";
 
-/// The bytes of a list: of a file, or of standard input for `-`.
+/// Returns the bytes of a list: of a file, or of standard input for `-`.
 pub fn bytes_of(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
@@ -28,24 +30,24 @@ pub fn bytes_of(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// A list whose heading has been read.
 pub struct CsvList<'a> {
-    /// By column; lower case. An empty name belongs to a column that nothing may stand in.
+    /// The names of the columns in lower case. A column with an empty name must be empty.
     heading: Vec<String>,
     separator: u8,
     text: &'a [u8],
     reader: csv::Reader<&'a [u8]>,
 }
 
-/// A line of it.
+/// A line of a list.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it begins in the list, from 1.
+    /// The line of the file in which this one begins, from 1.
     pub number: u64,
-    /// By column; those left empty are not here.
+    /// The values by column; empty ones are left out.
     pub values: BTreeMap<String, String>,
 }
 
 impl<'a> CsvList<'a> {
-    /// Reads the heading, which has no other columns than `columns`, where those are given.
+    /// Reads the heading. If `columns` is given, the heading may have no other columns.
     pub fn open(bytes: &'a [u8], columns: Option<&[&str]>) -> Result<Self, WrongUsage> {
         let (separator, text) = separator(without_mark(bytes)?);
         let mut reader = builder(separator).from_reader(text);
@@ -55,7 +57,7 @@ impl<'a> CsvList<'a> {
         Ok(CsvList { heading, separator, text, reader })
     }
 
-    /// For people: what separates its fields.
+    /// Returns the separator as error messages show it.
     pub fn separator(&self) -> &'static str {
         name(self.separator)
     }
@@ -64,7 +66,7 @@ impl<'a> CsvList<'a> {
         self.heading.iter().any(|name| name == column)
     }
 
-    /// The lines in order; those that are empty in every column are none.
+    /// Returns the lines in order, without those that are empty in every column.
     pub fn lines(self) -> impl Iterator<Item = Result<Line, WrongUsage>> {
         let CsvList { heading, separator, text, reader } = self;
         let lines = reader.into_records().map(move |record| {
@@ -76,7 +78,8 @@ impl<'a> CsvList<'a> {
     }
 }
 
-/// The line that a record begins in, from 1. The reader's position is before the empty lines that it skips.
+/// Returns the number of the line in which a record begins, from 1. The reader's position is before
+/// the empty lines that it skips.
 fn line_of(text: &[u8], position: &Position) -> u64 {
     let from = usize::try_from(position.byte()).map_or(text.len(), |byte| byte.min(text.len()));
     let skipped = text[from..].iter().take_while(|byte| b"\r\n".contains(byte));
@@ -90,20 +93,23 @@ fn line(heading: &[String], separator: u8, record: &StringRecord, number: u64) -
             Some(column) if !column.is_empty() => values.insert(column.clone(), value.to_owned()),
             _ => {
                 let told = format!("line {number} has `{value}` in column {}, which has no name", place + 1);
-                return Err(WrongUsage(format!("the list is no CSV: {told} (separated by {})", name(separator))));
+                return Err(WrongUsage(format!(
+                    "the list is not valid CSV: {told} (separated by {})",
+                    name(separator)
+                )));
             }
         };
     }
-    // A line that was cut short is a mistake, and not a line of defaults.
+    // A line that was cut short is an error; its missing values are not taken as defaults.
     if !values.is_empty() && record.len() < heading.len() {
         let (fields, columns) = (record.len(), heading.len());
         let told = format!("line {number} has {fields} of {columns} columns (separated by {})", name(separator));
-        return Err(WrongUsage(format!("the list is no CSV: {told}")));
+        return Err(WrongUsage(format!("the list is not valid CSV: {told}")));
     }
     Ok(Line { number, values })
 }
 
-/// A text without a mark of the byte order.
+/// Returns the text without its byte order mark. Refuses UTF-16.
 fn without_mark(bytes: &[u8]) -> Result<&[u8], WrongUsage> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err(WrongUsage("the list is UTF-16: save it as CSV in UTF-8".to_owned()));
@@ -117,7 +123,7 @@ fn builder(separator: u8) -> csv::ReaderBuilder {
     builder
 }
 
-/// The names of a heading's columns, which are among `columns`, where those are given.
+/// Returns the names of a heading's columns. If `columns` is given, each must be one of them.
 fn names(heading: &StringRecord, separator: u8, columns: Option<&[&str]>) -> Result<Vec<String>, WrongUsage> {
     let heading: Vec<String> = heading.iter().map(str::to_lowercase).collect();
     let named = format!("separated by {}", name(separator));
@@ -126,7 +132,9 @@ fn names(heading: &StringRecord, separator: u8, columns: Option<&[&str]>) -> Res
             && !columns.contains(&&**column)
         {
             let known = columns.join(", ");
-            return Err(WrongUsage(format!("the list ({named}) has a column `{column}`; columns are {known}")));
+            return Err(WrongUsage(format!(
+                "the list ({named}) has an unknown column `{column}`; known columns are {known}"
+            )));
         }
         if heading[..place].contains(column) {
             return Err(WrongUsage(format!("the list ({named}) has two columns `{column}`")));
@@ -135,7 +143,7 @@ fn names(heading: &StringRecord, separator: u8, columns: Option<&[&str]>) -> Res
     Ok(heading)
 }
 
-/// A text that a spreadsheet would take for a formula begins with an apostrophe.
+/// Puts an apostrophe before a text that a spreadsheet would take for a formula.
 pub fn harmless(text: &str) -> String {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => format!("'{text}"),
@@ -143,7 +151,7 @@ pub fn harmless(text: &str) -> String {
     }
 }
 
-/// The separator, and the text from the heading on.
+/// Returns the separator, and the text from the heading on.
 fn separator(text: &[u8]) -> (u8, &[u8]) {
     let end = text.iter().position(|byte| b"\r\n".contains(byte)).unwrap_or(text.len());
     let (first, rest) = text.split_at(end);
@@ -162,7 +170,7 @@ fn separator(text: &[u8]) -> (u8, &[u8]) {
             counts[place] += 1;
         }
     }
-    // The last of several maxima would win: commas come first here.
+    // `max_by_key` returns the last of several maxima: reversed, so that commas win.
     let most = (0..SEPARATORS.len()).rev().max_by_key(|place| counts[*place]).unwrap_or(0);
     (SEPARATORS[most], text)
 }
@@ -181,7 +189,7 @@ fn unread(text: &[u8], error: &csv::Error) -> WrongUsage {
         csv::ErrorKind::Utf8 { .. } => {
             WrongUsage(format!("line {line} of the list is not UTF-8: save it as CSV in UTF-8"))
         }
-        _ => WrongUsage(format!("the list is no CSV: {error}")),
+        _ => WrongUsage(format!("the list is not valid CSV: {error}")),
     }
 }
 
@@ -218,7 +226,7 @@ mod tests {
                 "{text:?}"
             );
         }
-        // One column has no separator; lines are counted with what was skipped.
+        // One column has no separator; skipped lines are counted.
         let lines = read(b"Make\nhonda\n\nbmw\n").expect("reads");
         assert_eq!(lines.iter().map(|line| line.number).collect::<Vec<_>>(), [2, 4]);
     }
@@ -226,8 +234,8 @@ mod tests {
     #[test]
     fn refusals_name_separator_column_or_line() {
         for (bytes, told) in [
-            (&b"make,model;year\nx,y;1\n"[..], "(separated by `,`) has a column `model;year`"),
-            (b"make;model;year;paint\n", "(separated by `;`) has a column `paint`"),
+            (&b"make,model;year\nx,y;1\n"[..], "(separated by `,`) has an unknown column `model;year`"),
+            (b"make;model;year;paint\n", "(separated by `;`) has an unknown column `paint`"),
             (b"make|model|year\n", "column `make|model|year`"),
             (b"make\tMAKE\n", "(separated by tabs) has two columns `make`"),
             (b"make;model\nhonda\n", "line 2 has 1 of 2 columns (separated by `;`)"),

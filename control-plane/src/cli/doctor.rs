@@ -1,4 +1,5 @@
-//! `cyclorama doctor`
+//! `cyclorama doctor`: checks that a service can run on this
+//! machine, or that a customer can use one.
 
 use super::{api, print};
 use crate::config::Config;
@@ -9,7 +10,7 @@ use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 pub struct Doctor {
-    /// Look at the service there as its customer: address, clock, key, scopes, credits, catalog
+    /// Check the service at this URL as its customer: URL, clock, key, scopes, credits, catalog
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 }
@@ -24,7 +25,7 @@ impl Doctor {
     }
 }
 
-/// One line per check; an error when something is wrong.
+/// Prints one line per check. Returns an error if a check failed.
 fn tell(checks: &[Check], as_json: bool) -> anyhow::Result<()> {
     let wrong = checks.iter().filter(|check| !check.ok).count();
     if as_json {

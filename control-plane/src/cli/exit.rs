@@ -1,20 +1,21 @@
-//! How a command ends: statuses that scripts decide on, and what to do about a failure.
+//! How a command ends: the exit statuses on which scripts decide, and hints
+//! about what to do after a failure.
 //!
 //! Why: `docs/decisions/clients-and-cli.md` (Exit statuses of the customer commands).
 
 use cyclorama_client::{Error, ErrorKind};
 use serde_json::{Value, json};
 
-/// For `--help`.
+/// The exit statuses as `--help` lists them.
 pub const EXIT_STATUSES: &str = "\
 Exit status:
   0  done
   1  failed
   2  wrong usage: an argument, or a list that cannot be read
-  3  the credits are used up
-  4  no key, a wrong one, or one that may not do this
-  5  not found: no such vehicle or picture
-  6  not now: too many requests, no capacity, no answer";
+  3  no credits left
+  4  no key, an invalid key, or a key without the scope
+  5  not found: no such vehicle or image
+  6  try later: too many requests, no capacity, no response";
 
 const FAILED: u8 = 1;
 pub const WRONG_USAGE: u8 = 2;
@@ -23,12 +24,12 @@ const NO_KEY: u8 = 4;
 const NOT_FOUND: u8 = 5;
 const NOT_NOW: u8 = 6;
 
-/// What was given cannot be worked with.
+/// The arguments or the input cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct WrongUsage(pub String);
 
-/// What the operator's API did not do. Without a status nothing has answered.
+/// A refusal of the operator's API. Without a status nothing has answered.
 #[derive(Debug, thiserror::Error)]
 #[error("{told}")]
 pub struct Refused {
@@ -39,22 +40,22 @@ pub struct Refused {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("there is no key for {address}: run `cyclorama login --url {address}`, or put a key into CYCLORAMA_KEY")]
+#[error("there is no key for {address}: run `cyclorama login --url {address}`, or set CYCLORAMA_KEY")]
 pub struct NoKey {
     pub address: String,
 }
 
-/// No operator token, on a machine where no service has left one.
+/// There is no operator token, on a machine where no service has left one.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NoToken(pub String);
 
-/// What was named is not there.
+/// The named thing does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotFound(pub String);
 
-/// A batch that did not do all of its rows, for the worst of their reasons.
+/// A batch that did not do all of its rows. `why` is the worst of the reasons.
 #[derive(Debug, thiserror::Error)]
 #[error("{told}")]
 pub struct Unfinished {
@@ -104,7 +105,7 @@ pub fn status(error: &anyhow::Error) -> u8 {
     FAILED
 }
 
-/// Of an answer's HTTP status.
+/// Returns the exit status for an HTTP status.
 fn of_answer(status: u16) -> u8 {
     match status {
         400 | 413 | 414 | 422 => WRONG_USAGE,
@@ -116,18 +117,18 @@ fn of_answer(status: u16) -> u8 {
     }
 }
 
-/// What to do about it, where the service says so.
+/// Returns a hint about what to do, if the service gave one.
 pub fn hint(error: &anyhow::Error) -> Option<String> {
     let error = error.chain().find_map(|cause| cause.downcast_ref::<Error>())?;
     if let Some(address) = error.document().get("links").and_then(|links| links["billing"].as_str()) {
         return Some(format!("Buy credits: {address}"));
     }
     if let Some(suggestion) = error.document().get("suggestion").and_then(Value::as_str) {
-        return Some(format!("Near it: {suggestion}"));
+        return Some(format!("Did you mean: {suggestion}"));
     }
     let suggestions = error.document().get("suggestions")?.as_array()?.iter().take(5);
     let names: Vec<String> = suggestions.filter_map(suggestion).collect();
-    (!names.is_empty()).then(|| format!("Near it: {}", names.join("; ")))
+    (!names.is_empty()).then(|| format!("Did you mean: {}", names.join("; ")))
 }
 
 fn suggestion(hit: &Value) -> Option<String> {
@@ -140,7 +141,7 @@ fn suggestion(hit: &Value) -> Option<String> {
     }
 }
 
-/// The failure for programs: the service's problem document where there is one.
+/// Returns the failure for programs: the service's problem document if there is one.
 pub fn document(error: &anyhow::Error) -> Value {
     match error.chain().find_map(|cause| cause.downcast_ref::<Error>()) {
         Some(error) if !error.document().is_empty() => Value::Object(error.document().clone()),
@@ -149,7 +150,7 @@ pub fn document(error: &anyhow::Error) -> Value {
     }
 }
 
-/// The code of a failure that no service has told.
+/// Returns the code of a failure that did not come from the service.
 fn plain_code(error: &anyhow::Error) -> &'static str {
     match status(error) {
         WRONG_USAGE => "wrong_usage",

@@ -1,4 +1,5 @@
-//! `cyclorama key ...`, `cyclorama partner-secret ...`, `cyclorama node-token ...` and `cyclorama signing-key ...`
+//! `cyclorama key ...`, `cyclorama partner-secret ...`, `cyclorama node-token ...` and
+//! `cyclorama signing-key ...`: secrets, for operators.
 
 use super::account::id_of;
 use super::client::{Client, segment};
@@ -8,37 +9,43 @@ use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Key {
-    /// Make an API key; it is shown once
+    /// Create an API key; it is shown only once
     Create {
-        /// The account's id or e-mail address
+        /// Account id or email address
         #[arg(long, value_name = "ACCOUNT")]
         account: String,
+        /// Name of the key, to tell it from others
         #[arg(long, default_value = "")]
         name: String,
-        /// images:read, account:read, billing:write; all when not given
+        /// Scopes: images:read, account:read, billing:write; default: all
         #[arg(long, value_delimiter = ',')]
         scopes: Option<Vec<String>>,
-        /// Requests per minute
+        /// Rate limit, in requests a minute; default: the setting rate_limit_per_minute
         #[arg(long, allow_hyphen_values = true, value_parser = whole(1..=i64::MAX))]
         rate_limit: Option<i64>,
-        /// Credits that it may take in a UTC month; as many as the account has when not given
+        /// Credits that the key may spend in a UTC month; default: no cap
         #[arg(long, value_name = "CREDITS", allow_hyphen_values = true, value_parser = whole(1..=CREDITS_MAX))]
         monthly_cap: Option<i64>,
     },
-    /// The keys of an account: all in use, and the last few that were revoked
+    /// List the keys of an account: all active keys and the latest revoked ones
     List {
-        /// The account's id or e-mail address
+        /// Account id or email address
         #[arg(long, value_name = "ACCOUNT")]
         account: String,
     },
-    /// Change what a key may take in a UTC month; without CREDITS the cap is taken off
+    /// Set or remove the monthly credit cap of a key
     Cap {
+        /// Id of the key, from `cyclorama key list`
         key_id: String,
+        /// Credits that the key may spend in a UTC month; if left out, the cap is removed
         #[arg(allow_negative_numbers = true, value_parser = whole(1..=CREDITS_MAX))]
         credits: Option<i64>,
     },
-    /// Refuse a key from now on
-    Revoke { key_id: String },
+    /// Revoke a key
+    Revoke {
+        /// Id of the key, from `cyclorama key list`
+        key_id: String,
+    },
 }
 
 impl Key {
@@ -67,12 +74,12 @@ impl Key {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum NodeToken {
-    /// Make a token for render nodes; it is shown once
+    /// Create a node token; it is shown only once
     Create {
         #[arg(long)]
         name: String,
     },
-    /// Refuse a token from now on; what its nodes hold goes to others
+    /// Revoke a node token; the jobs of its nodes go to other nodes
     Revoke { token_id: String },
 }
 
@@ -89,13 +96,13 @@ impl NodeToken {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum PartnerSecret {
-    /// Make a secret that a partner signs addresses of /images/car.png with; it is shown once
+    /// Create a secret with which a partner signs URLs of /images/car.png; it is shown only once
     Create {
-        /// The API key it hangs on: revoking the key ends its signatures
+        /// API key of the secret; if this key is revoked, the signatures of the secret end
         #[arg(long, value_name = "KEY_ID")]
         key: String,
     },
-    /// Refuse a secret's signatures from now on
+    /// Revoke a partner secret and its signatures
     Revoke { partner_secret_id: String },
 }
 
@@ -112,7 +119,7 @@ impl PartnerSecret {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum SigningKey {
-    /// Sign delivery addresses with a new key from now on; those signed before stay good until they expire
+    /// Sign delivery URLs with a new key; URLs that were signed before stay valid until they expire
     Rotate,
 }
 

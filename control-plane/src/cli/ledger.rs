@@ -1,11 +1,11 @@
-//! `cyclorama ledger ...`
+//! `cyclorama ledger ...`: checks of the ledger, for operators.
 
 use super::client::Client;
 use serde_json::Value;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Ledger {
-    /// Add every account's entries up and compare them with its balance; fails where they differ
+    /// Check that the entries of each account add up to its balance; fails if they do not
     Verify,
 }
 
@@ -14,7 +14,11 @@ impl Ledger {
         match self {
             Ledger::Verify => {
                 let verified = client.get("/admin/ledger/verify").await?;
-                anyhow::ensure!(verified["sound"] == true, "the ledger does not add up: {}", verified["wrong"]);
+                anyhow::ensure!(
+                    verified["sound"] == true,
+                    "balances differ from the ledger entries: {}",
+                    verified["wrong"]
+                );
                 Ok(verified)
             }
         }

@@ -1,8 +1,9 @@
-//! `cyclorama mcp --stdio`: the tools for hosts that start a program. Hands each message on to `POST /api/mcp` of a running service, and its
-//! answer back; what the tools are and do is the service's.
+//! `cyclorama mcp --stdio`: the MCP tools for hosts that start a program. It passes each message on
+//! to `POST /api/mcp` of a running service, and its response back; the service defines the tools.
 //!
-//! One message a line (the protocol's stdio transport). Several may be under way; a cancelled one is given up, which the service notices.
-//! What the service tells before an answer (that a picture is being made) comes as events, each a line of its own.
+//! One message per line (the protocol's stdio transport). Several calls may be in progress. A
+//! cancelled call is aborted, which the service notices. Notifications that the service sends
+//! before a response (that an image is being rendered) come as events, each on a line of its own.
 
 use super::api;
 use super::exit::NoKey;
@@ -20,18 +21,19 @@ const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-versi
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// Messages under way: more wait in the pipe. Each may be a render.
+/// Maximum number of calls in progress; further messages wait in the
+/// pipe. Each call may be a render.
 const UNDER_WAY_MAX: usize = 16;
 
-/// A cold render takes up to two minutes.
+/// Time limit of a response: a cold render takes up to two minutes.
 const ANSWER_WITHIN: Duration = Duration::from_secs(180);
 
 #[derive(Debug, clap::Args)]
 pub struct Mcp {
-    /// Speak over standard input and output
+    /// Communicate over standard input and output
     #[arg(long, required = true)]
     stdio: bool,
-    /// Address of the service
+    /// URL of the service
     #[arg(long, env = "CYCLORAMA_URL", default_value = "http://127.0.0.1:8080", value_name = "URL")]
     url: String,
 }
@@ -39,7 +41,7 @@ pub struct Mcp {
 impl Mcp {
     pub async fn run(self) -> anyhow::Result<()> {
         let address = api::root_of_host(&self.url)?;
-        // Not an argument: those are seen by everybody on the machine.
+        // The key is not an argument: every user of the machine can see the arguments of programs.
         let Some(key) = api::key_for(&address)? else { return Err(NoKey { address }.into()) };
         let bridge = Arc::new(Bridge::new(&address, key.reveal())?);
         let (answers, told) = mpsc::channel(UNDER_WAY_MAX);
@@ -50,7 +52,8 @@ impl Mcp {
         loop {
             let line = tokio::select! {
                 line = lines.next_line() => line.context("standard input cannot be read")?,
-                // Nobody hears the answers any more: nothing more is asked for, and what is under way is given up.
+                // The output is closed: nothing more is requested, and
+                // calls in progress are aborted.
                 ended = &mut teller => return ended?,
             };
             let Some(line) = line else { break };
@@ -85,7 +88,7 @@ impl Mcp {
     }
 }
 
-/// One writer, so that no two lines mix.
+/// Writes all lines from one task, so that no two lines mix.
 async fn tell(mut told: mpsc::Receiver<String>) -> anyhow::Result<()> {
     let mut output = tokio::io::stdout();
     while let Some(line) = told.recv().await {
@@ -99,7 +102,7 @@ struct Bridge {
     http: reqwest::Client,
     address: String,
     key: String,
-    /// What a handshake agreed on.
+    /// The protocol revision on which a handshake agreed.
     agreed: Mutex<Option<String>>,
 }
 
@@ -112,7 +115,8 @@ impl Bridge {
         Ok(Bridge { http, address, key: key.to_owned(), agreed: Mutex::new(None) })
     }
 
-    /// The line to answer with; none for what is only told. Events before it go to `told`.
+    /// Passes a message on and returns the line to answer with, or `None` for a notification.
+    /// Events before the response are sent to `told`.
     async fn pass(&self, line: String, message: &Value, told: &mpsc::Sender<String>) -> Option<String> {
         let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let request = self.http.post(&self.address).bearer_auth(&self.key).headers(beside(message, agreed.as_deref()));
@@ -133,19 +137,19 @@ impl Bridge {
                     self.remember(message, &answer);
                     return Some(answer.to_string());
                 }
-                // Refused before the protocol was spoken: a wrong key, too many requests.
+                // Refused before the protocol was spoken, for a wrong key or too many requests.
                 Ok(problem) if problem["detail"].is_string() => {
                     json!({ "code": -32000, "message": problem["detail"], "data": problem })
                 }
-                _ => json!({ "code": -32603, "message": format!("{} answered {status}.", self.address) }),
+                _ => json!({ "code": -32603, "message": format!("{} returned {status}.", self.address) }),
             },
             Err(error) if error.is_connect() => {
-                json!({ "code": -32603, "message": format!("Nothing answers at {}: is CYCLORAMA_URL right?", self.address) })
+                json!({ "code": -32603, "message": format!("Nothing responds at {}: is CYCLORAMA_URL correct?", self.address) })
             }
             Err(error) if error.is_timeout() => {
-                json!({ "code": -32603, "message": format!("{} did not answer in time.", self.address) })
+                json!({ "code": -32603, "message": format!("{} did not respond in time.", self.address) })
             }
-            Err(_) => json!({ "code": -32603, "message": format!("The answer of {} broke off.", self.address) }),
+            Err(_) => json!({ "code": -32603, "message": format!("The response of {} was cut off.", self.address) }),
         };
         let is_told_only = message.is_object() && message["id"].is_null();
         (!is_told_only).then(|| json!({ "jsonrpc": "2.0", "id": message["id"], "error": failure }).to_string())
@@ -160,7 +164,8 @@ impl Bridge {
     }
 }
 
-/// The answer at the end of a stream of events; what the service asks or tells before it is passed on as it comes.
+/// Returns the response at the end of a stream of events. Requests and notifications that the
+/// service sends before it are passed on as they come.
 async fn last_event(mut answer: reqwest::Response, told: &mpsc::Sender<String>) -> reqwest::Result<String> {
     let (mut unread, mut last) = (Vec::new(), String::new());
     while let Some(chunk) = answer.chunk().await? {
@@ -181,7 +186,8 @@ async fn last_event(mut answer: reqwest::Response, told: &mpsc::Sender<String>) 
     Ok(last)
 }
 
-/// What HTTP says beside a message: the revision, and since 2026-07-28 what it is about.
+/// Returns the HTTP headers of a message: the protocol revision, and since
+/// revision 2026-07-28 the method and name.
 fn beside(message: &Value, agreed: Option<&str>) -> HeaderMap {
     let mut headers = HeaderMap::from_iter([
         (CONTENT_TYPE, HeaderValue::from_static("application/json")),

@@ -1,5 +1,5 @@
-//! The command line: `serve` runs the service; customers' commands ask one as any program does (`api`), operators' through its operator
-//! address.
+//! The command line: `serve` runs the service; customers' commands call one as any program does
+//! (`api`), operators' commands through its operator address.
 
 mod account;
 mod api;
@@ -24,7 +24,7 @@ mod simulate;
 
 use crate::owner_only;
 use clap::{Parser, Subcommand};
-use print::Unprinted;
+use print::OutputError;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 pub struct Cli {
     #[command(flatten)]
     whereabouts: client::Where,
-    /// Answer in JSON
+    /// Print JSON
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -47,21 +47,23 @@ enum Command {
     Serve(serve::Serve),
     #[command(flatten)]
     Operator(operator::Command),
-    /// Make, inspect and compare the catalog's release files; use a new one
+    /// Create, inspect, compare and reload release files of the catalog
     #[command(subcommand)]
     Catalog(catalog::Catalog),
     Simulate(simulate::Simulate),
     Backup(backup::Backup),
     Restore(backup::Restore),
-    /// The tools for agents, for hosts that start a program (a key in CYCLORAMA_KEY)
+    /// Serve the tools for agents to a host that starts a program (key in CYCLORAMA_KEY)
     Mcp(mcp::Mcp),
-    /// Check drivers, ONNX Runtime, models, database and object store on this machine; or a service as its customer, with --url
+    /// Check drivers, ONNX Runtime, models, database and object store of this machine, or with
+    /// --url a service as its customer
     Doctor(doctor::Doctor),
 }
 
 impl Command {
-    /// Whether files that it makes may hold what other users of the machine are not to read. What customers' commands fetch and what a catalog
-    /// is made into are for everybody whom their user's mask lets; keys that they keep have modes of their own.
+    /// True if the files that the command makes may hold what other users of the machine must not
+    /// read. The files that customers' commands save and the files of a catalog are readable as the
+    /// user's umask allows; files with keys have modes of their own.
     fn keeps_secrets(&self) -> bool {
         !matches!(self, Command::Api(_) | Command::Mcp(_) | Command::Catalog(_) | Command::Simulate(_))
     }
@@ -83,18 +85,19 @@ impl Cli {
     }
 }
 
-/// Runs the command of the process's arguments. A failure is on standard error, causes included: a line, or a document for programs that talk
-/// to a service as its customers. The exit status says of what kind it is.
+/// Runs the command in the process's arguments. A failure is printed on standard error, causes
+/// included: as a line, or as a document for programs that use the customers' commands. The exit
+/// status tells the kind of failure.
 pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // What was asked for (`--help`) goes to standard output, what is wrong to standard error.
+        // Requested text (`--help`) goes to standard output, errors go to standard error.
         Err(told) => {
             let printed = told.print();
             return match (told.use_stderr(), printed) {
                 (true, _) => ExitCode::from(exit::WRONG_USAGE),
                 (false, Ok(())) => ExitCode::SUCCESS,
-                (false, Err(cause)) => failed(&Unprinted::from(cause).into(), false),
+                (false, Err(cause)) => failed(&OutputError::from(cause).into(), false),
             };
         }
     };
@@ -110,7 +113,7 @@ pub fn run() -> ExitCode {
     };
     let for_programs = cli.json && matches!(cli.command, Command::Api(_));
     let done = runtime.block_on(cli.run());
-    // Blocking work that hangs (a dead disk) must not hold the process.
+    // Blocking work that hangs (a dead disk) must not keep the process from ending.
     runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -119,8 +122,8 @@ pub fn run() -> ExitCode {
 }
 
 fn failed(error: &anyhow::Error, for_programs: bool) -> ExitCode {
-    // Whoever read the output has seen enough.
-    if let Some(Unprinted::Closed) = error.downcast_ref::<Unprinted>() {
+    // The reader of the output closed it, and has seen enough.
+    if let Some(OutputError::Closed) = error.downcast_ref::<OutputError>() {
         return ExitCode::SUCCESS;
     }
     match for_programs {

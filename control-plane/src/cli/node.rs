@@ -1,4 +1,4 @@
-//! `cyclorama node ...`
+//! `cyclorama node ...`: render nodes, for operators.
 
 use super::client::{Client, segment};
 use super::numbers::whole;
@@ -7,19 +7,27 @@ use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Node {
-    /// Render nodes and what they do
+    /// List the render nodes with their status (`state`: active, draining, locked or quarantined),
+    /// what each reports of itself (`reported_state`), and whether it is alive
     List,
-    /// Let a node finish what it has and give it no more
+    /// Let a node finish its jobs and give it no new ones
     Drain {
+        /// Id of the node, from `cyclorama node list`
         node_id: String,
-        /// Give to others what it still holds after so many seconds
+        /// Give its unfinished jobs to other nodes after this many seconds
         #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = whole(0..=DRAIN_SECONDS_MAX as i64))]
         within: Option<i64>,
     },
-    /// Give a node no work until it is resumed
-    Lock { node_id: String },
-    /// Give a node work again
-    Resume { node_id: String },
+    /// Give a node no new jobs until it is resumed; it finishes those that it holds
+    Lock {
+        /// Id of the node, from `cyclorama node list`
+        node_id: String,
+    },
+    /// Give a node jobs again; this ends a drain, a lock or a quarantine
+    Resume {
+        /// Id of the node, from `cyclorama node list`
+        node_id: String,
+    },
 }
 
 impl Node {

@@ -1,8 +1,9 @@
-//! Numbers among the arguments: each says its range when it is given something else, be that a word, NaN or a number that fits in no type.
+//! Parsers for numbers among the arguments. Each reports its range for anything else: a word, NaN,
+//! or a number that fits into no type.
 
 use std::ops::RangeInclusive;
 
-/// For `value_parser`: a whole number of a range.
+/// Returns a `value_parser` for a whole number in a range.
 pub fn whole(range: RangeInclusive<i64>) -> impl Fn(&str) -> Result<i64, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = text.trim().parse().ok().filter(|number| range.contains(number));
@@ -10,7 +11,7 @@ pub fn whole(range: RangeInclusive<i64>) -> impl Fn(&str) -> Result<i64, String>
     }
 }
 
-/// For `value_parser`: a number of a range, with or without a fraction.
+/// Returns a `value_parser` for a number in a range, with or without a fraction.
 pub fn real(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
     move |text| {
         // No range contains NaN.

@@ -1,4 +1,4 @@
-//! The operator's commands that ask a running service, through its operator address.
+//! The operator's commands that call a running service, through its operator address.
 
 use super::client::Client;
 use super::{account, budget, key, ledger, node, prewarm, print, render};
@@ -7,34 +7,34 @@ use serde_json::Value;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// Accounts and their credits
+    /// Manage accounts and their credits
     #[command(subcommand)]
     Account(account::Account),
-    /// API keys
+    /// Manage API keys
     #[command(subcommand)]
     Key(key::Key),
-    /// What partners sign addresses with
+    /// Manage the secrets with which partners sign URLs
     #[command(subcommand)]
     PartnerSecret(key::PartnerSecret),
-    /// Tokens that let render nodes take work
+    /// Manage the tokens with which render nodes join
     #[command(subcommand)]
     NodeToken(key::NodeToken),
-    /// Every account's credits
+    /// Verify the ledger of all accounts
     #[command(subcommand)]
     Ledger(ledger::Ledger),
-    /// What delivery addresses are signed with
+    /// Rotate the key that signs delivery URLs
     #[command(subcommand)]
     SigningKey(key::SigningKey),
-    /// Render nodes
+    /// Manage render nodes
     #[command(subcommand)]
     Node(node::Node),
-    /// What cold renders of one day may cost
+    /// Show or set the daily render budget
     #[command(subcommand)]
     Budget(budget::Budget),
-    /// Render pictures before anybody asks
+    /// Render images before they are requested
     #[command(subcommand)]
     Prewarm(prewarm::Prewarm),
-    /// Renders
+    /// Review and rerender images
     #[command(subcommand)]
     Render(render::Render),
 }
@@ -57,9 +57,10 @@ impl Command {
             Command::Render(command) => command.run(client).await?,
         };
         match print::answer(&answer, as_json) {
-            // A new key or token is shown once: whoever closed the output has to know what is there now, to take it back.
+            // A new key or token is shown once: if the output was closed, the operator has to learn
+            // what exists now, to revoke it.
             Err(cause) if client.has_changed_something() => {
-                let what = format!("the command was carried out ({}), and what it answered is lost", ids(&answer));
+                let what = format!("the command succeeded ({}), but its output is lost", ids(&answer));
                 Err(Unseen { what, cause }.into())
             }
             printed => Ok(printed?),
@@ -67,7 +68,7 @@ impl Command {
     }
 }
 
-/// The ids in an answer, by their names; never what stands beside them.
+/// Returns the ids in an answer with their names, and never the other members.
 fn ids(answer: &Value) -> String {
     let members = answer.as_object().into_iter().flatten();
     let ids = members.filter(|(name, _)| name.ends_with("_id")).filter_map(|(name, id)| Some((name, id.as_str()?)));

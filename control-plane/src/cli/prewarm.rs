@@ -1,4 +1,4 @@
-//! `cyclorama prewarm ...`
+//! `cyclorama prewarm ...`: batches of images that are rendered in advance, for operators.
 
 use super::client::{Client, segment};
 use super::csv_list::{CsvList, bytes_of};
@@ -14,39 +14,53 @@ const WATCH: Duration = Duration::from_secs(2);
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Prewarm {
-    /// What a batch would come to: cached and cold, minutes, dollars. Nothing is queued
+    /// Estimate a batch without starting it: number of existing images and of cold renders, minutes
+    /// and US dollars
     Plan {
         #[command(flatten)]
         what: What,
     },
-    /// Render a batch, behind everybody who waits and inside a share of the day's budget, over as many days as that takes
+    /// Start a batch: its images are rendered behind all requests that wait, within a percentage of
+    /// the daily budget, over as many days as that takes
     Start {
         #[command(flatten)]
         what: What,
-        /// What the batch is called
+        /// Name of the batch
         #[arg(long)]
         name: Option<String>,
-        /// Cold renders are queued while less than this share of the day's budget is spent, by whoever
+        /// Queue cold renders only while less than this percentage of the daily budget is reserved
+        /// and spent, by all requests together; default: 50
         #[arg(long, value_parser = clap::value_parser!(u8).range(1..=100))]
         budget_percent: Option<u8>,
     },
-    /// How far batches are: the latest, or one
+    /// Show the progress of the latest batches, or of one batch
     Status {
+        /// Id of the batch; default: the latest batches
         batch_id: Option<String>,
-        /// Show it until it is over, with a progress bar
+        /// Show a progress bar until the batch ends
         #[arg(long, requires = "batch_id")]
         watch: bool,
     },
-    /// What is queued is still made, nothing follows it
-    Pause { batch_id: String },
-    /// Go on
-    Resume { batch_id: String },
-    /// Stop for good; what is queued is still made
-    Cancel { batch_id: String },
-    /// What became of each row
-    Report {
+    /// Pause a batch; jobs that are queued are still rendered
+    Pause {
+        /// Id of the batch, from `cyclorama prewarm status`
         batch_id: String,
-        /// Only rows of this state: waiting, queued, done, failed
+    },
+    /// Resume a paused batch
+    Resume {
+        /// Id of the batch, from `cyclorama prewarm status`
+        batch_id: String,
+    },
+    /// Stop a batch for good; jobs that are queued are still rendered
+    Cancel {
+        /// Id of the batch, from `cyclorama prewarm status`
+        batch_id: String,
+    },
+    /// Show the result of each row
+    Report {
+        /// Id of the batch, from `cyclorama prewarm status`
+        batch_id: String,
+        /// Only rows in this state: waiting, queued, done or failed
         #[arg(long)]
         state: Option<String>,
     },
@@ -56,7 +70,7 @@ pub enum Prewarm {
 pub struct What {
     #[command(flatten)]
     given: Given,
-    /// Of a list that `cyclorama check` has answered also the vehicles that it suggests
+    /// Also render the vehicles that `cyclorama check` suggests in its result
     #[arg(long, requires = "list")]
     suggestions: bool,
 }
@@ -64,11 +78,11 @@ pub struct What {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Given {
-    /// CSV with a heading (make and model, or vehicle; body, years, views, colors), the answer of `cyclorama check`, or JSON lines with
-    /// these members; `-` for standard input as CSV
+    /// CSV list with a heading (make and model, or vehicle; body, years, views, colors), a result
+    /// of `cyclorama check`, or JSON lines with these members; `-` reads CSV from standard input
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
-    /// As `make=toyota years=2015..2024 views=all colors=white,black,silver`
+    /// Vehicles, such as `make=toyota years=2015..2024 views=all colors=white,black,silver`
     #[arg(value_name = "NAME=VALUE", num_args = 1..)]
     query: Vec<String>,
 }
@@ -87,7 +101,7 @@ impl What {
         match list {
             Some(list) if list.has("status") && list.has("vehicle_id") => checked_lines(list, self.suggestions),
             _ if self.suggestions => {
-                Err(WrongUsage("--suggestions goes with a list that `cyclorama check` has answered".to_owned()))
+                Err(WrongUsage("--suggestions needs a list that is a result of `cyclorama check`".to_owned()))
             }
             Some(list) => csv_lines(list),
             None => json_lines(bytes),
@@ -95,8 +109,9 @@ impl What {
     }
 }
 
-/// The vehicles of a list that was checked: those that there are, and where it is wanted those that were suggested. The years of one
-/// vehicle are one request, as a list may name it thousands of times.
+/// Returns the vehicles of a list that was checked: those that the catalog has, and with
+/// `with_suggestions` those that were suggested. The years of one vehicle become one request,
+/// because a list may name a vehicle thousands of times.
 fn checked_lines(list: CsvList<'_>, with_suggestions: bool) -> Result<Vec<Request>, WrongUsage> {
     let mut requests: Vec<(Request, BTreeSet<u16>)> = Vec::new();
     let mut places = BTreeMap::new();
@@ -108,7 +123,7 @@ fn checked_lines(list: CsvList<'_>, with_suggestions: bool) -> Result<Vec<Reques
             Some("match") => {}
             Some("suggestion") if with_suggestions => {}
             Some("suggestion" | "miss" | "invalid") => continue,
-            _ => return Err(wrong("has no status that `cyclorama check` writes")),
+            _ => return Err(wrong("has no known status of `cyclorama check`")),
         }
         let year = line.values.get("found_year").and_then(|year| year.parse().ok());
         let year: u16 = year.ok_or_else(|| wrong("has no found_year"))?;
@@ -124,7 +139,7 @@ fn checked_lines(list: CsvList<'_>, with_suggestions: bool) -> Result<Vec<Reques
         requests[place].1.insert(year);
     }
     if requests.is_empty() {
-        return Err(WrongUsage("the checked list has no row that is a vehicle of the catalog".to_owned()));
+        return Err(WrongUsage("no row of the checked list is a vehicle of the catalog".to_owned()));
     }
     let requests = requests.into_iter().map(|(request, years)| {
         let years = years.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
@@ -137,7 +152,7 @@ fn query(words: &[String]) -> anyhow::Result<Request> {
     let mut members = Map::new();
     for word in words {
         let Some((name, value)) = word.split_once('=') else {
-            return Err(WrongUsage(format!("`{word}` is not NAME=VALUE")).into());
+            return Err(WrongUsage(format!("`{word}` is not of the form NAME=VALUE")).into());
         };
         members.insert(name.to_owned(), value.into());
     }
@@ -155,10 +170,11 @@ fn json_lines(bytes: &[u8]) -> Result<Vec<Request>, WrongUsage> {
     requests.collect()
 }
 
-/// Lists inside of a field are separated by commas (in quotes where commas separate fields) or spaces.
+/// Returns the requests of a CSV list. Lists within a field are separated by commas (in quotes
+/// where commas separate fields) or spaces.
 fn csv_lines(list: CsvList<'_>) -> Result<Vec<Request>, WrongUsage> {
     let mut requests = Vec::new();
-    // Other columns are refused with their line, as other members of JSON are.
+    // Other columns are refused with their line number, as other members of JSON are.
     let separator = list.separator();
     for line in list.lines() {
         let line = line?;
@@ -172,12 +188,12 @@ fn csv_lines(list: CsvList<'_>) -> Result<Vec<Request>, WrongUsage> {
     Ok(requests)
 }
 
-/// Names with a comma between two.
+/// Returns the names separated by single commas.
 fn separated(names: &str) -> String {
     names.split_whitespace().collect::<Vec<_>>().join(",").replace(",,", ",")
 }
 
-/// `place` says where its members stand.
+/// Reads a request from its members. `place` returns their place in the input, for errors.
 fn request(members: Map<String, Value>, place: impl Fn() -> String) -> Result<Request, WrongUsage> {
     let request: Request =
         serde_json::from_value(members.into()).map_err(|cause| WrongUsage(format!("{}: {cause}", place())))?;
@@ -213,7 +229,7 @@ impl Prewarm {
     }
 }
 
-/// On standard error, until the batch is over.
+/// Shows a progress bar on standard error until the batch is over.
 async fn watch(client: &Client, path: &str) -> anyhow::Result<Value> {
     let bar = ProgressBar::new(0);
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos} of {len}, {eta} left")?;
@@ -295,8 +311,8 @@ mod tests {
         assert_eq!((kept[0].views.as_deref(), kept[0].colors.as_deref()), (Some("side,front"), Some("white,black")));
         assert_eq!(kept[1..], [of("cyv_a", "2015")]);
         for (text, says) in [
-            ("status,vehicle_id\nmiss,\n", "no row that is a vehicle"),
-            ("status,vehicle_id,found_year\nfine,cyv_a,2015\n", "line 2 of the checked list has no status"),
+            ("status,vehicle_id\nmiss,\n", "is a vehicle of the catalog"),
+            ("status,vehicle_id,found_year\nfine,cyv_a,2015\n", "line 2 of the checked list has no known status"),
             ("status,vehicle_id,found_year\nmatch,cyv_a,\n", "found_year"),
             ("make\nbmw\n", "--suggestions"),
         ] {

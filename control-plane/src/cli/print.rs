@@ -1,22 +1,24 @@
-//! Answers on standard output: JSON for programs, lines for people. Everything that a command prints goes through here.
+//! Prints answers on standard output: JSON for programs, lines for people. Everything that a
+//! command prints goes through this module.
 
-pub use cyclorama_core::output::{Unprinted, bytes, count, line, note, prompt, stream, text};
+pub use cyclorama_core::output::{OutputError, bytes, count, line, note, prompt, stream, text};
 use serde_json::Value;
 
-pub fn answer(answer: &Value, as_json: bool) -> Result<(), Unprinted> {
+pub fn answer(answer: &Value, as_json: bool) -> Result<(), OutputError> {
     if as_json { line(answer) } else { text(&lines(answer, 0)) }
 }
 
-/// What was made or bought and could not be printed. Never a quiet end, whoever closed the output.
+/// Something was made or bought, but could not be printed. The command then fails, even if the
+/// reader closed the output.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct Unseen {
     pub what: String,
     #[source]
-    pub cause: Unprinted,
+    pub cause: OutputError,
 }
 
-/// `name: value` lines; lists as blocks, nested values indented.
+/// Formats a value as `name: value` lines, with lists as blocks and nested values indented.
 fn lines(value: &Value, indent: usize) -> String {
     let pad = " ".repeat(indent);
     match value {

@@ -1,4 +1,4 @@
-//! `cyclorama render ...`
+//! `cyclorama render ...`: renders and their review, for operators.
 
 use super::client::{Client, segment};
 use super::numbers::whole;
@@ -6,31 +6,48 @@ use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Render {
-    /// State of one render, and the receipt of the node that made it
-    Show { render_id: String },
-    /// Renders that enough accounts called bad, with what they said
+    /// Show the state of a render and the receipt of its node
+    Show {
+        /// Id of the render, from `cyclorama render list` or `cyclorama render flagged`
+        render_id: String,
+    },
+    /// List the renders in review, which three accounts rated bad, with their reasons
     Flagged,
-    /// Keep a flagged render: this revision is not put into review again
-    Approve { render_id: String },
-    /// Render anew, from new noise, with every colour of the vehicle and view; the present pictures are served until then
-    Rerender { render_id: String },
-    /// Render anew to look at it first: what is served stays until the candidate is accepted
-    Candidate { render_id: String },
-    /// Put a candidate in the place of what is served
+    /// Approve a flagged render: this revision is not reviewed again
+    Approve {
+        /// Id of the render, from `cyclorama render list` or `cyclorama render flagged`
+        render_id: String,
+    },
+    /// Rerender a vehicle and view in all its colours, without review; the new images replace the
+    /// delivered ones as soon as they are rendered
+    Rerender {
+        /// Id of the render, from `cyclorama render list` or `cyclorama render flagged`
+        render_id: String,
+    },
+    /// Rerender as a candidate: delivered images do not change until the candidate is accepted
+    Candidate {
+        /// Id of the render, from `cyclorama render list` or `cyclorama render flagged`
+        render_id: String,
+    },
+    /// Accept a candidate: it replaces the delivered images
     Accept {
+        /// Id of the render, from `cyclorama render list` or `cyclorama render flagged`
         render_id: String,
+        /// Revision of the candidate, as `cyclorama render candidate` printed it
         #[arg(allow_negative_numbers = true, value_parser = whole(1..=i64::MAX))]
         revision: i64,
     },
-    /// Keep what is served, and approve it
+    /// Reject a candidate and approve the delivered images
     Reject {
+        /// Id of the render, from `cyclorama render list` or `cyclorama render flagged`
         render_id: String,
+        /// Revision of the candidate, as `cyclorama render candidate` printed it
         #[arg(allow_negative_numbers = true, value_parser = whole(1..=i64::MAX))]
         revision: i64,
     },
-    /// The renders that changed last, with their receipts
+    /// List the renders that changed last, with their receipts
     List {
-        /// How many, 1 to 200
+        /// Number of renders, 1 to 200
         #[arg(long, default_value_t = 20, allow_hyphen_values = true, value_parser = whole(1..=200))]
         limit: i64,
     },

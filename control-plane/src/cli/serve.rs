@@ -1,4 +1,4 @@
-//! `cyclorama serve`
+//! `cyclorama serve`: runs the service.
 
 use super::print;
 use crate::config::{Config, Source, variables};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
-    /// Print every setting with its default and stop
+    /// Print every setting with its default and exit
     #[arg(long)]
     print_defaults: bool,
 }
@@ -29,7 +29,7 @@ impl Serve {
             tracing::warn!("{unknown}");
         }
         let traces = config.logs.traces.as_deref().map(|collector| {
-            // Whoever comes second finds it done.
+            // Fails if a provider is installed already, which is good enough.
             let _ = rustls::crypto::ring::default_provider().install_default();
             Exporter::start(collector, "cyclorama", env!("CARGO_PKG_VERSION"))
         });

@@ -1,4 +1,4 @@
-//! `cyclorama simulate`
+//! `cyclorama simulate`: simulates a farm.
 
 use super::numbers::real;
 use super::print;
@@ -8,40 +8,41 @@ use crate::simulation::{self, Outcome, Scenario};
 use anyhow::Context;
 use std::io::Write;
 
-/// A farm in numbers before there is one: the queue of this program with simulated clients and nodes
+/// Simulate a farm: run the queue of this program with simulated clients and nodes
 #[derive(Debug, clap::Args)]
 pub struct Simulate {
+    /// Number of nodes
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     nodes: u32,
-    /// Jobs a node works on at once
+    /// Jobs that a node works on at the same time
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     slots: u32,
-    /// Pictures asked for
+    /// Number of image requests
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     jobs: u64,
-    /// How long a node is at a render, on average
-    // Leases are not renewed here.
+    /// Average duration of a render on a node
+    // At most 15 seconds, because the simulation does not renew leases.
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS", allow_hyphen_values = true, value_parser = real(0.01..=15.0))]
     render_seconds: f64,
-    /// What is asked for, as a share of what the nodes can do
+    /// Load, as a ratio of the capacity of the nodes: 1 keeps all of them busy
     #[arg(long, default_value_t = 0.8, allow_hyphen_values = true, value_parser = real(0.001..=100.0))]
     load: f64,
-    /// Accounts that ask; a tenth of them for half of everything
+    /// Number of accounts; a tenth of them send half of all requests
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     accounts: u32,
-    /// Share of first loads of signed addresses
+    /// Ratio of requests that are first loads of signed URLs, 0 to 1
     #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, value_parser = real(0.0..=1.0))]
     first_loads: f64,
-    /// Prewarming takes what is left
+    /// Use the remaining capacity of the nodes for prewarming
     #[arg(long)]
     prewarm: bool,
-    /// Share of renders that fail
+    /// Ratio of renders that fail, 0 to 1
     #[arg(long, default_value_t = 0.005, allow_hyphen_values = true, value_parser = real(0.0..=1.0))]
     failing: f64,
-    /// How often a node is lost with all that it holds, in an hour
+    /// How often each node is lost with all its jobs, per hour
     #[arg(long, default_value_t = 0.5, allow_hyphen_values = true, value_parser = real(0.0..=1000.0))]
     losses: f64,
-    /// The same seed asks for the same
+    /// Seed; the same seed gives the same requests
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -61,8 +62,8 @@ impl Simulate {
             losses_per_node_hour: self.losses,
             seed: self.seed,
         };
-        // Removed when it is dropped.
-        let folder = tempfile::tempdir().context("a folder for the simulated farm cannot be made")?;
+        // The folder is deleted when it is dropped.
+        let folder = tempfile::tempdir().context("a folder for the simulated farm cannot be created")?;
         let database = Database::open(&format!("sqlite:{}?mode=rwc", folder.path().join("farm.db").display())).await?;
         let store = ObjectStore::open_files(folder.path().join("objects"))?;
         let outcome = simulation::run(database.clone(), store, scenario).await?;
@@ -78,7 +79,7 @@ impl Simulate {
 fn tell(outcome: &Outcome, output: &mut dyn Write) -> std::io::Result<()> {
     writeln!(
         output,
-        "{:.0} s simulated. Asked for {}, refused {}; done {}, failed {}, given up {}; leases lost {}, results too late {}.",
+        "{:.0} s simulated. Requested {}, refused {}; done {}, failed {}, expired {}; leases lost {}, results too late {}.",
         outcome.simulated_seconds,
         outcome.asked,
         outcome.refused,
@@ -90,7 +91,7 @@ fn tell(outcome: &Outcome, output: &mut dyn Write) -> std::io::Result<()> {
     )?;
     writeln!(
         output,
-        "Slots were busy {:.1} % of the time; an ideal queue would have them busy {:.1} %.\n",
+        "Slots were busy {:.1} % of the time; with an ideal queue it would be {:.1} %.\n",
         outcome.utilisation * 100.0,
         outcome.ideal_utilisation * 100.0
     )?;

@@ -1,18 +1,19 @@
-//! Content Credentials: what delivered pictures are signed with. Without it they carry the plain mark of a generated picture alone.
+//! Content Credentials: the certificate that signs delivered images. Without it images carry only
+//! the plain mark of a generated image.
 
 use super::{ConfigError, Source};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]
 pub struct Credentials {
-    /// Chain in PEM, the signer's own certificate first.
+    /// Certificate chain in PEM, the signer's own certificate first.
     pub certificate: PathBuf,
-    /// Its private key in PEM (PKCS #8).
+    /// The signer's private key in PEM (PKCS #8).
     pub key: PathBuf,
 }
 
 impl Credentials {
-    /// `None`: pictures are not signed.
+    /// Returns the settings, or `None` if images are not signed.
     pub fn read(source: &Source) -> Result<Option<Self>, ConfigError> {
         match (source.text("c2pa_certificate"), source.text("c2pa_key")) {
             (None, None) => Ok(None),

@@ -1,4 +1,4 @@
-//! Signed addresses: bounds of their lifetime, and the legacy key in a query string.
+//! Settings of signed URLs: the bounds of their lifetime, and the legacy key in a query string.
 
 use super::{ConfigError, Source};
 

@@ -1,4 +1,5 @@
-//! Rendering: the embedded node, leases and waiting, and what a day of cold renders may cost.
+//! Settings of rendering: the embedded node, leases and waiting, and
+//! the cost of a day of cold renders.
 
 use super::{ConfigError, Source};
 use crate::money::microusd_from;
@@ -8,13 +9,13 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeMode {
-    /// One supervised child process.
+    /// The service starts and supervises one node as a child process.
     Embedded,
-    /// Nodes join from elsewhere.
+    /// Nodes join from other machines.
     None,
 }
 
-/// Beyond this a budget is a slip of the finger.
+/// Maximum budget of a day, in US dollars. A larger one is a typing mistake.
 pub const USD_PER_DAY_MAX: f64 = 1e6;
 
 #[derive(Debug, Clone)]
@@ -26,13 +27,13 @@ pub struct Farm {
     pub lease_seconds: u64,
     pub heartbeat_seconds: u64,
     pub render_wait_seconds: u64,
-    /// The budget of a day that has none of its own, in millionths of a US dollar.
+    /// The budget of a day for which the operator has set none, in millionths of a US dollar.
     pub daily_budget_microusd: i64,
-    /// What one cold render is counted as, in millionths of a US dollar.
+    /// The cost that is counted for one cold render, in millionths of a US dollar.
     pub render_cost_microusd: i64,
-    /// What the hour of a node may cost that joins, in US dollars.
+    /// Maximum price of an hour that a joining node may state, in US dollars.
     pub node_usd_per_hour_max: f64,
-    /// Nodes of one token at once.
+    /// Maximum number of nodes of one node token at the same time.
     pub nodes_per_token: i64,
     pub budget_rules: Rules,
 }
@@ -46,8 +47,9 @@ impl Farm {
         };
         let lease_seconds = source.number("lease_seconds", 2..=600)?;
         let heartbeat_seconds = source.number("heartbeat_seconds", 1..=60)?;
-        // A node that reports no more often than its lease lasts loses it. A lease made short alone would otherwise stop the
-        // start because of a default nobody wrote, so only a heartbeat that somebody set is held against it.
+        // A node that reports no more often than its lease lasts loses the lease. A short lease
+        // alone must not stop the start because of a default that nobody wrote, so the setting is
+        // refused only if somebody set the heartbeat.
         let heartbeat_seconds = if heartbeat_seconds < lease_seconds {
             heartbeat_seconds
         } else if source.is_default("heartbeat_seconds") {

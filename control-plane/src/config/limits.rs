@@ -1,9 +1,10 @@
-//! Limits on what one caller, and all together, may ask of a process.
+//! Limits on what one caller, and all callers together, may request of a process.
 
 use super::{ConfigError, Source};
 use std::time::Duration;
 
-/// How many keys of an account may make as many requests as one key may, where the settings do not say otherwise.
+/// Default limit of an account, as a multiple of the limit of one key: this many keys of an account
+/// may use their full rate at the same time.
 const KEYS_AT_FULL_RATE: i64 = 10;
 
 #[derive(Debug, Clone)]
@@ -19,38 +20,40 @@ pub struct Limits {
     pub sign_up_per_minute: i64,
     pub playground_per_minute: i64,
     pub dashboard_pictures_per_minute: i64,
-    /// Of free pictures that have to be rendered, for a client address or an account.
+    /// Free images that have to be rendered, for one client address or account.
     pub free_renders_per_minute: i64,
-    /// New pictures of an account that may be asked for and left unpaid in a UTC day, beside one for each credit that it spends.
+    /// New images that an account may request and leave unpaid in a UTC day, beside one for each
+    /// credit that it spends.
     pub abandoned_renders_per_day: i64,
-    /// Pictures in paints that no preset names which one account may have made in a UTC day.
+    /// Images in paints without a preset name that are rendered for one account in a UTC day.
     pub new_paints_per_account_day: i64,
-    /// Pictures in such paints that are kept.
+    /// Number of images in such paints that are stored.
     pub custom_paints_kept: i64,
-    /// Of free pictures whose size has to be made, for a client address or an account.
+    /// Free images whose size has to be made, for one client address or account.
     pub free_sizes_per_minute: i64,
     pub dashboard_per_minute: i64,
-    /// Between two looks at accounts whose holders want to be told of low balances and high spend.
+    /// Time between two checks for accounts whose holders want an email about
+    /// a low balance or high spending.
     pub alerts_every: Duration,
     pub events: Events,
-    /// Of somebody without a key, for one network.
+    /// Requests without a key, for one client network.
     pub public_reads_per_minute: i64,
     /// Accounts that people make by themselves, all together.
     pub sign_ups_per_day: i64,
-    /// From one client, and from the network around it, in one UTC day.
+    /// Sign-ups from one client, and from the network around it, in one UTC day.
     pub sign_ups_per_client_day: i64,
     pub sign_ups_per_network_day: i64,
     pub connections_max: usize,
-    /// How long a client may take over a request's head, or let our bytes wait.
+    /// Time that a client may take for a request's head, or leave our bytes unread.
     pub client_timeout: Duration,
     pub image_cache_bytes_max: u64,
 }
 
-/// How many reported events are taken and kept.
+/// Limits on the telemetry events that are accepted and stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Events {
     pub kept_days: i64,
-    /// Of one UTC day, from everybody together.
+    /// Bytes of one UTC day, from everybody together.
     pub bytes_per_day: i64,
     pub kept_bytes: i64,
 }

@@ -1,4 +1,5 @@
-//! Addresses: where the service listens, what clients call it, and which proxies are believed.
+//! Addresses: where the service listens, the URL that clients use,
+//! and the proxies that are trusted.
 
 use super::{ConfigError, Source};
 use std::net::{IpAddr, SocketAddr};
@@ -8,16 +9,17 @@ use url::Url;
 pub struct Listen {
     pub public: SocketAddr,
     pub admin: SocketAddr,
-    /// Scheme, host and port alone. `None` until the public address is bound, unless it was set.
+    /// Scheme, host and port only. `None` until the public address is bound, unless it was set.
     pub base_url: Option<String>,
     pub trusted_proxies: Vec<Network>,
-    /// Names of the operator address, in lower case, beside `localhost` and numbers.
+    /// Names of the operator address, in lower case, beside `localhost` and numeric addresses.
     pub admin_hosts: Vec<String>,
-    /// How long browsers are to come by HTTPS alone, once they have; 0: they are told nothing.
+    /// Time for which browsers that have used HTTPS use nothing else, in seconds.
+    /// With 0 no such header is sent.
     pub hsts_seconds: u64,
 }
 
-/// An address with the number of leading bits that count.
+/// A network: an address with the number of leading bits that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -50,7 +52,8 @@ impl Network {
 }
 
 impl Listen {
-    /// Whether clients call the service on this very machine: a loopback address without HTTPS, which a proxy in front would have.
+    /// True if clients call the service from this same machine: it has a loopback address and no
+    /// HTTPS, which a proxy in front would have.
     pub fn is_for_this_machine(&self) -> bool {
         let Some(base_url) = &self.base_url else { return self.public.ip().is_loopback() };
         Url::parse(base_url).is_ok_and(|url| {
@@ -79,7 +82,8 @@ impl Listen {
             .map(Network::parse)
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| {
-                source.refuse("trusted_proxies", "addresses or networks separated by commas, such as 10.0.0.0/8, ::1")
+                source
+                    .refuse("trusted_proxies", "IP addresses or networks, separated by commas, such as 10.0.0.0/8, ::1")
             })?;
         let admin_hosts: Vec<String> = source
             .text("admin_hosts")
@@ -105,7 +109,7 @@ impl Listen {
     }
 }
 
-/// As DNS and container platforms have them.
+/// True for a host name as DNS and container platforms use them.
 fn is_host_name(name: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -114,31 +118,32 @@ fn is_host_name(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(is_label)
 }
 
-/// The origin that clients see, in its one spelling. Refused is what cannot become a part of every address that the service makes.
+/// Returns the origin that clients see, in its one spelling. Refuses everything that cannot become
+/// a part of each URL that the service makes.
 fn base_url(source: &Source) -> Result<Option<String>, ConfigError> {
     let Some(text) = source.text("base_url") else { return Ok(None) };
-    // What is wrong is said without the value: it may hold a password.
+    // The error does not show the value: it may hold a password.
     let wrong = |reason: String| source.rule("base_url", reason);
     if text.contains('@') {
         return Err(wrong(
-            "must not hold a user or a password: it is a part of every address that the service gives out".to_owned(),
+            "must not contain a user or a password, because it is part of every URL that the service gives out"
+                .to_owned(),
         ));
     }
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let Some(url) = url else {
-        return Err(source.refuse(
-            "base_url",
-            "an address that begins with http:// or https://, such as https://images.example.com",
-        ));
+        return Err(
+            source.refuse("base_url", "a URL that begins with http:// or https://, such as https://images.example.com")
+        );
     };
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("must not have a query or a fragment: paths are put behind it".to_owned()));
+        return Err(wrong("must not have a query or a fragment, because paths are added to it".to_owned()));
     }
     let path = url.path().trim_matches('/');
     if !path.is_empty() {
         return Err(wrong(format!(
-            "has the path `/{path}`, and the service works only at the root of a host (its pages, cookies and redirects begin at `/`): \
-             give it a host name of its own, such as https://images.example.com"
+            "has the path `/{path}`, but the service works only at the root of a host (its pages, cookies and \
+             redirects begin at `/`): give it a host name of its own, such as https://images.example.com"
         )));
     }
     Ok(Some(url.origin().ascii_serialization()))

@@ -1,4 +1,4 @@
-//! Logs, traces and stopping.
+//! Settings of logs, traces and stopping.
 
 use super::{ConfigError, Source};
 use std::time::Duration;
@@ -14,13 +14,14 @@ pub enum LogFormat {
 #[derive(Debug, Clone)]
 pub struct Logs {
     pub format: LogFormat,
-    /// In the form of `RUST_LOG`.
+    /// A filter in the form of `RUST_LOG`.
     pub level: String,
-    /// The collector that spans are sent to.
+    /// URL of the collector that receives the spans.
     pub traces: Option<String>,
-    /// How long everything is still served after the first signal to stop, for load balancers to turn away.
+    /// Time for which everything is still served after the first signal to stop,
+    /// so that load balancers notice.
     pub unready: Duration,
-    /// How long requests in flight may take after that.
+    /// Time that requests in flight may take after that.
     pub shutdown: Duration,
 }
 
@@ -38,7 +39,7 @@ impl Logs {
         }
         let traces = source.text("otel_exporter_otlp_endpoint").map(str::to_owned);
         if traces.as_deref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
-            return Err(source.refuse("otel_exporter_otlp_endpoint", "an address that starts with http:// or https://"));
+            return Err(source.refuse("otel_exporter_otlp_endpoint", "a URL that begins with http:// or https://"));
         }
         let seconds = |name, range| source.number(name, range).map(Duration::from_secs);
         let (unready, shutdown) = (seconds("unready_seconds", 0..=120)?, seconds("shutdown_seconds", 0..=600)?);

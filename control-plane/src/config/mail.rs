@@ -1,10 +1,11 @@
-//! Mail: where it is handed over and whom it is from. Without it accounts are active at once, and no mail is sent.
+//! Settings of email: the SMTP server and the sender. Without them accounts are
+//! active at once, and no email is sent.
 
 use super::{ConfigError, Source};
 use crate::mail::Settings;
 use crate::secret::Secret;
 
-/// `None`: there is none.
+/// Returns the settings, or `None` if there are none.
 pub fn read(source: &Source) -> Result<Option<Settings>, ConfigError> {
     let (smtp_url, from) = match (source.text("smtp_url"), source.text("mail_from")) {
         (None, None) if source.text("operator_email").is_some() => {
@@ -18,12 +19,13 @@ pub fn read(source: &Source) -> Result<Option<Settings>, ConfigError> {
     if crate::mail::transport(smtp_url).is_err() {
         return Err(source.refuse("smtp_url", "smtps://user:password@host, or smtp://host:port?tls=required"));
     }
-    let from =
-        from.parse().map_err(|_| source.refuse("mail_from", "an address such as Cyclorama <no-reply@example.com>"))?;
+    let from = from
+        .parse()
+        .map_err(|_| source.refuse("mail_from", "an email address such as Cyclorama <no-reply@example.com>"))?;
     let operator = match source.text("operator_email") {
         None => None,
         Some(address) if address.parse::<lettre::Address>().is_ok() => Some(address.to_owned()),
-        Some(_) => return Err(source.refuse("operator_email", "an address such as operations@example.com")),
+        Some(_) => return Err(source.refuse("operator_email", "an email address such as operations@example.com")),
     };
     Ok(Some(Settings { smtp_url: Secret::new(smtp_url), from, operator }))
 }

@@ -29,16 +29,16 @@ pub struct Config {
     pub storage: storage::Storage,
     pub farm: farm::Farm,
     pub delivery: delivery::Delivery,
-    /// Of pictures in sizes that no preset names.
+    /// Bounds for stored images in sizes without a preset name.
     pub sizes: Bounds,
     pub prices: prices::Prices,
     pub limits: limits::Limits,
     pub logs: logs::Logs,
-    /// `None`: no mail is sent.
+    /// `None` if no email is sent.
     pub mail: Option<crate::mail::Settings>,
-    /// `None`: pictures are not signed.
+    /// `None` if images are not signed.
     pub credentials: Option<credentials::Credentials>,
-    /// Whom people may sign in with beside passwords.
+    /// The OpenID Connect providers with which people may sign in, beside passwords.
     pub openid: Vec<openid::Provider>,
 }
 
@@ -53,7 +53,8 @@ impl Config {
         let listen = listen::Listen::read(source)?;
         if source.is_default("payments") && !listen.is_for_this_machine() {
             let name = if listen.base_url.is_some() { "base_url" } else { "listen" };
-            let reason = "strangers can reach this service, and unless CYCLORAMA_PAYMENTS says `off` they get credits without paying: set CYCLORAMA_PAYMENTS to stripe, off or local";
+            let reason = "strangers can reach this service, and with the default payments they would get credits \
+                          without paying: set CYCLORAMA_PAYMENTS to stripe, off or local";
             return Err(source.rule(name, reason));
         }
         Ok(Config {
@@ -213,8 +214,8 @@ mod tests {
 
         for (text, told) in [
             ("leese_seconds = 40\n", "setting `leese_seconds` in"),
-            ("credits_per_image = 3\n", "is no longer one: a picture is one credit; leave it out"),
-            ("CYCLORAMA_CREDITS_PER_IMAGE = 1\n", "is no longer one: a picture is one credit; leave it out"),
+            ("credits_per_image = 3\n", "no longer exists: an image is one credit; leave it out"),
+            ("CYCLORAMA_CREDITS_PER_IMAGE = 1\n", "no longer exists: an image is one credit; leave it out"),
         ] {
             std::fs::write(&file, text).expect("write");
             let refused = Source::gather(Some(&file), std::iter::empty::<(String, String)>()).err();
@@ -279,7 +280,7 @@ mod tests {
         for (text, expected) in [
             (String::new(), "provider"),
             ("provider = []".to_owned(), "1 to 8 providers"),
-            (format!("{work}{work}"), "there already"),
+            (format!("{work}{work}"), "another provider"),
             (entry("Work", "x", "https://a.example", secret), "lower-case"),
             (entry("work", "", "https://a.example", secret), "name"),
             (entry("work", "x", "http://a.example", secret), "https://"),

@@ -1,5 +1,6 @@
-//! Where objects are kept: in a folder (`file:DIR`) or in a bucket (`s3://bucket/prefix?endpoint=...`). What signs requests to a bucket
-//! is not said here: the SDK finds it where AWS programs look (environment, profile files, web identity, container, machine).
+//! Settings of the object store: a folder (`file:DIR`) or a bucket
+//! (`s3://bucket/prefix?endpoint=...`). The credentials for a bucket are no setting: the SDK finds
+//! them where AWS programs look (environment, profile files, web identity, container, machine).
 
 use super::{ConfigError, Source};
 use crate::objects::ObjectKey;
@@ -17,24 +18,26 @@ pub enum Objects {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bucket {
     pub name: String,
-    /// In front of every key, without a slash at either end. May be empty.
+    /// Prefix of every key, without a slash at either end. May be empty.
     pub prefix: String,
-    /// Without a slash at the end; may have a path, where a gateway serves S3 below one. `None`: AWS itself.
+    /// URL of the server without the slash at its end. It may have a path, for a gateway that
+    /// serves S3 below one. `None` stands for AWS itself.
     pub endpoint: Option<String>,
-    /// `None`: from where AWS programs look.
+    /// `None` if the region is found where AWS programs look.
     pub region: Option<String>,
-    /// The bucket in the path of addresses, not in their host name.
+    /// True if the bucket is in the path of URLs, not in their host name.
     pub path_style: bool,
 }
 
-/// S3 takes names of 1,024 bytes, and a key of ours may have half of that.
+/// Maximum length of a prefix, in bytes: S3 accepts names of 1,024 bytes, and a key of ours may
+/// have half of that.
 const PREFIX_BYTES_MAX: usize = 400;
 
 impl Objects {
     pub fn read(source: &Source, data_dir: &Path) -> Result<Self, ConfigError> {
         let Some(text) = source.text("objects") else { return Ok(Objects::Files(data_dir.join("objects"))) };
         if text.starts_with("s3:") {
-            // What is wrong is said without the value: somebody may have put a secret into it.
+            // The error does not show the value: somebody may have put a secret into it.
             return Bucket::parse(text).map(Objects::S3).map_err(|reason| source.rule("objects", reason));
         }
         match text.strip_prefix("file:").map(|folder| folder.strip_prefix("//").unwrap_or(folder)) {
@@ -49,7 +52,9 @@ impl Bucket {
         const FORM: &str = "must be s3://bucket/prefix?endpoint=http://host:port&region=...&path_style=true";
         let address = Url::parse(text).map_err(|_| FORM.to_owned())?;
         if text.contains('@') {
-            return Err("has an `@`: credentials do not belong in it, they come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or the machine".to_owned());
+            return Err("contains an `@`, but must not contain credentials: they come from AWS_ACCESS_KEY_ID and \
+                        AWS_SECRET_ACCESS_KEY, a profile or the machine"
+                .to_owned());
         }
         if address.port().is_some() || address.fragment().is_some() {
             return Err(FORM.to_owned());
@@ -73,7 +78,9 @@ impl Bucket {
                 "region" => &mut region,
                 "path_style" => &mut path_style,
                 other => {
-                    return Err(format!("has the parameter `{other}`; there are endpoint, region and path_style"));
+                    return Err(format!(
+                        "has the unknown parameter `{other}`; it takes endpoint, region and path_style",
+                    ));
                 }
             };
             if slot.replace(value.into_owned()).is_some() {
@@ -87,7 +94,7 @@ impl Bucket {
             );
         }
         let path_style = match path_style.as_deref() {
-            // Servers of one's own seldom have a host name for each bucket.
+            // Self-hosted servers seldom have a host name for each bucket.
             None => endpoint.is_some(),
             Some("true") => true,
             Some("false") => false,
@@ -122,7 +129,8 @@ fn endpoint_address(text: &str) -> Result<String, String> {
     if is_plain { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err(refused()) }
 }
 
-/// Characters that stand for themselves, since every request is signed over the path; an address has no empty parts but the last.
+/// True if the path has only characters that stand for themselves, because every request is signed
+/// over the path, and no empty segments but the last.
 fn is_endpoint_path(path: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'~'))
@@ -131,7 +139,7 @@ fn is_endpoint_path(path: &str) -> bool {
     path.is_empty() || path.strip_suffix('/').unwrap_or(path).split('/').all(is_part)
 }
 
-/// As operators know it: where, without how.
+/// The bucket as operators know it: its place, without region and style.
 impl fmt::Display for Bucket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "s3://{}", self.name)?;

@@ -1,4 +1,5 @@
-//! Providers that people may sign in with (OpenID Connect). They are in a file of their own: each has several settings, one a secret.
+//! Providers with which people may sign in (OpenID Connect). They are in a file of their own,
+//! because each has several settings, one of them a secret.
 
 use super::peer::is_safe;
 use super::{ConfigError, Source};
@@ -6,16 +7,16 @@ use crate::secret::Secret;
 use serde::Deserialize;
 use url::Url;
 
-/// Buttons on a page.
+/// Maximum number of providers: each is a button on the page.
 const PROVIDERS_MAX: usize = 8;
 
 const SETTING: &str = "openid_providers";
 
 #[derive(Debug, Clone)]
 pub struct Provider {
-    /// Names it in addresses.
+    /// Identifies the provider in URLs.
     pub id: String,
-    /// What its button says.
+    /// The text on the provider's button.
     pub name: String,
     pub issuer: String,
     pub client_id: String,
@@ -39,15 +40,15 @@ struct Entry {
 }
 
 impl Provider {
-    /// Empty: people sign in with passwords alone.
+    /// Reads all providers. None means that people can sign in only with passwords.
     pub fn read_all(source: &Source) -> Result<Vec<Self>, ConfigError> {
         let Some(path) = source.text(SETTING) else { return Ok(Vec::new()) };
         let wrong = |reason: String| source.rule(SETTING, format!("{path}: {reason}"));
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        // The message alone: the text around it may hold a secret.
+        // Only the message is shown: the text around it may hold a secret.
         let file: File = toml::from_str(&text).map_err(|error| wrong(error.message().to_owned()))?;
         if !(1..=PROVIDERS_MAX).contains(&file.provider.len()) {
-            return Err(wrong(format!("1 to {PROVIDERS_MAX} providers")));
+            return Err(wrong(format!("must have 1 to {PROVIDERS_MAX} providers")));
         }
         let mut providers: Vec<Self> = Vec::new();
         for entry in file.provider {
@@ -55,7 +56,7 @@ impl Provider {
                 return Err(wrong(format!("provider `{}`: {reason}", entry.id.escape_debug())));
             }
             if providers.iter().any(|known| known.id == entry.id || known.issuer == entry.issuer) {
-                return Err(wrong(format!("provider `{}`: its id or issuer is there already", entry.id)));
+                return Err(wrong(format!("provider `{}`: another provider has its id or issuer", entry.id)));
             }
             providers.push(Provider {
                 id: entry.id,
@@ -77,13 +78,13 @@ impl Entry {
         let is_issuer = Url::parse(&self.issuer)
             .is_ok_and(|url| is_safe(&url) && url.query().is_none() && url.fragment().is_none());
         if !is_id {
-            Some("id: up to 30 lower-case letters, digits and hyphens")
+            Some("`id` must be up to 30 lower-case letters, digits and hyphens")
         } else if !is_name {
-            Some("name: 1 to 40 characters")
+            Some("`name` must have 1 to 40 characters")
         } else if !is_issuer {
-            Some("issuer: https://host/path, or http:// and an address of this machine")
+            Some("`issuer` must be https://host/path, or http:// and an address of this machine")
         } else if self.client_id.is_empty() || self.client_secret.is_empty() {
-            Some("client_id and client_secret: as the provider gave them")
+            Some("`client_id` and `client_secret` must be those that the provider gave")
         } else {
             None
         }

@@ -1,8 +1,9 @@
-//! Addresses of others that our secrets are sent to.
+//! Checks of the URLs to which our secrets are sent.
 
 use url::Url;
 
-/// Secrets travel with every request: nothing but this machine is spoken to without TLS.
+/// True if secrets may be sent to this URL. They go with every request, so every server except one
+/// on this machine needs TLS.
 pub fn is_safe(url: &Url) -> bool {
     let is_here = match url.host() {
         Some(url::Host::Ipv4(ip)) => ip.is_loopback(),

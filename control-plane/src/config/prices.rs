@@ -1,4 +1,4 @@
-//! Prices, packs and free credits: data, with the contract's values as defaults.
+//! Prices, packs and free credits. They are settings, with the contract's values as defaults.
 
 use super::stripe::Stripe;
 use super::{ConfigError, Source};
@@ -13,24 +13,24 @@ pub struct Pack {
     pub cents: i64,
 }
 
-/// Who takes payments.
+/// The payment provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payments {
     /// A page of our own, which takes no money.
     Local,
     Stripe(Stripe),
-    /// Nobody: credits come from the operator alone.
+    /// No provider: only the operator gives credits.
     Off,
 }
 
 #[derive(Debug, Clone)]
 pub struct Prices {
     pub credits_per_dollar: i64,
-    /// What a new account starts with.
+    /// The credits of a new account.
     pub free_credits: i64,
     pub packs: Vec<Pack>,
     pub payments: Payments,
-    /// Between two looks at accounts that are reloaded by themselves.
+    /// Time between two checks for accounts that are due for an automatic reload.
     pub auto_reload_every: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! How much is kept of pictures in sizes that no preset names.
+//! Settings for stored images in sizes without a preset name.
 
 use super::{ConfigError, Source};
 use crate::delivery::sizes::Bounds;

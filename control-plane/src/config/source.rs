@@ -1,5 +1,5 @@
-//! Where settings come from, in rising order: the embedded defaults, the file, the environment. Knows names and types,
-//! not what any setting is for.
+//! The sources of settings, in rising precedence: the embedded defaults, the file, the environment.
+//! This module knows names and types, not the purpose of any setting.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,16 +8,17 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-/// A setting that stops the start: one line that names it and what is allowed.
+/// A setting that stops the start. The error is one line that names
+/// the setting and its allowed values.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("setting {name} ({origin}): `{given}` is not allowed; expected {expected}")]
     Value { name: String, origin: String, given: String, expected: String },
     #[error("setting {name} ({origin}): {reason}")]
     Rule { name: String, origin: String, reason: String },
-    #[error("setting `{name}` in {file} is not known; see `cyclorama serve --print-defaults` for all of them")]
+    #[error("setting `{name}` in {file} is unknown; `cyclorama serve --print-defaults` lists all settings")]
     Unknown { name: String, file: String },
-    #[error("setting `{name}` in {file} is no longer one: {now}; leave it out")]
+    #[error("setting `{name}` in {file} no longer exists: {now}; leave it out")]
     Retired { name: String, file: String, now: &'static str },
     #[error("settings file {file} cannot be read")]
     Read {
@@ -25,7 +26,7 @@ pub enum ConfigError {
         #[source]
         cause: std::io::Error,
     },
-    #[error("settings file {file} is not TOML: {reason}")]
+    #[error("settings file {file} is not valid TOML: {reason}")]
     Syntax { file: String, reason: String },
 }
 
@@ -34,10 +35,10 @@ const DEFAULTS: &str = include_str!("defaults.toml");
 /// Environment names without the usual prefix, which the contract fixes.
 const BARE_NAMES: &[&str] = &["allow_legacy_query_keys", "ort_dylib_path", "otel_exporter_otlp_endpoint"];
 
-/// Settings that there were once, by their short names, and what holds now.
-const RETIRED: &[(&str, &str)] = &[("credits_per_image", "a picture is one credit")];
+/// Settings that no longer exist, by their short names, and the rule that holds now.
+const RETIRED: &[(&str, &str)] = &[("credits_per_image", "an image is one credit")];
 
-/// What our own variables begin with.
+/// The prefix of our own variables.
 pub const PREFIX: &str = "CYCLORAMA_";
 
 struct Given {
@@ -45,19 +46,20 @@ struct Given {
     origin: &'static str,
 }
 
-/// Every setting given so far, by its short lower-case name.
+/// Every setting with its value, by its short lower-case name.
 pub struct Source {
     values: BTreeMap<String, Given>,
 }
 
 impl Source {
-    /// The commented defaults, as shipped.
+    /// Returns the defaults file with its comments, as shipped.
     pub fn defaults_text() -> &'static str {
         DEFAULTS
     }
 
-    /// Gathers the three layers. `environment` is passed in so that tests need not change the process. Only our own variables are looked at:
-    /// those of other programs may hold anything, also what is no text.
+    /// Gathers the three layers. `environment` is an argument so that tests need not change the
+    /// process. Only our own variables are read: those of other programs may hold anything, even
+    /// bytes that are not text.
     pub fn gather<N: Into<OsString>, V: Into<OsString>>(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (N, V)>,
@@ -106,12 +108,12 @@ impl Source {
         Ok(())
     }
 
-    /// The text of a setting; empty counts as not given.
+    /// Returns the text of a setting. An empty one counts as not given.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(|g| g.text.trim()).filter(|t| !t.is_empty())
     }
 
-    /// A number within bounds.
+    /// Returns a number within bounds, or an error that names the bounds.
     pub fn number<T>(&self, name: &str, allowed: RangeInclusive<T>) -> Result<T, ConfigError>
     where
         T: FromStr + PartialOrd + Display,
@@ -131,7 +133,8 @@ impl Source {
         }
     }
 
-    /// The error for a value that is not allowed. Values of settings that hold secrets are not repeated.
+    /// Returns the error for a value that is not allowed. Values of settings that
+    /// hold secrets are not repeated.
     pub fn refuse(&self, name: &str, expected: impl Into<String>) -> ConfigError {
         let secret = matches!(
             name,
@@ -146,12 +149,12 @@ impl Source {
         }
     }
 
-    /// The error for values that are allowed alone but not together.
+    /// Returns the error for values that are allowed alone but not together.
     pub fn rule(&self, name: &str, reason: impl Into<String>) -> ConfigError {
         ConfigError::Rule { name: env_name(name), origin: self.origin(name), reason: reason.into() }
     }
 
-    /// Whether nobody but the built-in defaults gave this setting.
+    /// True if only the built-in defaults gave this setting.
     pub fn is_default(&self, name: &str) -> bool {
         self.values.get(name).is_none_or(|g| g.origin == "default")
     }
@@ -161,8 +164,9 @@ impl Source {
     }
 }
 
-/// The setting that a variable of the environment gives. Other CYCLORAMA_ variables belong to the node and to the command line, so an
-/// unknown one is no error here; [`super::variables`] has a word to say about those that belong to nobody.
+/// Returns the setting that an environment variable gives. Other CYCLORAMA_ variables belong to the
+/// node and to the command line, so an unknown one is no error here; [`super::variables`] warns of
+/// those that nothing reads.
 fn setting_of(variable: &str) -> Option<String> {
     let short = variable.strip_prefix(PREFIX).unwrap_or(variable).to_ascii_lowercase();
     let is_ours = variable.starts_with(PREFIX)
@@ -170,7 +174,7 @@ fn setting_of(variable: &str) -> Option<String> {
     (is_ours && is_known(&short)).then_some(short)
 }
 
-/// The names of all settings, as [`Source::text`] takes them.
+/// Returns the names of all settings, as [`Source::text`] takes them.
 pub fn names() -> impl Iterator<Item = &'static str> {
     DEFAULTS.lines().filter_map(|line| {
         let (name, _) = line.trim_start_matches("# ").split_once('=')?;
@@ -180,18 +184,19 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// What holds now, of a setting that there was once.
+/// Returns the rule that holds now, for the name of a setting that no longer exists.
 pub fn retired(short: &str) -> Option<&'static str> {
     RETIRED.iter().find(|(name, _)| *name == short).map(|(_, now)| *now)
 }
 
-/// The name in the environment, which is how messages call a setting.
+/// Returns the name of a setting in the environment, which is also its name in messages.
 fn env_name(short: &str) -> String {
     let upper = short.to_ascii_uppercase();
     if BARE_NAMES.contains(&short) { upper } else { format!("{PREFIX}{upper}") }
 }
 
-/// A setting exists when the defaults file mentions it, commented or not: so none can be missing from the manual.
+/// True if the defaults file mentions the setting, commented or not: so no
+/// setting can be missing from the manual.
 fn is_known(short: &str) -> bool {
     names().any(|name| name == short)
 }

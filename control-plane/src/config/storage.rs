@@ -1,4 +1,5 @@
-//! What is kept where: the data folder, the database, the object store, the operator's token, the catalog.
+//! Settings of storage: the data folder, the database, the object store,
+//! the operator's token, the catalog.
 
 use super::objects::Objects;
 use super::{ConfigError, Source};
@@ -8,12 +9,12 @@ use std::path::PathBuf;
 #[derive(Debug, Clone)]
 pub struct Storage {
     pub data_dir: PathBuf,
-    /// As `sqlx` takes it. May hold a password.
+    /// The URL as `sqlx` takes it. May hold a password.
     pub database_url: Secret,
     pub objects: Objects,
-    /// A catalog release in place of the built-in one.
+    /// A catalog release to use instead of the built-in one.
     pub catalog: Option<PathBuf>,
-    /// Given from outside; otherwise one is made at first start.
+    /// The token in the settings. If there is none, one is made at first start.
     pub operator_token: Option<Secret>,
 }
 
@@ -24,7 +25,8 @@ impl Storage {
             None => sqlite_url(&data_dir.join("cyclorama.db").display().to_string()),
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => url.to_owned(),
             Some(url) => match url.strip_prefix("sqlite:") {
-                // Those who read and those who write would each have one of their own.
+                // A database in memory is refused: readers and the writer would
+                // each have one of their own.
                 Some(path) if !is_in_memory(path) => sqlite_url(path.trim_start_matches("//")),
                 _ => {
                     return Err(source.refuse("database_url", "sqlite:PATH or postgres://user:password@host/database"));
@@ -43,19 +45,19 @@ impl Storage {
         Ok(Storage { data_dir, catalog, database_url: Secret::new(database_url), objects, operator_token })
     }
 
-    /// The file of the database, where it is SQLite's.
+    /// Returns the file of the database, if it is SQLite.
     pub fn sqlite_file(&self) -> Option<PathBuf> {
         let path = self.database_url.reveal().strip_prefix("sqlite:")?;
         Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
     }
 }
 
-/// SQLite makes the file only when told to (`mode=rwc`).
+/// Returns the URL of an SQLite file. SQLite makes the file only with `mode=rwc`.
 fn sqlite_url(path: &str) -> String {
     if path.contains('?') { format!("sqlite:{path}") } else { format!("sqlite:{path}?mode=rwc") }
 }
 
-/// As `sqlx` reads what follows `sqlite:`.
+/// True if the database is in memory, by the rules of `sqlx` for the text after `sqlite:`.
 fn is_in_memory(path: &str) -> bool {
     let (file, parameters) = path.split_once('?').unwrap_or((path, ""));
     matches!(file.trim_start_matches("//"), "" | ":memory:")

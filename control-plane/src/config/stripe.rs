@@ -1,4 +1,4 @@
-//! Stripe: what we call it with, what it signs its events with, and where it is.
+//! Settings of Stripe: our key, the secret that signs its events, and its URL.
 
 use super::peer::is_safe;
 use super::{ConfigError, Source};
@@ -8,9 +8,9 @@ use url::Url;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripe {
     pub secret_key: Secret,
-    /// Of the webhook endpoint.
+    /// The secret of the webhook endpoint.
     pub webhook_secret: Secret,
-    /// No slash at the end.
+    /// URL of the API without the slash at its end.
     pub api_url: String,
 }
 
@@ -30,14 +30,18 @@ impl Stripe {
         };
         Ok(Stripe {
             secret_key: secret("stripe_secret_key", &["sk_", "rk_"], "a secret or restricted key, sk_... or rk_...")?,
-            webhook_secret: secret("stripe_webhook_secret", &["whsec_"], "the webhook endpoint's secret, whsec_...")?,
+            webhook_secret: secret(
+                "stripe_webhook_secret",
+                &["whsec_"],
+                "the secret of the webhook endpoint, whsec_...",
+            )?,
             api_url: api_url(source)?,
         })
     }
 }
 
 fn api_url(source: &Source) -> Result<String, ConfigError> {
-    let refuse = || source.refuse("stripe_api_url", "https://host, or http:// and an address of this machine");
+    let refuse = || source.refuse("stripe_api_url", "https://host, or http:// with an address of this machine");
     let url = Url::parse(source.text("stripe_api_url").unwrap_or_default()).map_err(|_| refuse())?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
     if !(is_safe(&url) && is_bare) {

@@ -1,11 +1,12 @@
-//! Variables of the environment that look like ours and are nobody's: a misspelt setting, or one that there was once, would otherwise be
-//! ignored without a word.
+//! Finds environment variables that look like ours but that nothing reads: a misspelt setting, or
+//! one that no longer exists, would otherwise be ignored silently.
 
 use super::source::{PREFIX, names, retired};
 use std::ffi::OsStr;
 use std::fmt;
 
-/// Read by the command line, the render node, and the scripts that set a machine up; without the prefix.
+/// Variables of the command line, the render node, and the scripts that set
+/// a machine up, without the prefix.
 const OF_OTHERS: &[&str] = &[
     "ADMIN_URL",
     "CACHE",
@@ -28,13 +29,14 @@ const OF_OTHERS: &[&str] = &[
     "URL",
 ];
 
-/// Variables of the test suite and its benchmarks, and those that Kubernetes makes for a service that is called `cyclorama`.
+/// Prefixes of variables of the test suite and its benchmarks, and of those that Kubernetes makes
+/// for a service named `cyclorama`.
 const FOREIGN_STARTS: &[&str] = &["TEST_", "BENCH_", "PORT_", "SERVICE_"];
 
-/// Names less alike than this (Jaro-Winkler) have nothing to do with each other.
+/// Least Jaro-Winkler similarity of a misspelt name. Names that are less similar are unrelated.
 const ALIKE: f64 = 0.85;
 
-/// One that nothing reads. Shown as a sentence about it.
+/// A variable that nothing reads. It is displayed as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVariable {
     name: String,
@@ -43,11 +45,11 @@ pub struct UnknownVariable {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Why {
-    /// It is like none of ours.
+    /// The name is similar to none of ours.
     Strange,
     /// The variable that may have been meant.
     Misspelt(String),
-    /// There was a setting of that name; what holds now.
+    /// A setting of that name existed; the text is the rule that holds now.
     Retired(&'static str),
 }
 
@@ -62,7 +64,7 @@ impl fmt::Display for UnknownVariable {
     }
 }
 
-/// Those among the names of an environment.
+/// Returns the variables among the names of an environment that nothing reads.
 pub fn unknown(environment: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Vec<UnknownVariable> {
     let known: Vec<String> =
         names().map(str::to_ascii_uppercase).chain(OF_OTHERS.iter().map(|name| (*name).to_owned())).collect();
@@ -100,7 +102,7 @@ mod tests {
             ("CYCLORAMA_WXYZ", Some("is not a setting and is ignored".to_owned())),
             (
                 "CYCLORAMA_CREDITS_PER_IMAGE",
-                Some("is no longer a setting and is ignored: a picture is one credit".to_owned()),
+                Some("is no longer a setting and is ignored: an image is one credit".to_owned()),
             ),
             ("CYCLORAMA_LISTEN", None),
             ("CYCLORAMA_BASE_URL", None),

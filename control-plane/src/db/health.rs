@@ -1,7 +1,7 @@
-//! Whether the database can be written, as the last of the writes says that this process makes every two seconds
-//! anyway; and which connections are of no use any more. A database that has become read-only (a failover, a standby,
-//! a full or lost disk) answers reads as before, and its old connections stay as they are when it can be written
-//! again.
+//! Health of the database: whether it can be written, as the last of the writes shows that this
+//! process makes every two seconds anyway; and which connections can no longer be used. A database
+//! that has become read-only (a failover, a standby, a full or lost disk) answers reads as before,
+//! and its old connections stay as they are after it can be written again.
 
 use super::kind::DatabaseKind;
 use sqlx::AnyConnection;
@@ -9,25 +9,26 @@ use sqlx::pool::PoolConnectionMetadata;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Five writes that did not come back: whatever holds them up, this process cannot charge.
+/// Maximum age of the last successful write. Five writes did not return by then: whatever the
+/// cause, this process cannot charge.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
-/// What a session says whose transactions cannot write.
+/// Returns `on` in a session whose transactions cannot write.
 const READ_ONLY: &str = "select current_setting('transaction_read_only')";
 
-/// Shared by the pools of one database.
+/// The health of one database, shared by its pools.
 #[derive(Debug, Clone, Default)]
 pub struct Health(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     written_at: Option<Instant>,
-    /// When the last write failed, until one succeeds.
+    /// Time of the last failed write, until one succeeds.
     failed_at: Option<Instant>,
 }
 
 impl Health {
-    /// Notes how a write ended that was made to learn this.
+    /// Records the result of a write that was made as a check.
     pub fn note(&self, is_written: bool, now: Instant) {
         let mut state = self.lock();
         match is_written {
@@ -36,14 +37,16 @@ impl Health {
         }
     }
 
-    /// Whether the last write went through, not long ago. Where nobody writes to learn it, nothing is known against it.
+    /// Returns true if the last write succeeded and is recent. Also true if no write has been made
+    /// as a check, because nothing is known then.
     pub fn is_writable(&self, now: Instant) -> bool {
         let state = self.lock();
         let is_late = state.written_at.is_some_and(|at| now.duration_since(at) > SILENCE_MAX);
         state.failed_at.is_none() && !is_late
     }
 
-    /// Whether a resting connection may be used; one that may not is closed, and another opened.
+    /// Returns true if an idle connection may be used; otherwise the pool closes
+    /// it and opens another.
     pub async fn is_usable(
         &self,
         kind: DatabaseKind,
@@ -51,13 +54,14 @@ impl Health {
         about: &PoolConnectionMetadata,
     ) -> Result<bool, sqlx::Error> {
         let failed_at = self.lock().failed_at;
-        // While nothing can be written, every connection is opened again once after each failed write: often enough to notice that the
-        // trouble is over, and no more than the pool's size in two seconds.
+        // While writes fail, every connection is opened again once after each failed write: often
+        // enough to notice when writes work again, and no more than the pool's size in two seconds.
         let is_older = failed_at.is_some_and(|at| about.age > at.elapsed());
         match kind {
             DatabaseKind::Sqlite => Ok(!is_older),
             DatabaseKind::Postgres => {
-                // In place of sqlx's ping: as many round trips, and it tells a session that has ended from one that only reads.
+                // Replaces sqlx's ping: it takes as many round trips, and it distinguishes a
+                // session that has ended from one that can only read.
                 let read_only: String = sqlx::query_scalar(READ_ONLY).fetch_one(&mut *connection).await?;
                 Ok(read_only != "on" || (failed_at.is_some() && !is_older))
             }

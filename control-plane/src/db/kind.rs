@@ -1,6 +1,6 @@
 //! The two databases that the service works with.
 
-/// Which database answers.
+/// The database in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseKind {
     Sqlite,

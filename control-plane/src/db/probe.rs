@@ -1,21 +1,22 @@
-//! One ping of the database at a time in a process, for everybody who asks whether it is ready. A ping takes a turn of SQLite's one writer, and
-//! anybody may ask as often as they like.
+//! Readiness checks of the database. One ping at a time in a process serves all callers: a ping
+//! needs a turn of SQLite's one writer, and anybody may check readiness as often as they like.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How long an answer is given again: shorter than any load balancer's pause between two probes.
+/// Time for which a result is reused: shorter than any load balancer's pause between two probes.
 const KEPT: Duration = Duration::from_millis(250);
 
-/// Whether the database is ready, and when that was found; `None` while the ping is under way.
+/// True if the database is ready, with the time of the check. `None` while the ping is under way.
 type Answer = Option<(bool, Instant)>;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Probe(Arc<Mutex<Option<watch::Receiver<Answer>>>>);
 
 impl Probe {
-    /// The answer of the ping that is under way or has just ended, or else of `ping`, which goes on also when its caller leaves.
+    /// Returns the result of the ping that is under way or has just ended, or else of `ping`, which
+    /// continues even if its caller leaves.
     pub async fn ask(&self, ping: impl Future<Output = bool> + Send + 'static) -> bool {
         let mut answer = self.answer(ping);
         let told = answer.wait_for(Option::is_some).await;
@@ -67,7 +68,7 @@ mod tests {
                 }
             };
             let held = database.begin().await.expect("begins");
-            // The ping goes on although the caller that began it hangs up.
+            // The ping continues although the caller that began it disconnects.
             assert!(futures::poll!(Box::pin(ask())).is_pending());
             let mut asking = Box::pin(futures::future::join_all((0..200).map(|_| ask())));
             assert!(futures::poll!(asking.as_mut()).is_pending());

@@ -1,5 +1,6 @@
-//! Clients that ask for a new picture and leave before they pay. It costs them nothing, and the picture stays: so there
-//! are only so many a day.
+//! Limit on clients that request a new image and leave before they pay. Such a request costs the
+//! client nothing, and the image stays; therefore an account may leave only a limited number of
+//! them unpaid in a day.
 
 use super::looks::Looks;
 use super::{DeliveryError, Order};
@@ -8,30 +9,34 @@ use crate::db::Database;
 use crate::ledger;
 use crate::renders::Renders;
 
-/// Whether an account may begin one more render: `allowed` may be left unpaid in a day, and one more for each credit
-/// that it spends, so that a client that comes back for its picture and pays has used up nothing.
+/// True if an account may begin one more render. It may leave `allowed` renders unpaid in a day,
+/// and one more for each credit that it spends, so that a client that comes back for its image and
+/// pays has used up nothing.
 fn has_room(abandoned: i64, allowed: i64, credits_spent: i64) -> bool {
     abandoned < allowed.saturating_add(credits_spent.max(0))
 }
 
-/// Counts new pictures that accounts leave unpaid.
+/// Counts new images that accounts leave unpaid, and refuses further ones.
 #[derive(Debug, Clone)]
 pub struct Abandoned {
     pub renders: Renders,
     pub looks: Looks,
     pub db: Database,
     pub clock: Clock,
-    /// That an account may leave unpaid in a UTC day, beside one for each credit that it spends.
+    /// Number of new images that an account may leave unpaid in a UTC day, beside one for each
+    /// credit that it spends.
     pub allowed_per_day: i64,
 }
 
 impl Abandoned {
-    /// Refuses to begin a new picture for an account that has left too many unpaid today. One that is in the making may be waited for by
-    /// everybody: a client that comes back for what it left begins nothing.
+    /// Fails with [`DeliveryError::TooManyAbandoned`] if a request would begin a new image for an
+    /// account that has left too many unpaid today. Every account may wait for an image that is
+    /// being made: a client that comes back for the image that it left begins nothing.
     pub async fn refuse_too_many(&self, account_id: &str, order: &Order) -> Result<(), DeliveryError> {
         let today = self.clock.now().utc_day_start();
         let abandoned = self.renders.abandoned_since(account_id, today).await?;
-        // Hardly anybody leaves more than that; what was spent need not be read for everybody else.
+        // Hardly any account leaves more than that, so the spend need not be read for most
+        // requests.
         if has_room(abandoned, self.allowed_per_day, 0) {
             return Ok(());
         }
@@ -47,8 +52,8 @@ impl Abandoned {
         Err(DeliveryError::TooManyAbandoned { abandoned, reset_at: today.utc_day_end() })
     }
 
-    /// Notes that the client of a new picture has left. Done before its credits are given back, so that they are not used to ask again
-    /// meanwhile.
+    /// Records that the client of a new image has left. This happens before its credits are given
+    /// back, so that they cannot pay for another new image before the record exists.
     pub async fn note(&self, account_id: &str, order: &Order) {
         let noted = async {
             match self.looks.kept_variant(order).await? {
@@ -57,7 +62,11 @@ impl Abandoned {
             }
         };
         if let Err(error) = noted.await {
-            tracing::warn!(error = &error as &dyn std::error::Error, account_id, "an abandoned render was not noted");
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                account_id,
+                "an abandoned render could not be counted"
+            );
         }
     }
 }

@@ -1,109 +1,114 @@
-//! A picture for a key: counted, charged exactly when it is delivered, given back when it is not.
+//! Delivery of an image to an API key: the request is counted, charged exactly when the image is
+//! delivered, and given its credit back when it is not.
 //!
-//! Bytes that are in memory are counted, charged and recorded in one entry of the meter. Everything else is held first, and settled
-//! or released when it ends, by a task that outlives a client who hangs up.
+//! An image whose bytes are in memory is counted, charged and recorded in one entry of the meter.
+//! For any other image a credit is held first. The hold is settled or released at the end by a task
+//! that outlives a client that disconnects.
 
 use super::abandoned::Abandoned;
-use super::find::{Described, Pictures, Ready};
-use super::framed::Framed;
+use super::find::{ImageDescription, Images, ReadyImage};
+use super::framed::FramedImage;
 use super::{DeliveryError, Order, etag};
 use crate::accounts::caller::Caller;
 use crate::clock::Clock;
 use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
-    self, AnswerToKeep, Charge, Credits, Entry, KeyCap, Meter, MeterError, Metered, NewDeliveryUrl, Outcome, RateCount,
-    Source,
+    self, AnswerToKeep, Charge, Credits, Entry, KeyCap, Meter, MeterAnswer, MeterError, NewDeliveryUrl, Outcome,
+    RateCount, Source,
 };
-use crate::renders::{Asker, Lane};
+use crate::renders::{Lane, Requester};
 use crate::turns::waiting::{current_turn, with_turn};
 use cyclorama_core::traces::Trace;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Beyond the longest wait for a render: a hold that is older belongs to nobody.
+/// Time after the longest wait for a render at which a hold expires, in milliseconds: no request
+/// needs an older hold.
 const HOLD_MARGIN_MS: i64 = 60_000;
 
-/// Between two tries to release a hold while the ledger cannot be written.
+/// Pause between two attempts to release a hold while the ledger cannot be written.
 const RELEASE_AGAIN: Duration = Duration::from_secs(1);
 
-/// One picture that a key asks for, and what goes with it.
+/// A request of a key for one image, with its conditions.
 #[derive(Debug, Clone)]
-pub struct Asked<'a> {
+pub struct KeyedRequest<'a> {
     pub order: &'a Order,
-    /// Validators of the bytes that the client has.
+    /// The client's `If-None-Match`: validators of the bytes that it has.
     pub if_none_match: Option<&'a str>,
-    /// A picture of more bytes is replaced by a smaller copy before it is charged.
+    /// Maximum size in bytes: a larger image is replaced by a smaller copy before it is charged.
     pub bytes_max: Option<usize>,
-    /// Of a named request: what it is told is kept with its charge.
+    /// The attempt of a request with an idempotency key; its answer is stored with its charge.
     pub attempt: Option<&'a Attempt>,
-    /// A signed address that the same credit pays for.
-    pub address: Option<PaidAddress>,
+    /// A signed URL that the same credit pays for.
+    pub address: Option<PaidUrl>,
 }
 
-impl<'a> Asked<'a> {
-    /// The picture and nothing else.
+impl<'a> KeyedRequest<'a> {
+    /// Returns a request for the image and nothing else.
     pub fn for_order(order: &'a Order) -> Self {
-        Asked { order, if_none_match: None, bytes_max: None, attempt: None, address: None }
+        KeyedRequest { order, if_none_match: None, bytes_max: None, attempt: None, address: None }
     }
 }
 
-/// A signed address that is good once the picture beside it is paid for.
+/// A signed URL that becomes valid once the image beside it is paid for.
 #[derive(Debug, Clone)]
-pub struct PaidAddress {
+pub struct PaidUrl {
     pub url: NewDeliveryUrl,
-    /// JSON; what a named request is told.
+    /// The answer to a request with an idempotency key, as JSON.
     pub answer: String,
 }
 
-/// What a request came to.
+/// The outcome of a request for an image.
 #[derive(Debug)]
 pub enum Delivered {
     Image {
-        ready: Ready,
+        ready: ReadyImage,
         source: Source,
         remaining: Credits,
     },
-    /// The client has these bytes; free.
+    /// The client has these bytes already; free.
     NotModified {
         etag: String,
         remaining: Credits,
     },
 }
 
-/// What is kept of the answer to a named request for a picture. Its bytes are found again.
+/// The stored part of the answer to a request for an image with an idempotency key. The image's
+/// bytes are not stored with it; they are found again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ReplayedAnswer {
     pub request_id: String,
     pub source: Source,
 }
 
-impl Told {
+impl ReplayedAnswer {
     fn to_keep(request_id: &str, source: Source, attempt_id: Option<String>) -> Option<AnswerToKeep> {
-        let told = Told { request_id: request_id.to_owned(), source };
+        let told = ReplayedAnswer { request_id: request_id.to_owned(), source };
         let answer = serde_json::to_string(&told).unwrap_or_default();
         attempt_id.map(|attempt_id| AnswerToKeep { attempt_id, answer })
     }
 }
 
-/// What a HEAD request is told; free, and never renders.
+/// The answer to a HEAD request; it is free, and never renders.
 #[derive(Debug)]
-pub struct Shown {
-    /// `None` where it depends on the picture, which does not exist.
-    pub framed: Option<Framed>,
+pub struct HeadAnswer {
+    /// `None` where the size depends on the image and the image does not exist.
+    pub framed: Option<FramedImage>,
     pub is_rendered: bool,
-    /// Given when the picture exists.
+    /// `Some` if the image exists.
     pub etag: Option<String>,
-    /// Of the bytes, where they are stored.
+    /// Length of the bytes, where they are stored.
     pub length: Option<u64>,
     pub not_modified: bool,
     pub remaining: Credits,
 }
 
-/// Delivers pictures to holders of keys: counted, charged, found, given back where they are not delivered. Cheap to clone.
+/// Delivers images to holders of keys: counts, charges and finds them, and gives the credit back
+/// for images that are not delivered. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Deliveries {
-    pictures: Pictures,
+    pictures: Images,
     abandoned: Abandoned,
     meter: Meter,
     clock: Clock,
@@ -112,8 +117,9 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Delivers what `pictures` finds, and charges it with `meter`. `render_wait` is the longest wait for a render.
-    pub fn new(pictures: Pictures, abandoned: Abandoned, meter: Meter, clock: Clock, render_wait: Duration) -> Self {
+    /// Creates the deliveries of images that `pictures` finds, charged with `meter`. `render_wait`
+    /// is the longest wait for a render.
+    pub fn new(pictures: Images, abandoned: Abandoned, meter: Meter, clock: Clock, render_wait: Duration) -> Self {
         Deliveries { pictures, abandoned, meter, clock, render_wait }
     }
 
@@ -125,16 +131,20 @@ impl Deliveries {
         }
     }
 
-    /// Delivers the order's bytes to the caller. All that can fail comes before the credit is kept: bytes that are not
-    /// at hand are found while it is held, and a signed address beside them becomes good in the transaction that
-    /// settles the hold.
+    /// Delivers the order's bytes to the caller and charges one credit. Everything that can fail
+    /// happens before the credit is debited: bytes that are not in memory are found while the
+    /// credit is held, and a signed URL beside them becomes valid in the transaction that settles
+    /// the hold.
+    ///
+    /// Fails with [`DeliveryError`] if the request is over a rate limit, the balance or a cap does
+    /// not cover the credit, or the image cannot be made or read. Then nothing is charged.
     pub async fn deliver(
         &self,
         caller: &Caller,
         request_id: &str,
-        asked: Asked<'_>,
+        asked: KeyedRequest<'_>,
     ) -> Result<Delivered, DeliveryError> {
-        let Asked { order, if_none_match, bytes_max, attempt, address } = asked;
+        let KeyedRequest { order, if_none_match, bytes_max, attempt, address } = asked;
         let attempt_id = attempt.map(|attempt| attempt.id().to_owned());
         let rendered = match self.pictures.rendered(order).await {
             Ok(rendered) => rendered,
@@ -152,7 +162,7 @@ impl Deliveries {
                     return Ok(Delivered::NotModified { etag, remaining });
                 }
             }
-            let fits = |ready: &Ready| bytes_max.is_none_or(|bytes_max| ready.bytes.len() <= bytes_max);
+            let fits = |ready: &ReadyImage| bytes_max.is_none_or(|bytes_max| ready.bytes.len() <= bytes_max);
             if address.is_none()
                 && let Some(ready) = self.pictures.at_hand(order, picture).await.filter(fits)
             {
@@ -160,7 +170,7 @@ impl Deliveries {
                     account_id: caller.account_id.clone(),
                     credits: Credits::PER_PICTURE,
                     delivery: delivered(&caller.key_id, request_id, order, &ready, Source::Cache),
-                    keep: Told::to_keep(request_id, Source::Cache, attempt_id),
+                    keep: ReplayedAnswer::to_keep(request_id, Source::Cache, attempt_id),
                 };
                 let remaining = self.submit(caller, charge).await?;
                 return Ok(Delivered::Image { ready, source: Source::Cache, remaining });
@@ -176,13 +186,13 @@ impl Deliveries {
         held.settle_when_found(caller, request_id, order, bytes_max, source).await
     }
 
-    /// Holds the credit of a picture that is to be found.
+    /// Holds the credit of an image that is about to be found.
     async fn hold(
         &self,
         caller: &Caller,
         attempt_id: Option<String>,
-        address: Option<PaidAddress>,
-    ) -> Result<Held, DeliveryError> {
+        address: Option<PaidUrl>,
+    ) -> Result<Hold, DeliveryError> {
         let hold_id = uuid::Uuid::now_v7().to_string();
         let hold = Charge::Hold {
             account_id: caller.account_id.clone(),
@@ -190,11 +200,12 @@ impl Deliveries {
             hold_id: hold_id.clone(),
             expires_at_ms: self.clock.now().0 + self.render_wait.as_millis() as i64 + HOLD_MARGIN_MS,
         };
-        let held = Held { deliveries: self.clone(), hold_id, attempt_id, address };
+        let held = Hold { deliveries: self.clone(), hold_id, attempt_id, address };
         match self.submit(caller, hold).await {
             Ok(_) => Ok(held),
             Err(error) => {
-                // When the ledger did not answer the hold may be there: giving back what is not there does nothing.
+                // When the ledger did not answer, the hold may exist. Releasing a hold that does
+                // not exist has no effect.
                 if !matches!(error, DeliveryError::Meter(_)) {
                     held.was_never_opened();
                 }
@@ -203,38 +214,39 @@ impl Deliveries {
         }
     }
 
-    /// What `HEAD` says about the order.
+    /// Returns the answer to a `HEAD` request for the order.
     pub async fn show(
         &self,
         caller: &Caller,
         order: &Order,
         if_none_match: Option<&str>,
-    ) -> Result<Shown, DeliveryError> {
+    ) -> Result<HeadAnswer, DeliveryError> {
         let described = async {
             let rendered = self.pictures.rendered(order).await?;
             let described = match &rendered {
                 Some(picture) => self.pictures.described(order, picture).await?,
-                None => Described { framed: order.framed_in_advance(), etag: None, length: None },
+                None => ImageDescription { framed: order.framed_in_advance(), etag: None, length: None },
             };
             Ok::<_, DeliveryError>((rendered.is_some(), described))
         };
-        let (is_rendered, Described { framed, etag, length }) = match described.await {
+        let (is_rendered, ImageDescription { framed, etag, length }) = match described.await {
             Ok(described) => described,
             Err(error) => return self.after_count(caller, error).await,
         };
         let not_modified = matches!((&etag, if_none_match), (Some(etag), Some(given)) if etag::matches(given, etag));
         let remaining = self.submit(caller, Charge::Read { account_id: caller.account_id.clone() }).await?;
-        Ok(Shown { framed, is_rendered, etag, length, not_modified, remaining })
+        Ok(HeadAnswer { framed, is_rendered, etag, length, not_modified, remaining })
     }
 
-    /// A request that failed before it was counted is counted all the same.
+    /// Counts a request that failed before it was counted, and returns its error.
     pub(super) async fn after_count<T>(&self, caller: &Caller, error: DeliveryError) -> Result<T, DeliveryError> {
         self.count(caller).await?;
         Err(error)
     }
 
-    /// Counts the request, unless that was done, and charges it in one entry. Gives the balance after it. The window
-    /// that the request is counted in goes to the caller.
+    /// Counts the request, unless that was done already, and charges it in one entry. Returns the
+    /// balance after it. Stores the rate limit's window that the request is counted in with the
+    /// caller.
     pub(super) async fn submit(&self, caller: &Caller, charge: Charge) -> Result<Credits, DeliveryError> {
         let required = charge.asks();
         let count = (!caller.is_counted).then(|| RateCount {
@@ -251,11 +263,12 @@ impl Deliveries {
         balance_after(metered?, required)
     }
 
-    /// Tries to release a hold; one that fails goes on beside its caller until the hold is past its time, when the sweeper releases it.
+    /// Tries to release a hold. If that fails, a task repeats it until the hold expires; then the
+    /// sweeper releases it.
     async fn release(&self, hold_id: String) {
         let entry = Entry::uncounted(Charge::Release { hold_id });
         let Err(error) = self.meter.submit(entry.clone()).await else { return };
-        tracing::warn!(error = &error as &dyn std::error::Error, "a hold could not be released yet");
+        tracing::warn!(error = &error as &dyn std::error::Error, "a hold could not be released; it is retried");
         let meter = self.meter.clone();
         let tries = (self.render_wait.as_millis() as i64 + HOLD_MARGIN_MS) / RELEASE_AGAIN.as_millis() as i64;
         tokio::spawn(async move {
@@ -270,7 +283,7 @@ impl Deliveries {
     }
 }
 
-fn balance_after(metered: Metered, required: Credits) -> Result<Credits, DeliveryError> {
+fn balance_after(metered: MeterAnswer, required: Credits) -> Result<Credits, DeliveryError> {
     match (metered.outcome, metered.window) {
         (Outcome::Done { remaining }, _) => Ok(remaining.unwrap_or_default()),
         (Outcome::RateLimited { limit, of_account }, Some(window)) => {
@@ -286,12 +299,12 @@ fn balance_after(metered: Metered, required: Credits) -> Result<Credits, Deliver
     }
 }
 
-/// What is recorded of a picture that is handed over.
+/// Returns the record of an image that is delivered.
 pub(super) fn delivered(
     key_id: &str,
     request_id: &str,
     order: &Order,
-    ready: &Ready,
+    ready: &ReadyImage,
     source: Source,
 ) -> ledger::Delivery {
     ledger::Delivery {
@@ -308,23 +321,25 @@ pub(super) fn delivered(
     }
 }
 
-/// A hold that this request opens. However the request ends, dropping this gives the credits back unless they were settled.
-struct Held {
+/// A hold that this request opens. However the request ends, dropping the value gives the credits
+/// back unless they were settled.
+struct Hold {
     deliveries: Deliveries,
     hold_id: String,
-    /// Of a named request.
+    /// The attempt of a request with an idempotency key.
     attempt_id: Option<String>,
-    /// What it pays for beside the picture.
-    address: Option<PaidAddress>,
+    /// The signed URL that the hold pays for beside the image.
+    address: Option<PaidUrl>,
 }
 
-impl Held {
-    /// Nothing to give back.
+impl Hold {
+    /// Drops the value without releasing a hold.
     fn was_never_opened(mut self) {
         self.hold_id.clear();
     }
 
-    /// Finds the bytes and settles, or releases: also when the client hangs up meanwhile.
+    /// Finds the bytes and settles the hold, or releases it if that fails. It does so also when the
+    /// client disconnects meanwhile.
     async fn settle_when_found(
         self,
         caller: &Caller,
@@ -335,16 +350,17 @@ impl Held {
     ) -> Result<Delivered, DeliveryError> {
         let (mut answer, answered) = oneshot::channel();
         let (caller, request_id, order) = (caller.clone(), request_id.to_owned(), order.clone());
-        let asker = Asker::account(Lane::Interactive, &caller.account_id);
+        let requester = Requester::account(Lane::Interactive, &caller.account_id);
         let finding = async move {
             let deliveries = self.deliveries.clone();
             let finding = async {
-                let found = deliveries.pictures.obtain(&order, &asker).await?;
+                let found = deliveries.pictures.find_or_render(&order, &requester).await?;
                 deliveries.pictures.within(&order, found, bytes_max).await
             };
             let found = tokio::select! {
                 found = finding => found,
-                // The client has left: dropping the hold gives the credits back. The render goes on for a while, for whoever asks again.
+                // The client has left: dropping the hold gives the credits back. The render goes on
+                // for a while, for a client that repeats the request.
                 () = answer.closed() => {
                     if source == Source::Generated {
                         deliveries.abandoned.note(&caller.account_id, &order).await;
@@ -359,7 +375,7 @@ impl Held {
             let (ended, entry_id) = match ended {
                 Ok((delivered, entry_id)) => (Ok(delivered), entry_id),
                 Err((held, error)) => {
-                    // Made all the same, and not paid for.
+                    // The image was made all the same, and is not paid for.
                     if matches!(error, DeliveryError::NoPlace(_)) && source == Source::Generated {
                         deliveries.abandoned.note(&caller.account_id, &order).await;
                     }
@@ -367,7 +383,7 @@ impl Held {
                     (Err(error), None)
                 }
             };
-            // The client left while the picture was paid.
+            // The client left while the image was being paid for.
             if let (Err(Ok(_)), Some(entry_id)) = (answer.send(ended), entry_id) {
                 if source == Source::Generated {
                     deliveries.abandoned.note(&caller.account_id, &order).await;
@@ -379,19 +395,20 @@ impl Held {
         answered.await.unwrap_or(Err(DeliveryError::HoldLost))
     }
 
-    /// Keeps the credits; the entry that says so comes with the picture.
+    /// Settles the hold, which debits the credits. Returns the image and the id of the debit's
+    /// entry.
     async fn settle(
         mut self,
         caller: &Caller,
         request_id: &str,
         order: &Order,
-        ready: Ready,
+        ready: ReadyImage,
         source: Source,
     ) -> Result<(Delivered, Option<String>), (Self, DeliveryError)> {
         let delivery = delivered(&caller.key_id, request_id, order, &ready, source);
         let (keep, address) = match self.address.take() {
-            None => (Told::to_keep(request_id, source, self.attempt_id.take()), None),
-            Some(PaidAddress { url, answer }) => {
+            None => (ReplayedAnswer::to_keep(request_id, source, self.attempt_id.take()), None),
+            Some(PaidUrl { url, answer }) => {
                 let attempt_id = self.attempt_id.take();
                 (attempt_id.map(|attempt_id| AnswerToKeep { attempt_id, answer }), Some(Box::new(url)))
             }
@@ -411,14 +428,14 @@ impl Held {
         }
     }
 
-    /// Gives the credits back before the client is told.
+    /// Gives the credits back before the client gets its answer.
     async fn release(mut self) {
         let hold_id = std::mem::take(&mut self.hold_id);
         self.deliveries.release(hold_id).await;
     }
 }
 
-impl Drop for Held {
+impl Drop for Hold {
     fn drop(&mut self) {
         if self.hold_id.is_empty() {
             return;

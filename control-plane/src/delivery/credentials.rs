@@ -1,6 +1,8 @@
-//! Content Credentials: a C2PA manifest in each picture that goes out, signed with the operator's certificate, that says a model made it
-//! and which program (C2PA specification 2.x). Only what is delivered is signed; masters and layers stay as nodes made them, and the
-//! key stays on the control plane.
+//! Content Credentials: a C2PA manifest in each delivered image, signed with the operator's
+//! certificate. The manifest says that a model made the image, and with which program (C2PA
+//! specification 2.x). Only delivered images are signed; masters and layers stay as nodes made
+//! them, and the key stays on the control plane.
+//!
 //!
 //! Why: `docs/decisions/pictures-and-caching.md` (Content Credentials (C2PA): who signs, when and
 //! where).
@@ -13,13 +15,15 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a certificate's key may be for, tried in this order: the key itself does not say it in words.
+/// Signature algorithms that a certificate's key may be for, tried in this order: the key itself
+/// does not name its algorithm.
 const ALGORITHMS: [SigningAlg; 5] =
     [SigningAlg::Es256, SigningAlg::Ed25519, SigningAlg::Es384, SigningAlg::Es512, SigningAlg::Ps256];
 
-/// A picture of one pixel, to try a certificate with.
+/// An image of one pixel, to try a certificate with.
 const TRIAL: &[u8] = include_bytes!("one-pixel.png");
 
+/// The errors of reading the certificate and of signing.
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialsError {
     #[error("cannot read {}", path.display())]
@@ -34,7 +38,7 @@ pub enum CredentialsError {
     Sign(#[source] c2pa::Error),
 }
 
-/// Signs pictures. Cheap to clone.
+/// Signs images. Cheap to clone.
 #[derive(Clone)]
 pub struct Credentials {
     context: Arc<Context>,
@@ -48,7 +52,10 @@ impl std::fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// `certificate`: the chain in PEM, the signer's own first; `key`: its private key in PEM (PKCS #8). Tried before it is believed.
+    /// Reads the signer. `certificate` is the chain in PEM, the signer's own certificate first;
+    /// `key` is its private key in PEM (PKCS #8). They are tried on an image before they are
+    /// accepted. Fails with [`CredentialsError`] if a file cannot be read, or if certificate and
+    /// key do not sign.
     pub fn open(certificate: &Path, key: &Path) -> Result<Self, CredentialsError> {
         let read = |path: &Path| {
             std::fs::read(path).map_err(|source| CredentialsError::Read { path: path.to_path_buf(), source })
@@ -74,12 +81,13 @@ impl Credentials {
         Err(CredentialsError::Unusable(reasons.join("; ")))
     }
 
-    /// Names the certificate: another one makes other bytes.
+    /// Returns the id of the certificate. Another certificate makes other bytes.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The picture with a manifest in it. Never the same bytes twice: a manifest has a random name and salts.
+    /// Returns the image with a manifest in it. The bytes are never the same twice: a manifest has
+    /// a random name and salts.
     pub fn sign(&self, picture: &[u8], format: Format) -> Result<Vec<u8>, CredentialsError> {
         self.embed(picture, format).map_err(CredentialsError::Sign)
     }
@@ -96,7 +104,8 @@ impl Credentials {
     }
 }
 
-/// What a reader finds wrong with a signed PNG. Whom the reader trusts does not matter here.
+/// Returns the problems that a reader finds with a signed PNG, or `None`. It does not matter here
+/// which signers the reader trusts.
 fn problem_of(signed: Vec<u8>) -> Option<String> {
     match Reader::from_context(Context::new()).with_stream(Format::Png.media_type(), Cursor::new(signed)) {
         Ok(read) if read.validation_state() == ValidationState::Invalid => {

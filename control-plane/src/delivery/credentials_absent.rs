@@ -1,5 +1,5 @@
-//! Stands in for `credentials.rs` in a build without the feature `content-credentials`: nothing is signed, and a certificate in the settings stops
-//! the start with a line that says why.
+//! Replaces `credentials.rs` in a build without the feature `content-credentials`: no image is
+//! signed, and a certificate in the settings stops the start with an error that says why.
 
 use cyclorama_core::Format;
 use std::convert::Infallible;
@@ -11,7 +11,7 @@ pub enum CredentialsError {
     NotBuilt,
 }
 
-/// Signs pictures: in this build there is none.
+/// Signs images; no value of this type exists in this build.
 #[derive(Debug, Clone)]
 pub struct Credentials(Infallible);
 

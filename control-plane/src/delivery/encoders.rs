@@ -1,43 +1,45 @@
-//! Who may keep a core busy with decoding, resizing, encoding and signing, and when.
+//! Limits on how much work for free and for paid requests may keep cores busy with decoding,
+//! resizing, encoding and signing.
 
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long work for nobody's credit waits for a place.
+/// The longest time that free work waits for a place.
 const FREE_WAIT: Duration = Duration::from_secs(5);
 
-/// How much work for nobody's credit may wait. What waits holds a request and no picture.
+/// Maximum amount of free work that may wait. Waiting work holds a request and no image.
 const FREE_WAITING_MAX: usize = 32;
 
-/// Of the cores, one in so many does work for nobody's credit; at least one.
+/// One in this many cores does free work, and at least one core.
 const CORES_FOR_ONE_FREE: usize = 4;
 
-/// For whom work is done.
+/// The kind of request for which work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// For a credit: a key's request, or an address that was paid for.
+    /// Work for a credit: a key's request, or a signed URL.
     Paid,
-    /// For a visitor, a partner's page or a page of ours.
+    /// Work for a visitor, a partner's page or a page of the service itself.
     Free,
 }
 
-/// Places for work that keeps a core busy. Those for paid work are its own: however much free work there is, none of it takes one. Cheap to
-/// clone.
+/// Places for work that keeps a core busy. Paid work has places of its own, which free work never
+/// takes. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Encoders {
     paid: Arc<Semaphore>,
     free: Arc<Semaphore>,
-    /// Free work that runs or waits.
+    /// Places for free work that runs or waits.
     free_admitted: Arc<Semaphore>,
     free_wait: Duration,
 }
 
-/// There is too much free work.
+/// The error that there is too much free work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Busy;
 
 impl Encoders {
+    /// Creates places for a machine with this many cores.
     pub fn new(cores: usize) -> Self {
         Self::with_wait(cores, FREE_WAIT)
     }
@@ -52,7 +54,9 @@ impl Encoders {
         }
     }
 
-    /// Does `task` on a thread of its own when there is a place. It keeps its place to its end, also when nobody waits for it any more.
+    /// Runs `task` on a thread of its own when there is a place. The task keeps its place to its
+    /// end, even when no request waits for it any more. Fails with [`Busy`] if free work finds no
+    /// place in time.
     pub async fn run<T: Send + 'static>(
         &self,
         work: Work,

@@ -1,4 +1,4 @@
-//! Why a picture is not delivered.
+//! The errors with which an image is not delivered.
 
 use super::credentials::CredentialsError;
 use crate::clock::UnixMs;
@@ -11,7 +11,7 @@ use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::wire::FailureKind;
 use std::sync::Arc;
 
-/// Why there is no picture. Nothing was charged, or what was charged has been given back.
+/// The reasons why there is no image. Nothing was charged, or the charge has been given back.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DeliveryError {
     #[error("the window of the key or its account is full")]
@@ -38,19 +38,20 @@ pub enum DeliveryError {
     Encoding(#[source] Arc<EncodingError>),
     #[error("the picture's credentials cannot be signed")]
     Credentials(#[source] Arc<CredentialsError>),
-    /// There is more work for nobody's credit than there are places for it.
+    /// There is more free work than there are places for it.
     #[error("too many free pictures are being made")]
     FreeWorkFull,
     #[error(transparent)]
     NoPlace(#[from] NoPlace),
     #[error("the ledger does not answer")]
     Meter(#[from] MeterError),
-    #[error("the database does not answer")]
+    #[error("the database did not answer")]
     Database(#[source] Arc<sqlx::Error>),
 }
 
 impl DeliveryError {
-    /// The picture itself could not be made. Trouble with storing it, or with capacity, is not the picture's.
+    /// True if the image itself could not be made. Trouble with storing it, or with capacity, does
+    /// not count.
     pub fn is_failed_render(&self) -> bool {
         matches!(self, DeliveryError::Render(RenderError::Failed { kind, .. }) if kind != FailureKind::Upload.as_str())
     }

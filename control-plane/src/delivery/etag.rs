@@ -1,14 +1,17 @@
-//! Validators: an ETag names the stored master and the recipe that made the delivered bytes of it; where the recipe makes other bytes each
-//! time and they are not kept for good, it names the bytes.
+//! Validators. An ETag identifies the stored master and the recipe that made the delivered bytes
+//! from it. Where the recipe makes other bytes each time and they are not kept for good, the ETag
+//! identifies the bytes.
+//!
 //!
 //! Why: `docs/decisions/pictures-and-caching.md` (`ETag` of a picture).
 
 use cyclorama_core::encoding::ENCODE_RECIPE;
-use cyclorama_core::{Format, Frame};
+use cyclorama_core::{Format, Framing};
 use sha2::{Digest, Sha256};
 
-/// The strong validator of a derivative, with its quotes. `certificate_id`: of what its credentials are signed with, if they are.
-pub(super) fn of_recipe(master_sha256: &str, frame: &Frame, format: Format, certificate_id: Option<&str>) -> String {
+/// Returns the strong validator of a derivative, with its quotes. `certificate_id` is the id of the
+/// certificate that signs the image's credentials, if they are signed.
+pub(super) fn of_recipe(master_sha256: &str, frame: &Framing, format: Format, certificate_id: Option<&str>) -> String {
     let mut recipe = format!("{master_sha256} {ENCODE_RECIPE} {frame} {format}");
     if let Some(id) = certificate_id {
         recipe.push_str(&format!(" c2pa {id}"));
@@ -16,14 +19,15 @@ pub(super) fn of_recipe(master_sha256: &str, frame: &Frame, format: Format, cert
     of_bytes(recipe.as_bytes())
 }
 
-/// The strong validator of these bytes, with its quotes.
+/// Returns the strong validator of these bytes, with its quotes.
 pub fn of_bytes(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
-    // 128 bits are beyond any chance of two bodies sharing one.
+    // With 128 bits there is no realistic chance that two bodies share a validator.
     format!("\"{}\"", hex::encode(&digest[..16]))
 }
 
-/// Whether an `If-None-Match` value names the validator, by weak comparison (RFC 9110, sections 8.8.3.2 and 13.1.2).
+/// True if an `If-None-Match` value names the validator, by weak comparison (RFC 9110, sections
+/// 8.8.3.2 and 13.1.2).
 pub fn matches(if_none_match: &str, etag: &str) -> bool {
     let mut rest = if_none_match.trim_start_matches([' ', '\t', ',']);
     if rest.trim_end() == "*" {
@@ -48,25 +52,25 @@ mod tests {
     fn every_part_of_the_recipe_is_in_the_validator() {
         let [a, b] = ["a", "b"].map(|digit| digit.repeat(64));
         let all = [
-            of_recipe(&a, &Frame::square(512), Format::Png, None),
-            of_recipe(&b, &Frame::square(512), Format::Png, None),
-            of_recipe(&a, &Frame::square(513), Format::Png, None),
-            of_recipe(&a, &Frame { trim: true, ..Frame::square(512) }, Format::Png, None),
-            of_recipe(&a, &Frame { background: Some([255; 3]), ..Frame::square(512) }, Format::Png, None),
-            of_recipe(&a, &Frame { scale: Scale::True, ..Frame::square(512) }, Format::Png, None),
-            of_recipe(&a, &Frame { height: Some(300), fit: Fit::Contain, ..Frame::square(512) }, Format::Png, None),
-            of_recipe(&a, &Frame { height: Some(300), fit: Fit::Cover, ..Frame::square(512) }, Format::Png, None),
-            of_recipe(&a, &Frame::square(512), Format::Webp, None),
-            of_recipe(&a, &Frame::square(512), Format::Jpg, None),
-            of_recipe(&a, &Frame::square(512), Format::Png, Some("01")),
-            of_recipe(&a, &Frame::square(512), Format::Png, Some("02")),
+            of_recipe(&a, &Framing::square(512), Format::Png, None),
+            of_recipe(&b, &Framing::square(512), Format::Png, None),
+            of_recipe(&a, &Framing::square(513), Format::Png, None),
+            of_recipe(&a, &Framing { trim: true, ..Framing::square(512) }, Format::Png, None),
+            of_recipe(&a, &Framing { background: Some([255; 3]), ..Framing::square(512) }, Format::Png, None),
+            of_recipe(&a, &Framing { scale: Scale::True, ..Framing::square(512) }, Format::Png, None),
+            of_recipe(&a, &Framing { height: Some(300), fit: Fit::Contain, ..Framing::square(512) }, Format::Png, None),
+            of_recipe(&a, &Framing { height: Some(300), fit: Fit::Cover, ..Framing::square(512) }, Format::Png, None),
+            of_recipe(&a, &Framing::square(512), Format::Webp, None),
+            of_recipe(&a, &Framing::square(512), Format::Jpg, None),
+            of_recipe(&a, &Framing::square(512), Format::Png, Some("01")),
+            of_recipe(&a, &Framing::square(512), Format::Png, Some("02")),
         ];
         let mut distinct = all.to_vec();
         distinct.sort();
         distinct.dedup();
         assert_eq!(distinct.len(), all.len());
         assert!(all.iter().all(|tag| tag.starts_with('"') && tag.ends_with('"') && tag.len() == 34));
-        assert_eq!(of_recipe(&a, &Frame::square(512), Format::Png, None), all[0]);
+        assert_eq!(of_recipe(&a, &Framing::square(512), Format::Png, None), all[0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The pictures of the home page: which they are, and having them rendered at first start. They are free for everyone,
-//! wait behind every paid render, and count towards the day's budget.
+//! The images of the home page: their list, and rendering them at the first start. They are free
+//! for everyone, wait behind every paid render, and count towards the day's budget.
 
-use super::{DeliveryError, ImageRequest, Order, Pictures};
+use super::{DeliveryError, ImageRequest, Images, Order};
 use crate::catalog::{Catalog, Found};
 use crate::renders::RenderError;
 use cyclorama_core::{Colour, Variant, View};
@@ -13,14 +13,15 @@ use tokio_util::sync::CancellationToken;
 
 static LIST: &str = include_str!("../../templates/examples.toml");
 
-/// Between tries at a picture that could not be made: a first start may be minutes before its first node.
+/// First pause between two attempts at an image that could not be made; it doubles up to
+/// [`RETRY_MAX`]. A first start may be minutes before its first node.
 const RETRY_FIRST: Duration = Duration::from_secs(2);
 const RETRY_MAX: Duration = Duration::from_secs(60);
 
-/// One picture of the home page.
+/// One image of the home page.
 #[derive(Debug, Clone)]
 pub struct Example {
-    /// At full size, as PNG; the page asks for other sizes of the same variant.
+    /// The image at full size, as PNG; the page requests other sizes of the same variant.
     pub order: Order,
     pub make_name: String,
     pub model_name: String,
@@ -50,7 +51,7 @@ impl Example {
     }
 }
 
-/// The list, looked up in the catalog.
+/// The list of examples, resolved in the catalog.
 #[derive(Debug)]
 pub struct Examples {
     list: Arc<[Example]>,
@@ -58,7 +59,8 @@ pub struct Examples {
 }
 
 impl Examples {
-    /// The embedded list. An operator's own catalog may lack some; the page then shows fewer.
+    /// Returns the embedded list. An operator's own catalog may lack some vehicles; the page then
+    /// shows fewer images.
     pub fn of(catalog: &Catalog) -> Result<Self, toml::de::Error> {
         let listed: List = toml::from_str(LIST)?;
         let mut list = Vec::new();
@@ -67,7 +69,12 @@ impl Examples {
             match catalog.of_slugs(&make, &model, year) {
                 Some(found) => list.push(Example::new(found, view, color)),
                 None => {
-                    tracing::warn!(make, model, year, "an example of the home page is left out: the catalog lacks it")
+                    tracing::warn!(
+                        make,
+                        model,
+                        year,
+                        "an example of the home page was left out because the catalog lacks its vehicle"
+                    )
                 }
             }
         }
@@ -78,22 +85,23 @@ impl Examples {
         self.list.iter()
     }
 
-    /// Has them rendered by a task of its own, once in the life of the process, until `stopping` is cancelled.
-    pub fn start_rendering(&self, pictures: &Pictures, stopping: &CancellationToken) {
+    /// Starts a task that renders the images, once in the life of the process, until `stopping` is
+    /// cancelled.
+    pub fn start_rendering(&self, pictures: &Images, stopping: &CancellationToken) {
         if !self.rendering.swap(true, Ordering::Relaxed) {
             tokio::spawn(render_all(self.list.clone(), pictures.clone(), stopping.clone()));
         }
     }
 
-    /// Whether a variant is one of them, whatever size and format it is asked for in.
+    /// True if the variant is one of the examples, in any size and format.
     pub fn contain(&self, variant: &Variant) -> bool {
         self.list.iter().any(|example| example.order.variant == *variant)
     }
 }
 
-/// Has the pictures rendered that are not there yet, one after the other, until all are there or the service stops. One
+/// Renders the missing images one after the other, until all exist or the service stops. An image
 /// that fails is tried again after the others, so that it keeps none of them from the page.
-async fn render_all(list: Arc<[Example]>, pictures: Pictures, stopping: CancellationToken) {
+async fn render_all(list: Arc<[Example]>, pictures: Images, stopping: CancellationToken) {
     let mut wait = RETRY_FIRST;
     let mut missing: Vec<&Example> = list.iter().collect();
     while !missing.is_empty() {
@@ -104,7 +112,7 @@ async fn render_all(list: Arc<[Example]>, pictures: Pictures, stopping: Cancella
                     made = pictures.example(&one.order) => made,
                     () = stopping.cancelled() => return,
                 };
-                // Its render may still go on, and is given up when nobody asks again.
+                // The render may still go on, and expires when no request waits for it.
                 if !matches!(made, Err(DeliveryError::Render(RenderError::TooLate))) {
                     break made;
                 }
@@ -113,7 +121,7 @@ async fn render_all(list: Arc<[Example]>, pictures: Pictures, stopping: Cancella
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
                     example = one.order.variant.vehicle_key(),
-                    "an example of the home page could not be rendered yet"
+                    "an example of the home page could not be rendered; it is retried"
                 );
                 failed.push(one);
             }

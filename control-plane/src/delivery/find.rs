@@ -1,76 +1,81 @@
-//! Finding a picture's bytes: in memory, in the store, made from the cached master, made by a node. Each step fills the ones before.
+//! Finds an image's bytes: in memory, in the store, made from the cached master, or made by a node.
+//! Each step fills the ones before it.
 //!
-//! What is found for nobody's credit goes through a memory of its own and is made in places of its own, so that it neither pushes out nor
-//! holds up what is paid for.
+//! Free requests have a cache and encoding places of their own, so that they neither evict nor
+//! delay paid ones.
 
 use super::credentials::Credentials;
 use super::encoders::{Busy, Encoders, Work};
-use super::framed::Framed;
+use super::framed::FramedImage;
 use super::looks::Looks;
 use super::new_paints::NewPaints;
-use super::sizes::{self, Kept, Sizes, is_preset};
+use super::sizes::{self, Sizes, StoreOutcome, is_preset};
 use super::{DeliveryError, Order, etag};
 use crate::catalog::CurrentCatalog;
 use crate::clock::Clock;
 use crate::logs::causes;
 use crate::objects::{ObjectError, ObjectKey, ObjectStore, SizePart, keys};
-use crate::renders::{Asker, Lane, Picture, Renders};
+use crate::renders::{Lane, RenderedImage, Renders, Requester};
 use crate::turns::waiting;
 use bytes::Bytes;
 use cyclorama_core::encoding::{self, EncodingError, decode_master};
-use cyclorama_core::frame::{self, Scale, Sight};
-use cyclorama_core::{Format, Frame, MASTER_SIDE_PX, Variant};
+use cyclorama_core::frame::{self, MasterBounds, Scale};
+use cyclorama_core::{Format, Framing, MASTER_SIDE_PX, Variant};
 use moka::policy::EvictionPolicy;
 use moka::{future, sync};
 use std::fs::File;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// Variants known to be rendered: some 300 bytes each.
+/// Maximum number of variants that are remembered as rendered; an entry takes about 300 bytes.
 const KNOWN_MAX: u64 = 50_000;
 
-/// From this size on a picture is sent from its file (see `http/sendfile.rs`); below it one write of head and body together is quicker.
+/// Images from this size on, in bytes, are sent from their file (see `http/sendfile.rs`). For
+/// smaller ones, one write of head and body together is quicker.
 const FROM_FILE_BYTES_MIN: usize = 64 * 1024;
 
-/// Files of pictures kept open, those last asked for: each takes a file descriptor.
+/// Maximum number of image files kept open, the most recently used ones. Each takes a file
+/// descriptor.
 const OPEN_FILES_MAX: u64 = 256;
 
-/// How long a picture is taken for the newest one without asking: another process may have rendered it anew.
+/// Time for which an image counts as the newest without a check: another process may have
+/// rerendered it.
 const KNOWN_FOR: Duration = Duration::from_secs(60);
 
-/// Pictures that may be asked for as AVIF a second time, and for how long they are remembered: some 150 bytes each.
+/// Maximum number of images that were requested as AVIF once, with the time for which they are
+/// remembered: an entry takes about 150 bytes.
 const AVIF_WANTED_MAX: u64 = 20_000;
 const AVIF_WANTED_FOR: Duration = Duration::from_secs(24 * 3600);
 
-/// Of the memory for pictures, one part in so many is for free ones.
+/// One in this many parts of the memory for images is for free ones.
 const MEMORY_FOR_ONE_FREE: u64 = 8;
 
-/// Pictures as this process knows them. Cheap to clone.
+/// The images as this process knows them. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Pictures {
+pub struct Images {
     renders: Renders,
-    /// Under which names pictures are kept.
+    /// Resolves under which vehicle key images are stored.
     pub looks: Looks,
     new_paints: NewPaints,
     store: ObjectStore,
-    /// What was paid for, in memory.
+    /// Derivatives in memory for paid requests.
     paid: Derivatives,
-    /// What nobody paid for.
+    /// Derivatives in memory for free requests.
     free: Derivatives,
-    /// What keeps files of large derivatives open.
+    /// Keeps the files of large derivatives open.
     files: sync::Cache<DerivativeKey, Arc<File>>,
-    known: sync::Cache<Variant, Arc<Picture>>,
-    /// Which part of each master shows the vehicle, and its scale; by the digest of the master.
-    sights: sync::Cache<String, Sight>,
-    /// Pictures that clients who take AVIF have asked for once.
+    known: sync::Cache<Variant, Arc<RenderedImage>>,
+    /// The part of each master that shows the vehicle, and its scale; by the digest of the master.
+    sights: sync::Cache<String, MasterBounds>,
+    /// Images that clients who accept AVIF have requested once.
     avif_wanted: sync::Cache<DerivativeKey, ()>,
-    /// Signs what goes out, where the operator has a certificate for it.
+    /// Signs delivered images, if the operator has a certificate for that.
     credentials: Option<Credentials>,
     encoders: Encoders,
     sizes: Sizes,
 }
 
-/// What pictures are found in and made with.
+/// The parts in which images are found and with which they are made.
 pub struct Sources {
     pub store: ObjectStore,
     pub renders: Renders,
@@ -85,11 +90,11 @@ type Derivatives = future::Cache<DerivativeKey, Derivative>;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct DerivativeKey {
     master_sha256: String,
-    /// The master is of a paint that no preset names.
+    /// True if the master is of a paint that is not a preset.
     is_custom: bool,
-    frame: Frame,
+    frame: Framing,
     format: Format,
-    /// Stands in for the scale of a master that does not know it, in micrometres of the vehicle for a pixel.
+    /// Used where the master does not record its scale. In micrometres of the vehicle per pixel.
     estimated_scale: u32,
 }
 
@@ -97,30 +102,31 @@ struct DerivativeKey {
 #[derive(Debug, Clone)]
 struct Derivative {
     bytes: Bytes,
-    /// The file they were read from, while it is kept open.
+    /// The file from which the bytes were read, while it is kept open.
     file: Weak<File>,
-    /// The validator, where it is of the bytes themselves.
+    /// The validator, if it is one of the bytes themselves.
     etag: Option<Arc<str>>,
 }
 
-/// A picture ready to send.
+/// An image ready to be sent.
 #[derive(Debug, Clone)]
-pub struct Ready {
+pub struct ReadyImage {
     pub bytes: Bytes,
-    /// A file that holds the same bytes, where there is one and it pays to send it.
+    /// A file that holds the same bytes, if there is one and sending it is quicker.
     pub file: Option<Arc<File>>,
     /// Strong validator, with its quotes.
     pub etag: String,
-    pub framed: Framed,
-    pub picture: Arc<Picture>,
+    pub framed: FramedImage,
+    pub picture: Arc<RenderedImage>,
 }
 
-/// A picture as `HEAD` describes it, without its bytes.
+/// The description of an image without its bytes, for `HEAD`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Described {
-    /// `None` where it depends on the picture, which does not exist.
-    pub framed: Option<Framed>,
-    /// Strong validator, with its quotes; `None` where only the bytes have one and they are not stored.
+pub struct ImageDescription {
+    /// `None` where the size depends on the image and the image does not exist.
+    pub framed: Option<FramedImage>,
+    /// Strong validator, with its quotes; `None` where only the bytes have one and they are not
+    /// stored.
     pub etag: Option<String>,
     /// Length of the bytes, where they are stored.
     pub length: Option<u64>,
@@ -135,9 +141,10 @@ fn derivatives(memory_bytes_max: u64) -> Derivatives {
         .build()
 }
 
-impl Pictures {
-    /// Keeps up to `memory_bytes_max` bytes of derivatives in memory. An account may have `new_paints_per_account_day` pictures made a day
-    /// in paints that no preset names.
+impl Images {
+    /// Creates the images' cache with up to `memory_bytes_max` bytes of derivatives in memory. An
+    /// account may have `new_paints_per_account_day` new images made a day in paints that are not
+    /// presets.
     pub fn new(sources: Sources, memory_bytes_max: u64, new_paints_per_account_day: i64) -> Self {
         let Sources { store, renders, catalog, clock, credentials, sizes } = sources;
         let for_free = memory_bytes_max / MEMORY_FOR_ONE_FREE;
@@ -146,7 +153,7 @@ impl Pictures {
         let sights = sync::Cache::builder().max_capacity(KNOWN_MAX).build();
         let avif_wanted = sync::Cache::builder().max_capacity(AVIF_WANTED_MAX).time_to_live(AVIF_WANTED_FOR).build();
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Pictures {
+        Images {
             looks: Looks::new(renders.clone(), catalog),
             new_paints: NewPaints { renders: renders.clone(), clock, per_account_day: new_paints_per_account_day },
             renders,
@@ -163,32 +170,38 @@ impl Pictures {
         }
     }
 
-    /// Newer revisions are there: which pictures are the newest is asked again.
+    /// Forgets which images are the newest, because newer revisions exist.
     pub fn forget_known(&self) {
         self.known.invalidate_all();
     }
 
-    /// The validator of the order's bytes, made from `picture`; nothing is made for it. `None`: the bytes are signed, of a size that is
-    /// not kept for good, and not there: no two signatures are alike, so only the bytes themselves can have a validator.
-    pub async fn etag(&self, order: &Order, picture: &Arc<Picture>) -> Result<Option<String>, DeliveryError> {
+    /// Returns the validator of the order's bytes, made from `picture`; makes nothing. Returns
+    /// `None` if the bytes are signed, of a size that is not kept for good, and not stored: every
+    /// signature differs, so only the bytes themselves can have a validator.
+    pub async fn etag(&self, order: &Order, picture: &Arc<RenderedImage>) -> Result<Option<String>, DeliveryError> {
         match self.has_etag_of_its_own(&DerivativeKey::of(order, picture)) {
             false => Ok(Some(self.etag_of_recipe(order, picture))),
             true => Ok(self.found(order, picture, Work::Free).await?.map(|ready| ready.etag)),
         }
     }
 
-    /// What can be said of the order's bytes, made from `picture`, as long as nothing has to be made for it.
-    pub async fn described(&self, order: &Order, picture: &Arc<Picture>) -> Result<Described, DeliveryError> {
+    /// Returns the description of the order's bytes, made from `picture`, as far as nothing has to
+    /// be made for it.
+    pub async fn described(
+        &self,
+        order: &Order,
+        picture: &Arc<RenderedImage>,
+    ) -> Result<ImageDescription, DeliveryError> {
         let etag = self.etag(order, picture).await?;
         let framed = Some(self.framed(order, picture, Work::Free).await?);
         if let Some(ready) = self.at_hand(order, picture).await {
-            return Ok(Described { framed, etag, length: Some(ready.bytes.len() as u64) });
+            return Ok(ImageDescription { framed, etag, length: Some(ready.bytes.len() as u64) });
         }
         let length = self.stored_length(&DerivativeKey::of(order, picture)).await?;
-        Ok(Described { framed, etag, length })
+        Ok(ImageDescription { framed, etag, length })
     }
 
-    /// Length of the bytes, where they are stored.
+    /// Returns the length of the bytes, if they are stored.
     async fn stored_length(&self, key: &DerivativeKey) -> Result<Option<u64>, DeliveryError> {
         for name in self.names(key)? {
             if let Some(length) = self.store.size(&name).await? {
@@ -202,13 +215,13 @@ impl Pictures {
         self.credentials.is_some() && !key.lasts()
     }
 
-    fn etag_of_recipe(&self, order: &Order, picture: &Picture) -> String {
+    fn etag_of_recipe(&self, order: &Order, picture: &RenderedImage) -> String {
         let certificate_id = self.credentials.as_ref().map(Credentials::id);
         etag::of_recipe(&picture.master_sha256, &order.frame, order.format, certificate_id)
     }
 
-    /// The order's picture if it has been rendered; reads none of its bytes.
-    pub async fn rendered(&self, order: &Order) -> Result<Option<Arc<Picture>>, DeliveryError> {
+    /// Returns the order's image if it has been rendered; reads none of its bytes.
+    pub async fn rendered(&self, order: &Order) -> Result<Option<Arc<RenderedImage>>, DeliveryError> {
         if let Some(picture) = self.known.get(&order.variant) {
             return Ok(Some(picture));
         }
@@ -220,16 +233,16 @@ impl Pictures {
         Ok(picture)
     }
 
-    /// The bytes if they are in memory.
-    pub(super) async fn at_hand(&self, order: &Order, picture: &Arc<Picture>) -> Option<Ready> {
+    /// Returns the bytes if they are in memory.
+    pub(super) async fn at_hand(&self, order: &Order, picture: &Arc<RenderedImage>) -> Option<ReadyImage> {
         let key = DerivativeKey::of(order, picture);
         let derivative = self.in_memory(&key).await?;
         let framed = self.framed_at_hand(order, picture)?;
         Some(self.ready(order, picture, &key, derivative, framed))
     }
 
-    /// The size and scale of the order's picture, where they are known without reading anything.
-    fn framed_at_hand(&self, order: &Order, picture: &Picture) -> Option<Framed> {
+    /// Returns the size and scale of the order's image, if they are known without reading anything.
+    fn framed_at_hand(&self, order: &Order, picture: &RenderedImage) -> Option<FramedImage> {
         let is_true = order.frame.scale == Scale::True;
         if let Some(framed) = order.framed_in_advance().filter(|_| !is_true) {
             return Some(framed);
@@ -237,10 +250,10 @@ impl Pictures {
         let sight = self.sights.get(&picture.master_sha256)?;
         let plan = frame::plan(&order.frame, &sight);
         let scale_mm_per_px = is_true.then(|| plan.scale_mm_per_px(&sight));
-        Some(Framed { width: plan.width, height: plan.height, scale_mm_per_px })
+        Some(FramedImage { width: plan.width, height: plan.height, scale_mm_per_px })
     }
 
-    async fn framed(&self, order: &Order, picture: &Picture, work: Work) -> Result<Framed, DeliveryError> {
+    async fn framed(&self, order: &Order, picture: &RenderedImage, work: Work) -> Result<FramedImage, DeliveryError> {
         if let Some(framed) = self.framed_at_hand(order, picture) {
             return Ok(framed);
         }
@@ -252,12 +265,16 @@ impl Pictures {
         let sight = sight.await?.map_err(|error| DeliveryError::Encoding(Arc::new(error)))?;
         self.sights.insert(picture.master_sha256.clone(), sight);
         let (width, height) = order.frame.size_px();
-        Ok(self.framed_at_hand(order, picture).unwrap_or(Framed { width, height, scale_mm_per_px: None }))
+        Ok(self.framed_at_hand(order, picture).unwrap_or(FramedImage { width, height, scale_mm_per_px: None }))
     }
 
-    /// Whether the order's AVIF is at hand. Where it is asked for a second time, it is made meanwhile, as long as there is room for
-    /// such work.
-    pub(super) async fn has_or_will_have(&self, avif: &Order, picture: &Arc<Picture>) -> Result<bool, DeliveryError> {
+    /// True if the order's AVIF is in memory or stored. If it is not, and it is requested for the
+    /// second time, a task makes it, as long as there is room for free work.
+    pub(super) async fn has_or_will_have(
+        &self,
+        avif: &Order,
+        picture: &Arc<RenderedImage>,
+    ) -> Result<bool, DeliveryError> {
         let key = DerivativeKey::of(avif, picture);
         if self.in_memory(&key).await.is_some() || self.stored_length(&key).await?.is_some() {
             return Ok(true);
@@ -271,7 +288,7 @@ impl Pictures {
             match pictures.bytes_for(&avif, &picture, Work::Free).await {
                 Ok(_) | Err(DeliveryError::FreeWorkFull) => {}
                 Err(error) => {
-                    tracing::warn!(error = causes(&error), "an AVIF that was asked for twice could not be made")
+                    tracing::warn!(error = causes(&error), "an AVIF for `format=auto` could not be encoded")
                 }
             }
         });
@@ -285,23 +302,24 @@ impl Pictures {
         }
     }
 
-    /// The bytes of a picture that exists, for a credit. Callers of one derivative share the work.
-    pub(super) async fn bytes(&self, order: &Order, picture: &Arc<Picture>) -> Result<Ready, DeliveryError> {
+    /// Returns the bytes of an image that exists, for a credit. Concurrent calls for one derivative
+    /// share the work.
+    pub(super) async fn bytes(&self, order: &Order, picture: &Arc<RenderedImage>) -> Result<ReadyImage, DeliveryError> {
         self.bytes_for(order, picture, Work::Paid).await
     }
 
-    /// The same for whoever `work` is done for.
+    /// Does the same as [`Images::bytes`] for the kind of request in `work`.
     pub(super) async fn bytes_for(
         &self,
         order: &Order,
-        picture: &Arc<Picture>,
+        picture: &Arc<RenderedImage>,
         work: Work,
-    ) -> Result<Ready, DeliveryError> {
+    ) -> Result<ReadyImage, DeliveryError> {
         let key = DerivativeKey::of(order, picture);
         let loaded = self.memory(work).try_get_with(key.clone(), async {
             match self.in_memory(&key).await {
                 Some(derivative) => Ok(derivative),
-                // In a place of its own: making holds a lot, and is rare.
+                // The future is boxed because it is large and rarely needed.
                 None => Box::pin(self.load(&key, work)).await,
             }
         });
@@ -310,13 +328,13 @@ impl Pictures {
         Ok(self.ready(order, picture, &key, derivative, framed))
     }
 
-    /// The bytes if they are in memory or in the store: nothing is made.
+    /// Returns the bytes if they are in memory or in the store; makes nothing.
     pub(super) async fn found(
         &self,
         order: &Order,
-        picture: &Arc<Picture>,
+        picture: &Arc<RenderedImage>,
         work: Work,
-    ) -> Result<Option<Ready>, DeliveryError> {
+    ) -> Result<Option<ReadyImage>, DeliveryError> {
         if let Some(ready) = self.at_hand(order, picture).await {
             return Ok(Some(ready));
         }
@@ -337,19 +355,19 @@ impl Pictures {
     fn ready(
         &self,
         order: &Order,
-        picture: &Arc<Picture>,
+        picture: &Arc<RenderedImage>,
         key: &DerivativeKey,
         derivative: Derivative,
-        framed: Framed,
-    ) -> Ready {
+        framed: FramedImage,
+    ) -> ReadyImage {
         let Derivative { bytes, file, etag } = derivative;
         let file = file.upgrade();
         if file.is_some() {
-            // Asked for, it is among the last to be closed.
+            // The lookup marks the file as used, so that it is among the last to be closed.
             self.files.get(key);
         }
         let etag = etag.map_or_else(|| self.etag_of_recipe(order, picture), |etag| etag.to_string());
-        Ready { bytes, file, etag, framed, picture: picture.clone() }
+        ReadyImage { bytes, file, etag, framed, picture: picture.clone() }
     }
 
     async fn load(&self, key: &DerivativeKey, work: Work) -> Result<Derivative, DeliveryError> {
@@ -373,7 +391,8 @@ impl Pictures {
         Ok(None)
     }
 
-    /// Where a derivative may be: a preset has one name, for good; another size is in one part of the store or the other.
+    /// Returns the keys under which a derivative may be stored. A preset size has one key, for
+    /// good; another size is in the paid or in the free part of the store.
     fn names(&self, key: &DerivativeKey) -> Result<Vec<ObjectKey>, ObjectError> {
         let certificate_id = self.credentials.as_ref().map(Credentials::id);
         if !key.lasts() {
@@ -391,8 +410,8 @@ impl Pictures {
         Ok(keys::derived(&key.master_sha256, width, height, key.format)?)
     }
 
-    /// A preset that no node uploaded, or its signed copy. There are twelve of a picture, so they are kept for good,
-    /// whoever asked for them.
+    /// Makes a preset size that no node uploaded, or its signed copy. There are twelve for an
+    /// image, so they are kept for good, even when a free request wanted them.
     async fn make_preset(&self, key: &DerivativeKey, work: Work) -> Result<Derivative, DeliveryError> {
         let plain = self.preset_name(key)?;
         if let Some(credentials) = &self.credentials {
@@ -401,8 +420,8 @@ impl Pictures {
                 found => found?,
             };
             let signed = self.sign(credentials, key, picture, work).await?;
-            // No two signatures are alike, and what an ETag names never changes: the first copy that is stored is the
-            // one, whichever process made it.
+            // No two signatures are equal, and the bytes that an ETag identifies never change.
+            // Therefore the copy that is stored first counts, whichever process made it.
             let name = keys::signed(&plain, credentials.id()).map_err(ObjectError::from)?;
             self.store.put_new(&name, signed).await?;
             return Ok(self.read(key, &name, work).await?);
@@ -415,7 +434,7 @@ impl Pictures {
         self.just_stored(key, &plain, made, work).await
     }
 
-    /// A size that no preset names. It is kept as long as there is room for such sizes.
+    /// Makes a size that is not a preset. It is stored as long as there is room for such sizes.
     async fn make_size(&self, key: &DerivativeKey, work: Work) -> Result<Derivative, DeliveryError> {
         let mut made = self.make(key, work).await?;
         if let Some(credentials) = &self.credentials {
@@ -429,17 +448,19 @@ impl Pictures {
         let name = keys::size(part, certificate_id, &key.master_sha256, &key.frame, key.format);
         let name = name.map_err(ObjectError::from)?;
         match self.sizes.keep(part, &name, made.clone()).await {
-            Kept::No => Ok(self.derivative(key, made)),
-            Kept::Ours => self.just_stored(key, &name, made, work).await,
-            // Another process was quicker: all give out its copy. Unless it was removed meanwhile.
-            Kept::Another => match self.read(key, &name, work).await {
+            StoreOutcome::No => Ok(self.derivative(key, made)),
+            StoreOutcome::Ours => self.just_stored(key, &name, made, work).await,
+            // Another process was quicker, and all processes deliver its copy, unless it was
+            // removed meanwhile.
+            StoreOutcome::Another => match self.read(key, &name, work).await {
                 Ok(derivative) => Ok(derivative),
                 Err(_) => Ok(self.derivative(key, made)),
             },
         }
     }
 
-    /// What was stored just now, with its file where it pays to send that.
+    /// Returns a derivative that was stored just now, with its file where sending the file is
+    /// quicker.
     async fn just_stored(
         &self,
         key: &DerivativeKey,
@@ -456,7 +477,8 @@ impl Pictures {
         Ok(self.derivative(key, made))
     }
 
-    /// A stored derivative. The file of a large one that is paid for, if it is in one, stays open; its bytes are what that very file holds.
+    /// Reads a stored derivative. The file of a large paid one, if it has one, stays open; the
+    /// bytes are read from that very file.
     async fn read(&self, key: &DerivativeKey, name: &ObjectKey, work: Work) -> Result<Derivative, ObjectError> {
         let (bytes, file) = self.store.get_with_file(name).await?;
         let derivative = self.derivative(key, bytes);
@@ -472,15 +494,15 @@ impl Pictures {
         Derivative { bytes, file: Weak::new(), etag }
     }
 
-    /// The derivative, from the master. A master that is missing is trouble with the store, not a reason to render: an unmounted disk would
-    /// otherwise have the whole catalog rendered again.
+    /// Makes the derivative from the master. A missing master is an error of the store and no
+    /// reason to render: an unmounted disk would otherwise have the whole catalog rendered again.
     async fn make(&self, key: &DerivativeKey, work: Work) -> Result<Bytes, DeliveryError> {
         let master = self.master(key).await?;
         let (wanted, format) = (key.frame, key.format);
         let estimated_scale = key.estimated_scale;
-        let made = self.encoders.run(work, move || -> Result<(Bytes, Option<Sight>), EncodingError> {
+        let made = self.encoders.run(work, move || -> Result<(Bytes, Option<MasterBounds>), EncodingError> {
             let master = decode_master(&master, MASTER_SIDE_PX)?;
-            // Looking at every pixel is only worth it where the frame depends on them.
+            // The scan of every pixel is needed only where the framing depends on them.
             if let Some(side_px) = wanted.square_side_px() {
                 return Ok((encoding::derive(&master, side_px, side_px, format)?.into(), None));
             }
@@ -519,7 +541,7 @@ impl From<Busy> for DeliveryError {
 }
 
 impl DerivativeKey {
-    fn of(order: &Order, picture: &Picture) -> Self {
+    fn of(order: &Order, picture: &RenderedImage) -> Self {
         DerivativeKey {
             master_sha256: picture.master_sha256.clone(),
             is_custom: !order.variant.paint.is_preset(),
@@ -529,26 +551,31 @@ impl DerivativeKey {
         }
     }
 
-    /// One of the twelve that nodes upload of a preset's picture, which are kept for good.
+    /// True for the twelve derivatives that nodes upload of a preset's image, which are kept for
+    /// good.
     fn lasts(&self) -> bool {
         !self.is_custom && Format::UPLOADED.contains(&self.format) && self.frame.square_side_px().is_some_and(is_preset)
     }
 }
 
-impl Pictures {
-    /// The picture, rendered first if need be, and its bytes, for a credit.
-    pub(super) async fn obtain(&self, order: &Order, asker: &Asker) -> Result<Ready, DeliveryError> {
-        let picture = self.rendered_for(order, asker).await?;
+impl Images {
+    /// Returns the image and its bytes, for a credit, rendering it first if necessary.
+    pub(super) async fn find_or_render(
+        &self,
+        order: &Order,
+        requester: &Requester,
+    ) -> Result<ReadyImage, DeliveryError> {
+        let picture = self.rendered_for(order, requester).await?;
         self.bytes(order, &picture).await
     }
 
-    /// The picture, or the largest smaller copy of it that has no more than `bytes_max` bytes.
+    /// Returns the image, or the largest smaller copy of it that has at most `bytes_max` bytes.
     pub(super) async fn within(
         &self,
         order: &Order,
-        mut found: Ready,
+        mut found: ReadyImage,
         bytes_max: Option<usize>,
-    ) -> Result<Ready, DeliveryError> {
+    ) -> Result<ReadyImage, DeliveryError> {
         let mut smaller = order.clone();
         let smaller_side = |side: Option<u32>| Some((side.unwrap_or(MASTER_SIDE_PX) * 3 / 4).max(1));
         while bytes_max.is_some_and(|bytes_max| found.bytes.len() > bytes_max) && smaller.frame.size_px() != (1, 1) {
@@ -559,52 +586,65 @@ impl Pictures {
         Ok(found)
     }
 
-    async fn rendered_for(&self, order: &Order, asker: &Asker) -> Result<Arc<Picture>, DeliveryError> {
+    async fn rendered_for(&self, order: &Order, requester: &Requester) -> Result<Arc<RenderedImage>, DeliveryError> {
         if let Some(picture) = self.rendered(order).await? {
             return Ok(picture);
         }
         let (vehicle, variant) = self.looks.settled(order).await?;
-        self.new_paints.count(&variant, asker).await?;
-        let rendering = self.renders.picture(&vehicle, &variant, asker);
+        self.new_paints.count(&variant, requester).await?;
+        let rendering = self.renders.picture(&vehicle, &variant, requester);
         let picture = Arc::new(waiting::for_render(rendering).await??);
         self.known.insert(order.variant.clone(), picture.clone());
         Ok(picture)
     }
 
-    /// A picture for the service's own pages and for somebody who tries it, rendered if need be: nobody pays, it waits behind everybody who
-    /// does, and new ones are made only within such pictures' share of the day's budget.
-    pub async fn example(&self, order: &Order) -> Result<Arc<Picture>, DeliveryError> {
-        self.rendered_for(order, &Asker::nobody(Lane::Example)).await
+    /// Returns an image for the service's own pages or for a visitor, rendering it first if
+    /// necessary. It is free and waits behind every paid render, and new ones are made only within
+    /// the percentage of the day's budget for examples.
+    pub async fn example(&self, order: &Order) -> Result<Arc<RenderedImage>, DeliveryError> {
+        self.rendered_for(order, &Requester::nobody(Lane::Example)).await
     }
 
-    /// A picture for an address that this account's partner signed, rendered if need be: free, and a page in somebody's browser.
-    pub async fn for_partner(&self, order: &Order, account_id: &str) -> Result<Arc<Picture>, DeliveryError> {
-        self.rendered_for(order, &Asker::account(Lane::FirstLoad, account_id)).await
+    /// Returns an image for a URL that this account's partner signed, rendering it first if
+    /// necessary. It is free, for a page in somebody's browser.
+    pub async fn for_partner(&self, order: &Order, account_id: &str) -> Result<Arc<RenderedImage>, DeliveryError> {
+        self.rendered_for(order, &Requester::account(Lane::FirstLoad, account_id)).await
     }
 
-    /// As [`Pictures::ready_if_rendered`], or a smaller copy that has no more than `bytes_max` bytes.
-    pub async fn ready_within(&self, order: &Order, bytes_max: usize) -> Result<Option<Ready>, DeliveryError> {
+    /// Returns the same as [`Images::ready_if_rendered`], or a smaller copy of at most
+    /// `bytes_max` bytes.
+    pub async fn ready_within(&self, order: &Order, bytes_max: usize) -> Result<Option<ReadyImage>, DeliveryError> {
         match self.ready_if_rendered(order).await? {
             Some(found) => self.within(order, found, Some(bytes_max)).await.map(Some),
             None => Ok(None),
         }
     }
 
-    /// The picture if it has been rendered, for whoever has paid for it; never renders.
-    pub async fn ready_if_rendered(&self, order: &Order) -> Result<Option<Ready>, DeliveryError> {
+    /// Returns the image if it has been rendered, for a request that has paid for it; never
+    /// renders.
+    pub async fn ready_if_rendered(&self, order: &Order) -> Result<Option<ReadyImage>, DeliveryError> {
         match self.rendered(order).await? {
             Some(picture) => self.bytes(order, &picture).await.map(Some),
             None => Ok(None),
         }
     }
 
-    /// The bytes of a picture for nobody's credit, as far as nothing has to be made for them.
-    pub async fn found_for_free(&self, order: &Order, picture: &Arc<Picture>) -> Result<Option<Ready>, DeliveryError> {
+    /// Returns the bytes of an image for a free request, if nothing has to be made for them.
+    pub async fn found_for_free(
+        &self,
+        order: &Order,
+        picture: &Arc<RenderedImage>,
+    ) -> Result<Option<ReadyImage>, DeliveryError> {
         self.found(order, picture, Work::Free).await
     }
 
-    /// The bytes of a picture for nobody's credit, made if need be: whoever asks for this has counted it.
-    pub async fn made_for_free(&self, order: &Order, picture: &Arc<Picture>) -> Result<Ready, DeliveryError> {
+    /// Returns the bytes of an image for a free request, making them if necessary. The caller has
+    /// counted the request.
+    pub async fn made_for_free(
+        &self,
+        order: &Order,
+        picture: &Arc<RenderedImage>,
+    ) -> Result<ReadyImage, DeliveryError> {
         self.bytes_for(order, picture, Work::Free).await
     }
 }

@@ -1,11 +1,12 @@
-//! The size of a picture as it is delivered.
+//! The size of an image as it is delivered.
 
-/// Size and scale of a picture.
+/// Size and scale of a delivered image.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Framed {
-    /// In pixels.
+pub struct FramedImage {
+    /// Width in pixels.
     pub width: u32,
+    /// Height in pixels.
     pub height: u32,
-    /// Millimetres of the vehicle for a pixel, where vehicles are asked for at one scale.
+    /// Millimetres of the vehicle per pixel, if the request wants vehicles at one scale.
     pub scale_mm_per_px: Option<f64>,
 }

@@ -1,4 +1,5 @@
-//! Years that look alike have one picture: under which of their names it is kept.
+//! Model years with one look share one image; this module finds the year under whose key it is
+//! stored.
 
 use super::Order;
 use crate::catalog::CurrentCatalog;
@@ -7,15 +8,15 @@ use cyclorama_core::{Variant, Vehicle, VehicleKey, View};
 use moka::sync::Cache;
 use std::sync::Arc;
 
-/// Names of pictures that are remembered: some 300 bytes each.
+/// Maximum number of remembered keys: an entry takes about 300 bytes.
 const REMEMBERED_MAX: u64 = 50_000;
 
-/// Whether a look that has no pictures yet gets a name to keep them under.
+/// The treatment of a look that has no images yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Unseen {
-    /// Nothing is written for somebody who only looks.
+enum UnknownLook {
+    /// Nothing is stored for a request that only reads.
     Leave,
-    /// The year that is asked for now is the first.
+    /// The requested year becomes the one under which the look's images are stored.
     Settle,
 }
 
@@ -24,7 +25,7 @@ enum Unseen {
 pub struct Looks {
     renders: Renders,
     catalog: Arc<CurrentCatalog>,
-    /// Under which year of its look the pictures of a vehicle are kept.
+    /// The year of its look under which the images of a vehicle are stored.
     homes: Cache<(Vehicle, View), VehicleKey>,
 }
 
@@ -33,25 +34,29 @@ impl Looks {
         Looks { renders, catalog, homes: Cache::builder().max_capacity(REMEMBERED_MAX).build() }
     }
 
-    /// Under which name an order's picture is kept, if there are any of its look.
+    /// Returns the variant under which an order's image is stored, or `None` if its look has no
+    /// images.
     pub async fn kept_variant(&self, order: &Order) -> Result<Option<Variant>, sqlx::Error> {
-        let home = self.home(&order.vehicle, order.variant.view, Unseen::Leave).await?;
+        let home = self.home(&order.vehicle, order.variant.view, UnknownLook::Leave).await?;
         Ok(home.map(|home| order.variant.of_vehicle(home)))
     }
 
-    /// What is drawn for an order that has no picture yet, and the name that its picture will be kept under.
+    /// Returns the vehicle to draw for an order that has no image yet, and the variant under which
+    /// its image will be stored.
     pub(super) async fn settled(&self, order: &Order) -> Result<(Vehicle, Variant), sqlx::Error> {
         let home = self.home_ahead(&order.vehicle, order.variant.view).await?;
         Ok((self.drawn(&home, &order.vehicle), order.variant.of_vehicle(home)))
     }
 
-    /// Where the pictures of a vehicle are that is wanted before anybody asks.
+    /// Returns the key under which the images of a vehicle are stored that is wanted before any
+    /// request.
     pub async fn home_ahead(&self, vehicle: &Vehicle, view: View) -> Result<VehicleKey, sqlx::Error> {
-        let home = self.home(vehicle, view, Unseen::Settle).await?;
+        let home = self.home(vehicle, view, UnknownLook::Settle).await?;
         Ok(home.unwrap_or_else(|| self.catalog.now().key_of(vehicle)))
     }
 
-    /// What is drawn for a name, in the size of its look; like it but for the year where a newer catalog lacks it.
+    /// Returns the vehicle to draw for a key, with the dimensions of its look. If a newer catalog
+    /// lacks the key, returns `like` with the key's year.
     pub fn drawn(&self, key: &VehicleKey, like: &Vehicle) -> Vehicle {
         let catalog = self.catalog.now();
         let found = catalog.of_parts(&key.make, &key.model, key.body, key.year);
@@ -59,7 +64,12 @@ impl Looks {
         Vehicle { dimensions: catalog.look(&vehicle).dimensions, ..vehicle }
     }
 
-    async fn home(&self, vehicle: &Vehicle, view: View, unseen: Unseen) -> Result<Option<VehicleKey>, sqlx::Error> {
+    async fn home(
+        &self,
+        vehicle: &Vehicle,
+        view: View,
+        unseen: UnknownLook,
+    ) -> Result<Option<VehicleKey>, sqlx::Error> {
         let place = (vehicle.clone(), view);
         if let Some(home) = self.homes.get(&place) {
             return Ok(Some(home));
@@ -67,8 +77,8 @@ impl Looks {
         let catalog = self.catalog.now();
         let (look, own) = (catalog.look(vehicle), catalog.key_of(vehicle));
         let home = match unseen {
-            Unseen::Leave => self.renders.home(&look, view).await?,
-            Unseen::Settle => Some(self.renders.home_or(&look, view, own).await?),
+            UnknownLook::Leave => self.renders.home(&look, view).await?,
+            UnknownLook::Settle => Some(self.renders.home_or(&look, view, own).await?),
         };
         if let Some(home) = &home {
             self.homes.insert(place, home.clone());

@@ -1,7 +1,8 @@
-//! From a request for a picture to its bytes: what was asked, what it costs, where the bytes are found.
+//! From a request for an image to its bytes: its parameters, its charge, and finding the bytes.
 //!
-//! The order is: authenticate, rate-limit, parse and validate, catalog, conditional, charge, find bytes, answer. The first four are
-//! the handler's; how credits move is `ledger`'s, how a picture comes to exist `renders`'.
+//! The steps are, in this order: authenticate, rate-limit, parse and validate, catalog,
+//! conditional, charge, find bytes, answer. The handler does the first four; `ledger` moves the
+//! credits, and `renders` makes the images.
 
 mod abandoned;
 mod charge;
@@ -24,11 +25,11 @@ pub mod tracking;
 pub mod urls;
 
 pub use abandoned::Abandoned;
-pub use charge::{Asked, Delivered, Deliveries, Shown, Told};
+pub use charge::{Delivered, Deliveries, HeadAnswer, KeyedRequest, ReplayedAnswer};
 pub use error::DeliveryError;
 pub use etag::{matches as etag_matches, of_bytes as etag_of_bytes};
 pub use examples::{Example, Examples};
-pub use find::{Described, Pictures, Ready, Sources};
-pub use framed::Framed;
+pub use find::{ImageDescription, Images, ReadyImage, Sources};
+pub use framed::FramedImage;
 pub use order::Order;
 pub use request::{AskedFormat, BadParameter, Endpoint, ImageRequest, ResponseKind};

@@ -1,16 +1,19 @@
-//! `format=auto`: the best format that a client says it takes (RFC 9110, section 12.5.1).
+//! `format=auto`: the best format that a client accepts (RFC 9110, section 12.5.1).
 //!
-//! AVIF and WebP are given only to clients that name them: a client that takes `image/*` or anything says nothing of what it can show. AVIF
-//! takes long to make, so that it is given when it is there; a picture that is asked for again by such clients has it made meanwhile.
+//! AVIF and WebP are sent only to clients that name them: a client that accepts `image/*` or `*/*`
+//! does not say which formats it can show. AVIF takes long to make, so it is sent only when it
+//! exists; when such clients request an image for the second time, it is made in the background.
+//!
 //!
 //! Why: `docs/decisions/frames-and-formats.md` (Wildcards in `Accept` never mean AVIF or WebP).
 
-use super::{AskedFormat, DeliveryError, Order, Pictures};
+use super::{AskedFormat, DeliveryError, Images, Order};
 use cyclorama_core::Format;
 use std::borrow::Cow;
 
-impl Pictures {
-    /// The order in the format that is given to a client whose `Accept` is `accept`, empty where it sent none.
+impl Images {
+    /// Returns the order in the format for a client whose `Accept` is `accept`, which is empty if
+    /// the client sent none.
     pub async fn negotiated<'o>(&self, order: Cow<'o, Order>, accept: &str) -> Result<Cow<'o, Order>, DeliveryError> {
         if order.asked_format != AskedFormat::Auto {
             return Ok(order);
@@ -31,7 +34,8 @@ impl Pictures {
     }
 }
 
-/// The formats that an `Accept` welcomes, the best first; what has the same quality, in the order of what serves best.
+/// Returns the formats that an `Accept` allows, the best first. Formats of equal quality are in the
+/// order of the service's preference.
 fn welcome(accept: &str, needs_alpha: bool) -> Vec<Format> {
     let ranges: Vec<(String, f32)> = accept.split(',').filter_map(range).collect();
     let quality = |name: &str| ranges.iter().find(|(range, _)| range == name).map(|(_, quality)| *quality);
@@ -45,7 +49,8 @@ fn welcome(accept: &str, needs_alpha: bool) -> Vec<Format> {
             Format::Png | Format::Jpg => quality("image/*").or_else(|| quality("*/*")),
             Format::Webp | Format::Avif => None,
         };
-        // A picture with transparency is not laid on a colour unless nothing else is welcome.
+        // An image with transparency is not put on a background colour unless no other format is
+        // accepted.
         let rank = if needs_alpha && format == Format::Jpg { 0.001 } else { 1.0 };
         named.or(by_wildcard).filter(|quality| *quality > 0.0).map(|quality| (format, quality * rank))
     };
@@ -54,7 +59,7 @@ fn welcome(accept: &str, needs_alpha: bool) -> Vec<Format> {
     formats.into_iter().map(|(format, _)| format).collect()
 }
 
-/// A media range and its quality; `None` for what is none.
+/// Parses a media range and its quality; returns `None` for text that is no media range.
 fn range(text: &str) -> Option<(String, f32)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| name.contains('/'))?.to_ascii_lowercase();

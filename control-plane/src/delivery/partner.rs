@@ -1,36 +1,36 @@
-//! Addresses that partners sign themselves: what a signature covers, and how long it may last. Pure: whose
-//! secret it is is `accounts`'.
+//! URLs that partners sign themselves: what a signature covers, and how long it may be valid. Pure:
+//! `accounts` finds the secrets.
 
 use url::form_urlencoded;
 
-/// The one path that takes signatures.
+/// The only path that accepts partners' signatures.
 const PATH: &str = "/images/car.png";
 
-/// How far ahead an address may expire, in seconds.
+/// The longest time ahead at which a URL may expire, in seconds.
 const AHEAD_MAX: i64 = 30 * 86_400;
 
-/// The claims of a signed address.
+/// The claims of a URL that a partner signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedQuery {
-    /// Unix seconds.
+    /// Time at which the URL expires, in Unix seconds.
     pub expires_at: i64,
     pub signature: [u8; 32],
-    /// What the signature is of.
+    /// The text that the signature signs.
     pub text: String,
 }
 
-/// Why a signature is refused without looking at any secret.
+/// The reasons for which a signature is refused before any secret is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadSignature {
-    /// Not 64 lower-case hex digits, no `exp`, or one that is no number.
+    /// `sig` is not 64 lower-case hex digits, or `exp` is missing or no number.
     Malformed,
     Expired,
-    /// Good for longer than a signature may be.
+    /// The URL would be valid for longer than a signature may be.
     TooFarAhead,
 }
 
 impl SignedQuery {
-    /// `None` when the query is not signed.
+    /// Reads the signature from a query's pairs. Returns `None` when the query is not signed.
     pub fn read(pairs: &[(String, String)], now_seconds: i64) -> Option<Result<Self, BadSignature>> {
         let value = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let (exp, sig) = (value("exp"), value("sig"));
@@ -49,7 +49,8 @@ impl SignedQuery {
     }
 }
 
-/// The path and the query without `sig`, sorted by key, in the form encoding (URL Standard, application/x-www-form-urlencoded).
+/// Returns the path and the query without `sig`, sorted by key, in the form encoding (URL Standard,
+/// application/x-www-form-urlencoded).
 fn signed_text(pairs: &[(String, String)]) -> String {
     let mut signed: Vec<&(String, String)> = pairs.iter().filter(|(key, _)| key != "sig").collect();
     signed.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -1,12 +1,13 @@
-//! The query of `GET /api/v1/images/car`, or an item of a JSON body, as a validated [`ImageRequest`], and its one canonical spelling.
+//! The query of `GET /api/v1/images/car`, or an item of a JSON body, as a validated
+//! [`ImageRequest`], and its one canonical spelling.
 //!
-//! Pure: whether the vehicle exists is the catalog's affair; who may ask, and what it costs, the handler's.
+//! Pure: the catalog decides if the vehicle exists; the handler checks permissions and cost.
 
 use given::{Given, JSON, Keys};
 use values::{LATEST, missing, name, one_of, shortened};
 
 use cyclorama_catalog::{AskedName, AskedVehicle, AskedYear};
-use cyclorama_core::{Frame, Paint, Variant, VehicleKey, View};
+use cyclorama_core::{Framing, Paint, Variant, VehicleKey, View};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
@@ -18,29 +19,30 @@ pub use frame::{AskedFormat, added_pairs, background_name, frame_of_query, frame
 pub use given::{Endpoint, SYNONYMS, meant};
 pub use values::{BadParameter, NAME_CHARS_MAX, YEARS, body, kind_of, vehicle_id, whole, year};
 
-/// What the caller wants back.
+/// The kind of answer that the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResponseKind {
-    /// The picture's bytes.
+    /// The image's bytes.
     #[default]
     Image,
     /// A signed delivery URL, as JSON.
     Url,
 }
 
-/// One picture, as asked for. The vehicle is as given (names, slugs or an id) until the catalog has found it.
+/// A request for one image. The vehicle is as given (names, slugs or an id) until the catalog has
+/// found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageRequest {
     pub vehicle: AskedVehicle,
     pub view: View,
     pub paint: Paint,
     pub format: AskedFormat,
-    /// The box, where `size` has become its width, and what the picture does with it.
-    pub frame: Frame,
+    /// The framing: the box, where `size` has become its width, and how the image fills it.
+    pub frame: Framing,
     pub response: ResponseKind,
 }
 
-/// The members of a JSON item that are no text.
+/// The members of a JSON item that are not strings.
 const JSON_NUMBERS: [&str; 4] = ["year", "width", "height", "padding"];
 const JSON_BOOLEANS: [&str; 1] = ["trim"];
 
@@ -52,7 +54,8 @@ impl ImageRequest {
         Self::parse(&pairs, Endpoint::Image)
     }
 
-    /// Reads an item of a JSON body; values have their JSON types: a year is a number, not a text.
+    /// Reads an item of a JSON body. Values have their JSON types: a year is a number, not a
+    /// string.
     pub fn parse_json(item: &Map<String, Value>) -> Result<Self, BadParameter> {
         let mut pairs = Vec::with_capacity(item.len());
         for (key, value) in item {
@@ -72,7 +75,7 @@ impl ImageRequest {
                         (_, true) => "true or false",
                         _ => "a string",
                     };
-                    return Err(BadParameter::new(key, format!("`{key}` is {kind}, not {}", kind_of(value))));
+                    return Err(BadParameter::new(key, format!("`{key}` must be {kind}, not {}", kind_of(value))));
                 }
             };
             pairs.push((key.clone(), text));
@@ -80,19 +83,22 @@ impl ImageRequest {
         Self::from_pairs(&pairs, JSON)
     }
 
-    /// The picture of a vehicle that was stored with the catalog's slugs, at full size as PNG.
+    /// Returns a request for an image of a vehicle that was stored with the catalog's slugs, at
+    /// full size as PNG.
     pub fn of_stored(key: &VehicleKey, view: View, paint: Paint) -> Self {
         ImageRequest {
             vehicle: AskedVehicle { body: key.body, ..AskedVehicle::named(&key.make, &key.model, key.year) },
             view,
             paint,
             format: AskedFormat::default(),
-            frame: Frame::default(),
+            frame: Framing::default(),
             response: ResponseKind::Image,
         }
     }
 
-    /// Reads decoded key and value pairs; an endpoint with keys of its own takes those out first.
+    /// Reads decoded key and value pairs. An endpoint with keys of its own takes those out first.
+    /// Fails with [`BadParameter`] for the first parameter that is missing, unknown, given twice or
+    /// out of range.
     pub fn parse(pairs: &[(String, String)], endpoint: Endpoint) -> Result<Self, BadParameter> {
         Self::from_pairs(pairs, endpoint.keys())
     }
@@ -117,9 +123,11 @@ impl ImageRequest {
         Ok(Self { vehicle, view, paint, format, frame, response })
     }
 
-    /// The query that names this picture and nothing else, of the vehicle that the catalog found: keys in the order make, model,
-    /// year, view, color, w, h, format, the defaults of those written out but for `w` and `h`; then body, fit, trim, padding, background,
-    /// shadow, scale and finish where they are not the default. `response` says how to answer, not which picture, and is left out.
+    /// Returns the query that identifies this image and nothing else, of the vehicle that the
+    /// catalog found. Its keys are, in this order: make, model, year, view, color, w, h, format,
+    /// with the defaults of those written out but for `w` and `h`; then body, fit, trim, padding,
+    /// background, shadow, scale and finish where they are not the default. `response` is left out,
+    /// because it concerns the answer and not the image.
     pub fn canonical_query(&self, found: &Variant) -> String {
         self.query([
             ("make", Some(found.make.clone())),
@@ -129,7 +137,8 @@ impl ImageRequest {
         ])
     }
 
-    /// The same of a request that the catalog was not asked about: its vehicle as it was given.
+    /// Returns the same query for a request that was not looked up in the catalog, with its vehicle
+    /// as it was given.
     pub fn query_as_given(&self) -> String {
         let (make, model, id) = match &self.vehicle.name {
             AskedName::Names { make, model } => (Some(make.clone()), Some(model.clone()), None),
@@ -165,13 +174,13 @@ impl ImageRequest {
     }
 }
 
-/// What is said of the vehicle: make and model, or an id; the year and, where it matters, the body.
+/// Reads the vehicle: make and model, or an id; the year; and the body if there is one.
 fn vehicle(given: &Given<'_>) -> Result<AskedVehicle, BadParameter> {
     let name = match given.vehicle {
         Some(id) => {
             let beside = [("make", given.make), ("brand", given.brand), ("model", given.model)];
             if let Some((key, _)) = beside.iter().find(|(_, value)| value.is_some()) {
-                let detail = format!("`{key}` does not go with `vehicle`, which names make, model and body");
+                let detail = format!("`{key}` cannot be used with `vehicle`, which stands for make, model and body");
                 return Err(BadParameter::new(*key, detail));
             }
             AskedName::Id(vehicle_id(id)?)
@@ -179,10 +188,7 @@ fn vehicle(given: &Given<'_>) -> Result<AskedVehicle, BadParameter> {
         None => {
             let make = match (given.make, given.brand) {
                 (Some(_), Some(_)) => {
-                    return Err(BadParameter::new(
-                        "brand",
-                        "`brand` is another word for `make`: send one of them, not both",
-                    ));
+                    return Err(BadParameter::new("brand", "`brand` is another name of `make`: send one of the two"));
                 }
                 (None, Some(brand)) => name("brand", brand)?,
                 (make, None) => name("make", make.ok_or_else(|| missing("make"))?)?,
@@ -222,7 +228,7 @@ mod tests {
             (request.view, request.paint, request.format),
             (View::FrontThreeQuarter, Colour::Silver.into(), Format::Png.into())
         );
-        assert_eq!((request.frame, request.frame.square_side_px()), (Frame::default(), Some(1024)));
+        assert_eq!((request.frame, request.frame.square_side_px()), (Framing::default(), Some(1024)));
         assert_eq!(request.response, ResponseKind::Image);
     }
 
@@ -280,7 +286,7 @@ mod tests {
         ];
         for (rest, width, height, side) in boxes {
             let request = ok(rest);
-            let Frame { width: given_width, height: given_height, .. } = request.frame;
+            let Framing { width: given_width, height: given_height, .. } = request.frame;
             assert_eq!((given_width, given_height), (width, height), "{rest}");
             assert_eq!(request.frame.square_side_px(), Some(side), "{rest}");
         }
@@ -419,7 +425,7 @@ mod tests {
         );
     }
 
-    /// The canonical address of a frame and a paint, for several spellings of each.
+    /// Canonical URLs of a framing and a paint, for several spellings of each.
     #[test]
     fn frames_and_paints_have_one_spelling() {
         for (given, canonical) in [
@@ -461,7 +467,7 @@ mod tests {
             "fit": "contain", "trim": true, "padding": 5, "bg": "f4f4f2", "shadow": "off", "scale": "true", "format": "auto",
         });
         let request = ImageRequest::parse_json(item.as_object().unwrap()).unwrap();
-        let frame = Frame {
+        let frame = Framing {
             fit: Fit::Contain,
             width: Some(400),
             height: Some(300),
@@ -489,11 +495,11 @@ mod tests {
         assert_eq!(ImageRequest::parse_json(&without_height).unwrap_err().parameter, "height");
     }
 
-    fn frames() -> impl Strategy<Value = Frame> {
+    fn frames() -> impl Strategy<Value = Framing> {
         let sides = || proptest::option::of(1u32..=1024);
         let background = proptest::option::of(any::<[u8; 3]>());
         let choices = (0..Fit::ALL.len(), sides(), sides(), any::<bool>(), 0u8..=50, background, any::<bool>());
-        choices.prop_map(|(fit, width, height, trim, padding_percent, background, is_true)| Frame {
+        choices.prop_map(|(fit, width, height, trim, padding_percent, background, is_true)| Framing {
             fit: if width.is_some() && height.is_some() { Fit::ALL[fit] } else { Fit::Inside },
             width,
             height,
@@ -514,7 +520,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_frame_is_read_back_from_its_row(frame in frames()) {
-            let Frame { width, height, .. } = frame;
+            let Framing { width, height, .. } = frame;
             prop_assert_eq!(frame_of_query(&frame_query(&frame), width, height), Some(frame));
         }
 

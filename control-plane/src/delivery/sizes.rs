@@ -1,46 +1,51 @@
-//! Pictures of sizes that no preset names, kept in the object store for a while. One picture can be asked for in three thousand sizes and
-//! formats, and the store must not grow with whatever somebody asks for: this part of it is bounded in bytes and in age. What is removed is
-//! made again from its master when it is asked for.
+//! Images of sizes that are not presets, kept in the object store for a while.
 //!
-//! Every process sweeps for itself: it lists what there is, removes what is too old, and the oldest of what is too much. Between two sweeps it
-//! stores no more than a sixteenth of the bound; a sweep leaves three quarters. So four processes on one bucket stay below the bound
-//! between them whatever they do, and each further one adds a sixteenth at most. Two that sweep at once remove the same objects, which does
-//! no harm, and a process whose sweeps fail stops storing.
+//! One image can be requested in three thousand sizes and formats, and requests must not be able to
+//! grow the store without limit: this part of it is bounded in bytes and in age. An image that was
+//! removed is made again from its master when it is requested.
+//!
+//! Every process sweeps for itself: it lists all objects, and removes those that are too old and
+//! the oldest of those beyond the bound. Between two sweeps it stores at most a sixteenth of the
+//! bound; a sweep leaves three quarters. So four processes on one bucket together stay below the
+//! bound in any case, and each further one adds a sixteenth at most. Two concurrent sweeps remove
+//! the same objects, which does no harm, and a process whose sweeps fail stops storing.
 
 use crate::clock::{self, Clock, UnixMs};
 use crate::logs::causes;
 use crate::objects::{ObjectError, ObjectKey, ObjectStore, SizePart, keys};
 use bytes::Bytes;
-use cyclorama_core::{Format, Frame, SizePreset};
+use cyclorama_core::{Format, Framing, SizePreset};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// What an object takes at least: a block of a usual file system. Also bounds how many there are.
+/// The least space that an object takes: a block of a usual file system. It also bounds the number
+/// of objects.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Of the bound, what one process may store between two sweeps, and what a sweep leaves.
+/// The ratio of the bound that one process may store between two sweeps.
 /// Why: `docs/decisions/pictures-and-caching.md` (The bound of stored sizes with several
 /// processes).
 const ALLOWANCE: (u64, u64) = (1, 16);
+/// The ratio of the bound that a sweep leaves.
 const LEFT: (u64, u64) = (3, 4);
 
-/// Between two sweeps, however quickly the allowance is used up: a sweep lists everything.
+/// Pause between two sweeps, even when the allowance is used up sooner: a sweep lists everything.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// How much is kept for how long.
+/// How much is kept, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     pub paid_bytes_max: u64,
     pub free_bytes_max: u64,
     pub age_max: Duration,
-    /// Between two sweeps when nothing hurries.
+    /// Interval between two sweeps when the allowance is not used up.
     pub sweep_every: Duration,
 }
 
-/// The part of the object store that such sizes are in. Cheap to clone.
+/// The part of the object store that holds such sizes. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sizes(Arc<Inner>);
 
@@ -54,7 +59,7 @@ struct Inner {
     used_up: Notify,
 }
 
-/// Whether a picture's side is one that nodes upload pictures in.
+/// True if nodes upload images with this side.
 pub fn is_preset(side_px: u32) -> bool {
     SizePreset::ALL.iter().any(|preset| preset.side_px() == side_px)
 }
@@ -68,28 +73,30 @@ impl Sizes {
             free_left: AtomicU64::new(0),
             used_up: Notify::new(),
         }));
-        // What earlier processes left is bounded by their sweeps and trimmed by our first one.
+        // Objects that earlier processes left are bounded by their sweeps, and our first sweep
+        // trims them.
         SizePart::ALL.into_iter().for_each(|part| sizes.allow(part));
         sizes
     }
 
-    /// Stores a picture unless something has its name already, or there is no room before the next sweep. Whether it is ours that is there.
-    /// Trouble with the store is logged: a picture that is not stored can be sent all the same.
-    pub async fn keep(&self, part: SizePart, name: &ObjectKey, bytes: Bytes) -> Kept {
+    /// Stores an image unless an object with its key exists, or there is no room before the next
+    /// sweep. Returns whose copy is stored, if any. Trouble with the store is only logged: an image
+    /// that is not stored can be sent all the same.
+    pub async fn keep(&self, part: SizePart, name: &ObjectKey, bytes: Bytes) -> StoreOutcome {
         if !self.take_room(part, bytes.len() as u64) {
-            return Kept::No;
+            return StoreOutcome::No;
         }
         match self.0.store.put_new(name, bytes).await {
-            Ok(true) => Kept::Ours,
-            Ok(false) => Kept::Another,
+            Ok(true) => StoreOutcome::Ours,
+            Ok(false) => StoreOutcome::Another,
             Err(error) => {
-                tracing::warn!(error = causes(&error), "a picture of a size of its own could not be stored");
-                Kept::No
+                tracing::warn!(error = causes(&error), "an image of an uncommon size could not be stored");
+                StoreOutcome::No
             }
         }
     }
 
-    /// Keeps the bounds, until the task is aborted.
+    /// Starts the task that keeps the bounds, until it is aborted.
     pub fn start_sweeping(&self, clock: Clock) -> JoinHandle<()> {
         let sizes = self.clone();
         tokio::spawn(async move {
@@ -101,16 +108,17 @@ impl Sizes {
                     () = sizes.0.used_up.notified() => tokio::time::sleep(PAUSE.min(sizes.0.bounds.sweep_every)).await,
                 }
                 if let Err(error) = sizes.sweep(clock.now()).await {
-                    tracing::warn!(error = causes(&error), "pictures of sizes of their own could not be swept");
+                    tracing::warn!(error = causes(&error), "images of uncommon sizes could not be swept");
                     continue;
                 }
-                // Not at once: while a service is upgraded, processes of the version before may still look there.
+                // Not in the first round: during an upgrade, processes of the previous version may
+                // still read there.
                 if round == 1
                     && let Err(error) = sizes.remove_leftovers().await
                 {
                     tracing::warn!(
                         error = causes(&error),
-                        "pictures that an earlier version left could not be removed"
+                        "images of uncommon sizes that an earlier version stored could not be removed"
                     );
                     continue;
                 }
@@ -119,12 +127,12 @@ impl Sizes {
         })
     }
 
-    /// Removes what is too old or too much; then this process may store again.
+    /// Removes objects that are too old or beyond the bound; then this process may store again.
     async fn sweep(&self, now: UnixMs) -> Result<(), ObjectError> {
         for part in SizePart::ALL {
             let removed = self.sweep_part(part, now).await?;
             if removed > 0 {
-                tracing::info!(objects = removed, folder = part.folder()[0], "pictures of sizes of their own removed");
+                tracing::info!(objects = removed, folder = part.folder()[0], "images of uncommon sizes were removed");
             }
             self.allow(part);
         }
@@ -142,7 +150,8 @@ impl Sizes {
         self.0.store.remove_below(part.folder(), usize::MAX, |entry| entry.stored_at <= up_to).await
     }
 
-    /// Removes what an earlier version stored beside the presets, once for all processes: what bears such a name is looked for no more.
+    /// Removes the objects that an earlier version stored beside the presets, once for all
+    /// processes: objects with such keys are not read any more.
     async fn remove_leftovers(&self) -> Result<(), ObjectError> {
         let done = keys::sizes_moved();
         if self.0.store.size(&done).await?.is_some() {
@@ -151,7 +160,7 @@ impl Sizes {
         let removed =
             self.0.store.remove_below(&["derived", "signed"], usize::MAX, |entry| is_leftover(&entry.key)).await?;
         self.0.store.put(&done, Bytes::from_static(b"done")).await?;
-        tracing::info!(objects = removed, "pictures of sizes of their own that an earlier version stored were removed");
+        tracing::info!(objects = removed, "images of uncommon sizes that an earlier version stored were removed");
         Ok(())
     }
 
@@ -184,20 +193,21 @@ impl Sizes {
     }
 }
 
-/// What became of a picture that was to be kept.
+/// The outcome of storing an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum StoreOutcome {
     Ours,
-    /// Something had the name already.
+    /// An object with the key existed already.
     Another,
     No,
 }
 
-/// The picture's name, and a name that a picture of the same size may have in the other part. All places where it may be.
+/// Returns the two keys under which an image of this size may be stored: in the paid part and in
+/// the free part.
 pub fn names(
     certificate_id: Option<&str>,
     master_sha256: &str,
-    frame: &Frame,
+    frame: &Framing,
     format: Format,
 ) -> Result<[ObjectKey; 2], ObjectError> {
     let name = |part| keys::size(part, certificate_id, master_sha256, frame, format);
@@ -212,8 +222,8 @@ fn share(bytes: u64, (part, of): (u64, u64)) -> u64 {
     bytes / of * part
 }
 
-/// The moment up to which what was stored is removed; `None`: nothing is. What is over age goes, and, when all together is more than a
-/// sweep leaves, the oldest.
+/// Returns the time up to which stored objects are removed, or `None` if none is. Objects beyond
+/// the maximum age go and, when the rest is more than a sweep leaves, the oldest of it.
 fn removed_up_to(mut stored: Vec<(UnixMs, u64)>, bytes_max: u64, age_max: Duration, now: UnixMs) -> Option<UnixMs> {
     let too_old = UnixMs(now.0.saturating_sub(i64::try_from(age_max.as_millis()).unwrap_or(i64::MAX)));
     stored.sort_unstable_by_key(|(stored_at, _)| std::cmp::Reverse(*stored_at));
@@ -224,7 +234,7 @@ fn removed_up_to(mut stored: Vec<(UnixMs, u64)>, bytes_max: u64, age_max: Durati
     })
 }
 
-/// Whether `<side>x<side>.<format>` at the end of a name is no preset.
+/// True if the key ends in `<side>x<side>.<format>` with a side that is not a preset.
 fn is_leftover(key: &ObjectKey) -> bool {
     let side = || {
         let (_, file) = key.as_str().rsplit_once('/')?;
@@ -256,7 +266,7 @@ mod tests {
 
     fn name(part: SizePart, side_px: u32) -> ObjectKey {
         let (width, height) = (Some(side_px % 1000 + 1), Some(side_px / 1000 + 1));
-        let frame = Frame { fit: Fit::Contain, width, height, ..Frame::default() };
+        let frame = Framing { fit: Fit::Contain, width, height, ..Framing::default() };
         keys::size(part, None, &"a".repeat(64), &frame, Format::Webp).expect("a name")
     }
 
@@ -297,14 +307,21 @@ mod tests {
         let sizes = sizes(&store, bound, bound);
         let bytes = Bytes::from_static(b"small");
         for side_px in 1..=4 {
-            assert_eq!(sizes.keep(SizePart::Free, &name(SizePart::Free, side_px), bytes.clone()).await, Kept::Ours);
+            assert_eq!(
+                sizes.keep(SizePart::Free, &name(SizePart::Free, side_px), bytes.clone()).await,
+                StoreOutcome::Ours
+            );
         }
         let fifth = name(SizePart::Free, 5);
-        assert_eq!(sizes.keep(SizePart::Free, &fifth, bytes.clone()).await, Kept::No);
-        assert_eq!(sizes.keep(SizePart::Paid, &name(SizePart::Paid, 5), bytes.clone()).await, Kept::Ours, "its own");
+        assert_eq!(sizes.keep(SizePart::Free, &fifth, bytes.clone()).await, StoreOutcome::No);
+        assert_eq!(
+            sizes.keep(SizePart::Paid, &name(SizePart::Paid, 5), bytes.clone()).await,
+            StoreOutcome::Ours,
+            "its own"
+        );
         sizes.sweep(Clock::SYSTEM.now()).await.expect("sweeps");
-        assert_eq!(sizes.keep(SizePart::Free, &name(SizePart::Free, 1), bytes.clone()).await, Kept::Another);
-        assert_eq!(sizes.keep(SizePart::Free, &fifth, bytes).await, Kept::Ours);
+        assert_eq!(sizes.keep(SizePart::Free, &name(SizePart::Free, 1), bytes.clone()).await, StoreOutcome::Another);
+        assert_eq!(sizes.keep(SizePart::Free, &fifth, bytes).await, StoreOutcome::Ours);
         assert_eq!(stored_in(&store, &["sizes"]).await.len(), 6);
     }
 
@@ -340,8 +357,8 @@ mod tests {
         let (_folder, store) = store();
         let sizes = sizes(&store, 1 << 30, 0);
         let bytes = Bytes::from_static(b"x");
-        assert_eq!(sizes.keep(SizePart::Free, &name(SizePart::Free, 7), bytes.clone()).await, Kept::No);
-        assert_eq!(sizes.keep(SizePart::Paid, &name(SizePart::Paid, 7), bytes).await, Kept::Ours);
+        assert_eq!(sizes.keep(SizePart::Free, &name(SizePart::Free, 7), bytes.clone()).await, StoreOutcome::No);
+        assert_eq!(sizes.keep(SizePart::Paid, &name(SizePart::Paid, 7), bytes).await, StoreOutcome::Ours);
         let now = Clock::SYSTEM.now();
         sizes.sweep(now.plus_ms(29 * 86_400_000)).await.expect("sweeps");
         assert_eq!(stored_in(&store, &["sizes"]).await.len(), 1);
@@ -363,7 +380,7 @@ mod tests {
         let left = stored_in(&store, &["derived", "signed"]).await;
         assert_eq!(left.len(), 8, "{left:?}");
         assert!(["/300x300", "/1x1", "/1023x1023"].iter().all(|gone| !left.iter().any(|name| name.contains(gone))));
-        // Not looked for again.
+        // The leftovers are not searched for a second time.
         let late = keys::derived(&sha256, 300, 300, Format::Png).expect("a name");
         store.put(&late, Bytes::from_static(b"x")).await.expect("stored");
         sizes.remove_leftovers().await.expect("looks");

@@ -1,17 +1,21 @@
-//! Parameters that others add to addresses after somebody wrote them down: mail senders, social sites and shops tag every link that leaves
-//! them, so that the page it leads to can tell where a visitor came from. To a picture they say nothing, so they are ignored instead of
-//! refused, and answers name them. Every other unknown parameter is still refused, also `v`, `_` and other ways past caches, which are no
-//! tags of anybody's: who writes them means something by them, and a picture that changes has another address anyway.
+//! Tracking parameters that others add to URLs after their author wrote them.
+//!
+//! Mail senders, social sites and shops tag every link that leaves them, so that the page behind
+//! the link can tell where a visitor came from. For an image they mean nothing, so they are ignored
+//! instead of refused, and answers name them. Every other unknown parameter is still refused, also
+//! `v`, `_` and other ways past caches, which are no tags: their author means something by them,
+//! and an image that changes has another URL anyway.
+//!
 //!
 //! Why: `docs/decisions/api.md` (Tracking parameters (`utm_*`, `fbclid`, `gclid`) are ignored).
 
 use url::form_urlencoded;
 
-/// Urchin's tags, which most tools write: `utm_source`, `utm_medium` and whatever else begins so.
+/// Prefix of Urchin's tags, which most tools write: `utm_source`, `utm_medium` and others.
 const UTM: &str = "utm_";
 const UTM_CHARS_MAX: usize = 40;
 
-/// In lower case; compared whatever the case.
+/// Names of tags in lower case; compared without regard to case.
 const NAMES: [&str; 43] = [
     // Google: Ads, Analytics, Shopping.
     "gclid",
@@ -43,7 +47,7 @@ const NAMES: [&str; 43] = [
     "sccid",
     "tt_medium",
     "tt_content",
-    // Senders of mail: Mailchimp, HubSpot, Marketo, Klaviyo, Vero, Omeda, MailerLite, Drip.
+    // Senders of email: Mailchimp, HubSpot, Marketo, Klaviyo, Vero, Omeda, MailerLite, Drip.
     "mc_cid",
     "mc_eid",
     "_hsenc",
@@ -64,7 +68,8 @@ const NAMES: [&str; 43] = [
     "s_kwcid",
 ];
 
-/// The decoded pairs of a query, and the names of the tags that were taken out of them, each once.
+/// Returns the decoded pairs of a query without tags, and the names of the tags that were taken
+/// out, each once.
 pub fn without_tags(query: &str) -> (Vec<(String, String)>, Vec<String>) {
     let mut pairs = Vec::new();
     let mut tags: Vec<String> = Vec::new();
@@ -78,7 +83,7 @@ pub fn without_tags(query: &str) -> (Vec<(String, String)>, Vec<String>) {
     (pairs, tags)
 }
 
-/// The tag that a parameter's name is, in lower case.
+/// Returns the parameter's name in lower case if it is a tag.
 fn tag(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let is_plain = |rest: &str| {

@@ -1,7 +1,8 @@
-//! Tells the operator when the day's render budget runs low: in the log, as a metric, and by a letter where there is somebody to write to.
+//! Warns the operator when the day's render budget runs low: in the log, as a metric, and by email
+//! if the operator's address is configured.
 
 use crate::clock::Clock;
-use crate::mail::{Letter, MailError, Mailer};
+use crate::mail::{Email, MailError, Mailer};
 use crate::money::usd_from;
 use crate::renders::{Budget, Renders};
 use crate::tasks::every;
@@ -10,25 +11,20 @@ use std::time::Duration;
 
 const EVERY: Duration = Duration::from_secs(5);
 
-/// What the day's budget is watched with.
+/// The settings and services that the watch needs.
 pub struct BudgetWatch {
     pub renders: Renders,
     pub clock: Clock,
     pub mailer: Option<Mailer>,
-    /// Address of the operator, who gets the letters.
+    /// Email address of the operator, who gets the emails.
     pub operator: Option<String>,
     pub base_url: String,
 }
 
 impl BudgetWatch {
-    /// Runs until the task is aborted.
+    /// Starts the task, which runs until it is aborted.
     pub fn start(self) -> tokio::task::JoinHandle<()> {
-        every(
-            EVERY,
-            "the day's budget could not be looked at",
-            Arc::new(self),
-            |watch| async move { watch.look().await },
-        )
+        every(EVERY, "the day's budget could not be read", Arc::new(self), |watch| async move { watch.look().await })
     }
 
     async fn look(&self) -> Result<(), sqlx::Error> {
@@ -48,7 +44,7 @@ impl BudgetWatch {
             && let Some(percent) = self.renders.claim_letter(&budget.day).await?
         {
             match mailer.send(self.letter(operator, percent, &budget)).await {
-                // Where no letter can ever go, none is tried again and again.
+                // An address that can never get an email is not tried again and again.
                 Ok(()) | Err(MailError::Address | MailError::Server { is_permanent: true }) => {
                     self.renders.letter_sent(&budget.day, percent).await?;
                 }
@@ -58,18 +54,19 @@ impl BudgetWatch {
         Ok(())
     }
 
-    fn letter(&self, operator: &str, percent: i64, budget: &Budget) -> Letter {
+    fn letter(&self, operator: &str, percent: i64, budget: &Budget) -> Email {
         let usd = |microusd: i64| format!("${:.2}", usd_from(microusd));
         let text = format!(
-            "{} of today's render budget of {} is used up or reserved ({percent} % was the threshold). If the day goes on like this, it comes to {}.\n\n\
-         Renders that are not in the cache are refused when the budget is spent, until {} (UTC midnight). Cached pictures are served all the same.\n\n\
-         The service: {}\n",
+            "{} of today's render budget of {} is spent or reserved (the threshold is {percent} %). \
+         At this rate, {} will be spent by the end of the day.\n\n\
+         When the budget is spent, new images are refused until {} (UTC midnight). Existing images are still delivered.\n\n\
+         Service: {}\n",
             usd(budget.reserved_microusd + budget.settled_microusd),
             usd(budget.microusd_per_day),
             usd(budget.forecast_microusd(self.clock.now())),
             crate::clock::UnixMs(budget.reset_at_ms).rfc3339(),
             self.base_url,
         );
-        Letter { to: operator.to_owned(), subject: "The day's render budget", text }
+        Email { to: operator.to_owned(), subject: "The day's render budget", text }
     }
 }

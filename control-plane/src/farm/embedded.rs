@@ -1,7 +1,9 @@
-//! The embedded node: one `cyclorama-node` process beside the service, started again when it ends.
+//! The embedded node: one `cyclorama-node` process beside the service, which is
+//! restarted when it ends.
 //!
-//! It speaks the same protocol as a node elsewhere, so a crash of its driver costs a render, never the service. It holds the
-//! other end of a pipe and ends when that closes, so it cannot outlive us, however we die.
+//! It uses the same protocol as a node elsewhere, so that a crash of its driver costs a render,
+//! never the service. It holds the other end of a pipe and ends when the pipe closes, so that it
+//! cannot outlive the service, however the service ends.
 
 use super::program;
 use crate::accounts::token::PlainKey;
@@ -21,18 +23,20 @@ use tokio_util::sync::CancellationToken;
 
 const SETTINGS: Settings = Settings {
     pause_min: Duration::from_secs(1),
-    // A broken driver is tried once a minute: often enough to heal by itself, too rare to disturb.
+    // A broken driver is tried once a minute: often enough to recover by itself,
+    // too rarely to disturb.
     pause_max: Duration::from_secs(60),
-    // It is alone: there is no other whose starts would fall together with its own.
+    // There is only one node, so its starts cannot coincide with those of others.
     random: || 1.0,
     good_start: Duration::from_secs(60),
-    // Time to say good-bye: nobody waits for what it still renders.
+    // Time to leave in order: nobody waits for its current render.
     stop_by: StopBy::Signal { kill_after: Duration::from_secs(3) },
 };
-/// Longest forwarded log line in bytes; the rest becomes the next line.
+/// Maximum length of a forwarded log line, in bytes; the rest becomes the next line.
 const LINE_BYTES_MAX: u64 = 8 * 1024;
 
-/// Of what the node said before it ended, the lines that are told with its end: what it died of is in the last ones. And their length.
+/// Number of the node's last log lines that are logged with its end, and their maximum length in
+/// characters. The reason for its end is in the last lines.
 const LAST_LINES: usize = 5;
 const LAST_LINE_CHARS_MAX: usize = 400;
 
@@ -44,31 +48,34 @@ pub enum EmbeddedError {
     Database(#[from] sqlx::Error),
 }
 
-/// What the node is started with.
+/// The settings and services with which the node is started.
 pub struct EmbeddedNode {
     pub farm: Farm,
-    /// Where its token is kept.
+    /// Folder in which its token is stored.
     pub data_dir: PathBuf,
-    /// Where it sends its traces.
+    /// URL to which it sends its traces.
     pub traces: Option<String>,
     pub db: Database,
     pub renders: Renders,
     pub clock: Clock,
-    /// Where it finds this service.
+    /// Address at which it reaches this service.
     pub public: SocketAddr,
 }
 
 impl EmbeddedNode {
-    /// Starts the node and keeps it running until `stop`; the task ends when the node has.
+    /// Starts the node and keeps it running until `stop` is cancelled. The returned task ends
+    /// when the node has ended.
     pub async fn start(self, stop: CancellationToken) -> Result<tokio::task::JoinHandle<()>, EmbeddedError> {
         let (token_id, token) = self.establish_token().await?;
-        // Whatever a node of an earlier run still held: that process ended with the service it belonged to.
-        self.renders.gone(&token_id).await?;
+        // Release what a node of an earlier run still held: that process ended
+        // together with its service.
+        self.renders.disconnected(&token_id).await?;
         self.renders.local_node(&token_id, format!("http://{}", self.public));
         Ok(tokio::spawn(self.supervise(token_id, token, stop)))
     }
 
-    /// The token of an earlier run, so that its leases are known to be over; a new one at first start or on a new database.
+    /// Returns the token of an earlier run, so that its leases are known to be over. Creates a new
+    /// one at the first start or with a new database.
     async fn establish_token(&self) -> Result<(String, PlainKey), EmbeddedError> {
         let path = self.data_dir.join("embedded-node.token");
         let kept = private_file::read(&path)?
@@ -97,19 +104,19 @@ impl EmbeddedNode {
                     if let Err(error) = log.pass_on(LINE_BYTES_MAX, passed_on(last_lines.clone())) {
                         tracing::warn!(
                             error = &error as &dyn std::error::Error,
-                            "the embedded node's log cannot be read"
+                            "the log of the embedded render node could not be read"
                         );
                     }
                 }
                 Event::NotStarted(error) => tracing::error!(
                     program = %program::path(&self.farm).display(),
                     error = &error as &dyn std::error::Error,
-                    "the embedded render node cannot be started; build it, or set CYCLORAMA_NODE_BINARY, or CYCLORAMA_NODE=none"
+                    "the embedded render node could not be started; build it, or set CYCLORAMA_NODE_BINARY, or CYCLORAMA_NODE=none"
                 ),
                 Event::StartedWell => {}
                 Event::NotAsked(error) => tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "the embedded node could not be asked to leave"
+                    "the embedded render node could not be asked to leave"
                 ),
                 Event::Ended { status, .. } => self.ended(&token_id, &status, &last_lines, &stop).await,
             }
@@ -117,10 +124,10 @@ impl EmbeddedNode {
     }
 
     async fn ended(&self, token_id: &str, status: &str, last_lines: &LastLines, stop: &CancellationToken) {
-        if let Err(error) = self.renders.gone(token_id).await {
+        if let Err(error) = self.renders.disconnected(token_id).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "jobs of the ended node wait for their lease to end"
+                "the jobs of an ended render node wait until their leases expire"
             );
         }
         if stop.is_cancelled() {
@@ -130,7 +137,7 @@ impl EmbeddedNode {
         tracing::warn!(
             status,
             said = last_lines.take().join(" | "),
-            "the embedded render node ended; cached pictures are still served"
+            "the embedded render node ended; stored images are still delivered"
         );
     }
 
@@ -142,19 +149,21 @@ impl EmbeddedNode {
         command
             .args(["run", "--embedded"])
             .env("CYCLORAMA_NODE_URL", format!("http://{}", self.public))
-            // The environment of a process is readable by its own user only; arguments are readable by everyone.
+            // Only its own user can read the environment of a process; everyone
+            // can read its arguments.
             .env("CYCLORAMA_NODE_TOKEN", token.reveal())
             .env("CYCLORAMA_NODE_NAME", "embedded")
-            // Its lines end in our log, which has its own form.
+            // Its lines go to our log, which has its own format.
             .env("NO_COLOR", "1")
             .stdout(Stdio::null())
-            // Ctrl-C in a terminal goes to a whole group: requests in flight would lose the node that works for them.
+            // Ctrl-C in a terminal goes to the whole process group, and requests in flight would
+            // lose the node that works for them.
             .process_group(0);
         Child::spawn(&mut command)
     }
 }
 
-/// What one node said last.
+/// The last log lines of one node.
 #[derive(Clone, Default)]
 struct LastLines(Arc<Mutex<VecDeque<String>>>);
 
@@ -167,13 +176,13 @@ impl LastLines {
         kept.push_back(line.chars().take(LAST_LINE_CHARS_MAX).collect());
     }
 
-    /// All of them, in order; none are left.
+    /// Removes all lines and returns them in order.
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into()
     }
 }
 
-/// Puts each line of the node into our log, and keeps the last ones.
+/// Writes each line of the node to our log, and keeps the last ones.
 fn passed_on(last_lines: LastLines) -> impl FnMut(&str) {
     move |line| {
         if !line.is_empty() {

@@ -1,4 +1,4 @@
-//! The node program: where it is, and with which environment it is started.
+//! The node program: its path, and the environment with which it is started.
 //!
 //! Why: `docs/decisions/nodes-and-protocol.md` (Environment variables of the embedded node).
 
@@ -8,10 +8,11 @@ use tokio::process::Command;
 
 const NAME: &str = "cyclorama-node";
 
-/// What a node is given of the service's environment: a process that loads graphics drivers and models gets what those look for, and none
-/// of the service's secrets, whatever they are called. A name that ends in `*` stands for all that begin like it.
+/// Variables of the service's environment that a node gets: a process that loads graphics drivers
+/// and models gets those that they read, and none of the service's secrets, whatever their names. A
+/// name that ends in `*` stands for all names with this prefix.
 const GIVEN: &[&str] = &[
-    // Where programs, files and languages are.
+    // Paths of programs and files, and the language.
     "PATH",
     "HOME",
     "USER",
@@ -58,7 +59,7 @@ const GIVEN: &[&str] = &[
     "WGPU_*",
     "DISPLAY",
     "WAYLAND_DISPLAY",
-    // Models: ONNX Runtime and what it runs them with.
+    // Models: ONNX Runtime and the libraries with which it runs them.
     "ORT_*",
     "CUDA_*",
     "CUDNN_*",
@@ -77,7 +78,7 @@ const GIVEN: &[&str] = &[
     "SYCL_*",
     "OCL_*",
     "OPENCL_*",
-    // The way to a bucket, to which nodes upload themselves.
+    // The network path to a bucket, to which nodes upload themselves.
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
@@ -93,7 +94,8 @@ const GIVEN: &[&str] = &[
     "OTEL_*",
 ];
 
-/// Of those, what stays here all the same: the service's own name, and headers, which hold a collector's key.
+/// Returns true for names that match [`GIVEN`] but are withheld all the same: the service's own
+/// name, and headers, which contain a collector's key.
 fn is_kept(name: &str) -> bool {
     name == "OTEL_SERVICE_NAME" || (name.starts_with("OTEL_") && name.ends_with("_HEADERS"))
 }
@@ -106,7 +108,8 @@ fn is_given(name: &str) -> bool {
     GIVEN.iter().any(matches) && !is_kept(name)
 }
 
-/// The path that was set, else beside this program, else found on PATH by the system.
+/// Returns the configured path, else that of the program beside this one, else the bare name, which
+/// the system looks up in PATH.
 pub fn path(farm: &Farm) -> PathBuf {
     if let Some(set) = &farm.node_binary {
         return set.clone();
@@ -118,23 +121,25 @@ pub fn path(farm: &Farm) -> PathBuf {
     }
 }
 
-/// For glibc's allocator: two pools of memory instead of eight for each core. Every thread of a node comes to hold planes of megabytes, and a
-/// pool that rests keeps what it had: a sixth of a node's memory. Elsewhere nobody looks at it.
+/// Limits glibc's allocator to two pools of memory instead of eight for each core. Every thread of
+/// a node comes to hold planes of megabytes, and an idle pool keeps its memory: a sixth of a node's
+/// memory. Other C libraries ignore the variable.
 const ALLOCATOR: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.arena_max=2");
 
-/// A command of the node program with the service's settings for it; dropped children are killed.
+/// Returns a command of the node program with the service's settings for it. Children are
+/// killed when dropped.
 #[expect(clippy::disallowed_methods, reason = "hands parts of this process's environment on to a child")]
 pub fn command(farm: &Farm) -> Command {
     let mut command = Command::new(path(farm));
     command.kill_on_drop(true);
     command.env_clear();
-    // Names that are no text are none of those that are given.
+    // Names that are not valid text match none of the given ones.
     command.envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_given)));
     if std::env::var_os(ALLOCATOR.0).is_none() {
         command.env(ALLOCATOR.0, ALLOCATOR.1);
     }
-    // Mesa's layer that puts one card first looks for a display, and complains on standard error where there is none. Nodes choose for
-    // themselves.
+    // Mesa's layer that puts one card first searches for a display, and complains on standard error
+    // if there is none. Nodes choose the card themselves.
     if ["MESA_VK_DEVICE_SELECT", "NODEVICE_SELECT"].iter().all(|name| std::env::var_os(name).is_none()) {
         command.env("NODEVICE_SELECT", "1");
     }

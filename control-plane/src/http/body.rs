@@ -1,4 +1,4 @@
-//! Bodies of requests: how large they may be, and reading them.
+//! Request bodies: the size limit of each route, and the extractors that read them.
 
 use super::error::Problem;
 use super::json;
@@ -12,10 +12,11 @@ use axum::routing::MethodRouter;
 use serde::de::DeserializeOwned;
 use std::convert::Infallible;
 
-/// Bodies of routes that say nothing else.
+/// Maximum size of a request body, in bytes, on routes that set no limit of their own.
 pub const BODY_BYTES_DEFAULT: usize = 16 * 1024;
 
-/// The body limit of a route, for the text of its 413.
+/// The body limit of a route, in bytes. The limit is an extension of the request, so that the text
+/// of a 413 can name it.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimit(pub usize);
 
@@ -24,7 +25,8 @@ pub fn limited(route: MethodRouter<App>, bytes: usize) -> MethodRouter<App> {
     route.layer::<_, Infallible>(Extension(BodyLimit(bytes))).layer(DefaultBodyLimit::max(bytes))
 }
 
-/// A JSON object as the body, within the route's limit; read by the rules of [`json`], which name what is wrong.
+/// A JSON object as the body, within the route's limit. It is read by the rules of [`json`], whose
+/// refusals name the member that is wrong.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JsonBody<T>(pub T);
 
@@ -37,8 +39,9 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     }
 }
 
-/// The body of a node's call: members that may be absent may be null as well. A NUL in a text is replaced where others
-/// are refused: what became of a job is to be known however its node puts it.
+/// The body of a call from a render node. Members that may be absent may also be null. A NUL in a
+/// text is replaced, where other bodies with one are refused: the service must learn the outcome of
+/// a job however the node spells it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NodeBody<T>(pub T);
 
@@ -51,8 +54,9 @@ impl<T: DeserializeOwned> FromRequest<App> for NodeBody<T> {
     }
 }
 
-/// The body's bytes; 413 over the limit that `body_limit` set on the route, 400 for a text that holds NUL: no name of anything does, and
-/// PostgreSQL takes it for no text.
+/// Returns the body's bytes. Refuses with 413 a body over the limit that [`limited`] set on the
+/// route, and with 400 a body with a text that holds NUL: no name in the system contains NUL, and
+/// PostgreSQL does not accept it in text.
 pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     let bytes = read_any_body(request, app).await?;
     match plain_text::escapes_nul(&bytes) {
@@ -61,7 +65,8 @@ pub async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     }
 }
 
-/// The same for routes that keep no text as it is sent, or leave NUL out of it: what is only looked up may hold anything.
+/// Like [`read_body`], without the check for NUL, for routes that store no text as it was sent, or
+/// that replace NUL first. A text that is only looked up may hold any character.
 pub async fn read_any_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     let limit = request.extensions().get::<BodyLimit>().map_or(BODY_BYTES_DEFAULT, |limit| limit.0);
     Bytes::from_request(request, app).await.map_err(|rejection| {

@@ -1,4 +1,5 @@
-//! Callers with an API key, from `Authorization: Bearer` or `x-api-key`.
+//! Extracts the caller of a request that carries an API key in
+//! `Authorization: Bearer` or `x-api-key`.
 
 use super::authorization::sent_key;
 use super::error::Problem;
@@ -12,15 +13,17 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 
 impl From<MissingScope> for Problem {
-    /// 403 naming the scope.
+    /// Returns 403 with the name of the missing scope.
     fn from(MissingScope(scope): MissingScope) -> Self {
         Problem::forbidden("missing_scope", format!("This key lacks the scope {scope}."))
             .with("required_scope", scope.as_str())
-            .advise("", "Ask the user for a key that has it.")
+            .advise("", "Ask the user for a key with that scope.")
     }
 }
 
-/// Looks the key of these headers up, whose window goes to `window`: `Ok(None)` when none was sent, 401 when it is not a valid one.
+/// Finds the caller whose API key is in `headers`. The rate-limit window of the
+/// key is later written into `window`. Returns `Ok(None)` when no key was sent,
+/// and 401 when the key is not valid.
 pub async fn caller_of_headers(app: &App, headers: &HeaderMap, window: &KeyWindow) -> Result<Option<Caller>, Problem> {
     match sent_key(headers) {
         None => Ok(None),
@@ -28,7 +31,8 @@ pub async fn caller_of_headers(app: &App, headers: &HeaderMap, window: &KeyWindo
     }
 }
 
-/// Looks a key up that came by another way (the legacy query string).
+/// Finds the caller of a key that came in another way than a header (the legacy query string).
+/// Returns 401 when the key is not valid.
 pub async fn caller_of_key(app: &App, key: &str, window: &KeyWindow) -> Result<Caller, Problem> {
     let refused = || Problem::unauthorized("The API key is not valid, or has been revoked.");
     let hash = PlainKey::parse(api_key::PREFIX, key).ok_or_else(refused)?.hash();

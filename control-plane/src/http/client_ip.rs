@@ -1,4 +1,5 @@
-//! The address of a client: that of its connection, or the one that a trusted proxy tells.
+//! The address of a client: that of its connection, or the one that a trusted proxy reports in
+//! `X-Forwarded-For`.
 
 use super::error::Problem;
 use crate::app::App;
@@ -8,17 +9,17 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The address that a request's connection comes from.
+/// Returns the address that a request's connection comes from.
 pub fn peer(extensions: &Extensions) -> Option<IpAddr> {
     extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip())
 }
 
-/// Whether the connection comes from a proxy whose word is taken.
+/// True if the connection comes from a trusted proxy, whose forwarding headers are believed.
 pub fn is_trusted_peer(app: &App, extensions: &Extensions) -> bool {
     peer(extensions).is_some_and(|peer| app.config.listen.trusted_proxies.iter().any(|proxy| proxy.contains(peer)))
 }
 
-/// The client's address: that of the connection, or the last one a trusted proxy vouches for.
+/// The client's address: that of the connection, or the last one that a trusted proxy reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientIp(pub IpAddr);
 
@@ -34,14 +35,14 @@ impl FromRequestParts<App> for ClientIp {
     }
 }
 
-/// Walks X-Forwarded-For from the right for as long as a trusted proxy wrote the entry. An entry that names no address (`unknown`, a host)
-/// ends the walk at the proxy that wrote it.
+/// Walks `X-Forwarded-For` from the right for as long as a trusted proxy wrote the entry. An entry
+/// that names no address (`unknown`, a host name) ends the walk at the proxy that wrote it.
 pub fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> ClientIp {
     let is_trusted = |ip: IpAddr| trusted.iter().any(|network| network.contains(ip));
     let mut client = peer.to_canonical();
     let lines = headers.get_all("x-forwarded-for").iter().rev();
     let hops = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
-    // An empty element of a list counts for nothing (RFC 9110, section 5.6.1).
+    // RFC 9110, section 5.6.1: empty elements of a list are ignored.
     for hop in hops.filter(|hop| !hop.is_empty()) {
         if !is_trusted(client) {
             break;
@@ -54,8 +55,9 @@ pub fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> Clie
     ClientIp(client)
 }
 
-/// The address of a node in the notation of RFC 7239, section 6, which proxies write into X-Forwarded-For as well: with
-/// or without a port, IPv6 in brackets if there is one, and all of it quoted or not.
+/// Parses the address of a node in the notation of RFC 7239, section 6, which proxies also write
+/// into `X-Forwarded-For`: with or without a port, IPv6 in brackets if there is a port, and the
+/// whole quoted or not.
 fn node_address(hop: &[u8]) -> Option<IpAddr> {
     let hop = std::str::from_utf8(hop).ok()?;
     let hop = match hop.strip_prefix('"') {
@@ -68,7 +70,7 @@ fn node_address(hop: &[u8]) -> Option<IpAddr> {
         return address.parse::<Ipv6Addr>().ok().filter(|_| is_whole).map(IpAddr::V6);
     }
     match hop.split_once(':') {
-        // IPv6 without brackets has more colons than one, and no port.
+        // IPv6 without brackets has more than one colon, and no port.
         Some((address, port)) if !port.contains(':') => {
             address.parse::<Ipv4Addr>().ok().filter(|_| is_node_port(port)).map(IpAddr::V4)
         }
@@ -76,7 +78,8 @@ fn node_address(hop: &[u8]) -> Option<IpAddr> {
     }
 }
 
-/// A port, or the name that a proxy gives it in place of one.
+/// True if `port` is a port number, or an obfuscated name (`_name`)
+/// that a proxy writes instead of one.
 fn is_node_port(port: &str) -> bool {
     match port.strip_prefix('_') {
         Some(name) => !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
@@ -113,7 +116,7 @@ mod tests {
             ("10.0.0.1", "198.51.100.1:1, 10.2.3.4:2, [::ffff:10.9.9.9]:3", "198.51.100.1"),
             ("10.0.0.1", "1.1.1.1:1, 198.51.100.1:2, 10.2.3.4:3", "198.51.100.1"),
             ("10.0.0.1", "198.51.100.1 , , ", "198.51.100.1"),
-            // What names no address ends the walk at the proxy that wrote it.
+            // An entry that names no address ends the walk at the proxy that wrote it.
             ("10.0.0.1", "198.51.100.1, unknown", "10.0.0.1"),
             ("10.0.0.1", "198.51.100.1, unknown, 10.2.3.4:80", "10.2.3.4"),
             ("10.0.0.1", "198.51.100.1, proxy.example.com:80", "10.0.0.1"),
@@ -131,7 +134,8 @@ mod tests {
             let found = client_ip(peer.parse().expect(peer), &headers, &config.listen.trusted_proxies);
             assert_eq!(found.0.to_string(), expected, "{peer} {forwarded}");
         }
-        // Lines of one header are one list, also where a client put bytes that are no text into its own.
+        // The lines of one header are one list, even if a client put bytes that
+        // are not text into its own line.
         let mut headers = HeaderMap::new();
         for line in [&b"1.1.1.1"[..], b"\xff\xfe, 198.51.100.1:9", b"10.2.3.4"] {
             headers.append("x-forwarded-for", HeaderValue::from_bytes(line).expect("header"));

@@ -1,7 +1,8 @@
-//! Failures as clients see them: problem documents (RFC 9457).
+//! Failures as problem documents (RFC 9457).
 //!
-//! A handler returns a [`Problem`]; `frame` adds what only it knows (the base address and the request id) and writes the
-//! body. Nothing private belongs in a detail: causes are logged where they are handled.
+//! A handler returns a [`Problem`]. The middleware (`frame`) adds what only it knows, the base URL
+//! and the request id, and writes the body. Nothing private belongs in `detail`: causes are logged
+//! where they are handled.
 
 use crate::ledger::LedgerError;
 use crate::plural;
@@ -11,14 +12,15 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-/// One failure. `code` is stable and for machines, `detail` is a sentence for people.
+/// One failure. `code` is stable and for programs, `detail` is a sentence for people.
 #[derive(Debug, Clone)]
 pub struct Problem {
     status: StatusCode,
     code: &'static str,
     detail: String,
-    /// A sentence on what to do next, in the words of the JSON API and in those of the tools.
-    /// Boxed, because a problem is the error of every handler and few have advice.
+    /// A sentence on what to do next, once in the words of the JSON API and once in
+    /// those of the MCP tools. It is boxed because a problem is the error type of every
+    /// handler and few problems have advice.
     advice: Option<Box<[String; 2]>>,
     members: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -29,22 +31,23 @@ impl Problem {
         Problem { status, code, detail: detail.into(), advice: None, members: Map::new(), headers: Vec::new() }
     }
 
-    /// 400 for one wrong parameter or body field; the detail should name it too.
+    /// Returns 400 for one wrong parameter or body member. `detail` should name it too.
     pub fn bad_parameter(parameter: &str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_parameter", detail).with("parameter", parameter)
     }
 
-    /// 400 for a body that does not parse, or a rule no single parameter breaks.
+    /// Returns 400 for a body that does not parse, or for a broken rule
+    /// that concerns no single parameter.
     pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, detail)
     }
 
-    /// 401 with `WWW-Authenticate: Bearer`.
+    /// Returns 401 with `WWW-Authenticate: Bearer`.
     pub fn unauthorized(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail).header(WWW_AUTHENTICATE, "Bearer")
     }
 
-    /// 402 with the balance, what was needed and the way to buy more.
+    /// Returns 402 with the balance, the credits that the request needs, and the link to buy more.
     pub fn insufficient_credits(balance: i64, required: i64, base_url: &str) -> Self {
         Self::new(
             StatusCode::PAYMENT_REQUIRED,
@@ -56,11 +59,11 @@ impl Problem {
         .with("credits_remaining", balance)
         .with("links", serde_json::json!({ "billing": format!("{base_url}/pricing") }))
         .header(LINK, "</pricing>; rel=payment")
-        .advise("", "Ask the user: only a person can buy credits. get_account tells the balance.")
+        .advise("", "Ask the user: only a person can buy credits. get_account returns the balance.")
     }
 
-    /// The same failure for another reason.
-    pub fn because(self, code: &'static str, detail: String) -> Self {
+    /// Replaces code and detail, and keeps the status, members and headers.
+    pub fn with_code(self, code: &'static str, detail: String) -> Self {
         Problem { code, detail, ..self }
     }
 
@@ -80,33 +83,38 @@ impl Problem {
         Self::new(StatusCode::GONE, code, detail)
     }
 
-    /// 413 for a body over the route's limit.
+    /// Returns 413 for a body over the route's limit.
     pub fn too_large(limit_bytes: usize) -> Self {
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "body_too_large",
-            format!("The body is larger than the {limit_bytes} bytes allowed here."),
+            format!("The body is larger than the {limit_bytes} bytes that are allowed here."),
         )
         .with("limit_bytes", limit_bytes)
     }
 
-    /// 429; `retry_after_seconds` is at least 1.
+    /// Returns 429. `retry_after_seconds` is raised to 1 if it is 0.
     pub fn rate_limited(retry_after_seconds: u64) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests in this minute.")
             .retry_after(retry_after_seconds.max(1))
     }
 
-    /// 500: nothing was charged. The cause has been logged by the caller.
+    /// Returns 500 and says that nothing was charged. The caller has logged the cause.
     pub fn internal() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong here; nothing was charged.")
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "Something went wrong in the service; nothing was charged.",
+        )
     }
 
-    /// 502: the render failed and what it cost was given back.
+    /// Returns 502: the render failed, and its credit, if any, was given back.
     pub fn render_failed(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_GATEWAY, "render_failed", detail)
     }
 
-    /// 503; codes: `at_capacity`, `daily_budget_spent`, `dependency_down`, `shutting_down`.
+    /// Returns 503. `code` tells the reason, such as `at_capacity`, `daily_budget_spent`,
+    /// `dependency_down` or `shutting_down`.
     pub fn unavailable(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
     }
@@ -117,7 +125,7 @@ impl Problem {
         self
     }
 
-    /// Adds a header. A value that is no valid header is left out.
+    /// Adds a header. A value that is not a valid header value is left out.
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.push((name, value));
@@ -125,7 +133,8 @@ impl Problem {
         self
     }
 
-    /// Says what to do next: `api` to clients of the JSON API, `tool` to agents, who have tools and no addresses. Either may be empty.
+    /// Adds a sentence on what to do next: `api` for clients of the JSON API, `tool` for agents,
+    /// which have MCP tools and no URLs. Either may be empty.
     pub fn advise(mut self, api: impl Into<String>, tool: impl Into<String>) -> Self {
         self.advice = Some(Box::new([api.into(), tool.into()]));
         self
@@ -135,7 +144,7 @@ impl Problem {
         self.header(RETRY_AFTER, &seconds.to_string())
     }
 
-    /// What `Retry-After` says.
+    /// Returns the number of seconds in `Retry-After`, if the problem has that header.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         let (_, value) = self.headers.iter().find(|(name, _)| *name == RETRY_AFTER)?;
         value.to_str().ok()?.parse().ok()
@@ -153,12 +162,12 @@ impl Problem {
         &self.detail
     }
 
-    /// The document with everything in it, for clients of the JSON API.
+    /// Returns the complete problem document for clients of the JSON API.
     pub fn document(&self, base_url: &str, request_id: &str) -> Value {
         self.written(base_url, request_id, self.advice.as_deref().map_or("", |[api, _]| api))
     }
 
-    /// The same for an agent.
+    /// Returns the complete problem document for an agent, with the advice for MCP tools.
     pub fn tool_document(&self, base_url: &str, request_id: &str) -> Value {
         self.written(base_url, request_id, self.advice.as_deref().map_or("", |[_, tool]| tool))
     }
@@ -179,7 +188,8 @@ impl Problem {
         Value::Object(document)
     }
 
-    /// Writes the body into an answer made by [`IntoResponse`], keeping headers added since.
+    /// Writes the body into a response that [`IntoResponse`] made, and keeps the
+    /// headers that were added since.
     pub(super) fn write_into(&self, response: &mut Response, base_url: &str, request_id: &str) {
         let body = self.document(base_url, request_id).to_string();
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
@@ -199,12 +209,13 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Trouble with the database is 503 when it may pass and 500 when it is ours; either way it is logged here, once.
+/// A database error becomes 503 when it may be temporary, and 500 when it is a defect of the
+/// service. It is logged here, once, in both cases.
 impl From<sqlx::Error> for Problem {
     fn from(error: sqlx::Error) -> Self {
         metrics::counter!("cyclorama_dependency_failures_total", "dependency" => "database").increment(1);
         if crate::db::may_pass(&error) {
-            tracing::warn!(error = &error as &dyn std::error::Error, "the database does not answer");
+            tracing::warn!(error = &error as &dyn std::error::Error, "the database did not answer");
             Problem::unavailable("dependency_down", "The database does not answer; nothing was charged.").retry_after(2)
         } else {
             tracing::error!(error = &error as &dyn std::error::Error, "a database statement failed");

@@ -1,5 +1,6 @@
-//! What a program or a model has to know before it calls, short, costs and scopes first. One text, which the pages for
-//! machines and the tool `describe_api` tell; the tools' lines come from the tools.
+//! The guide for programs and models that call the service: short, with costs and scopes first. The
+//! pages for programs (`/agents.md`, `/llms.txt`) and the tool `describe_api` show the same text.
+//! Its lines about tools come from the tool definitions.
 
 use super::error::Problem;
 use super::mcp::Listed;
@@ -9,7 +10,7 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct Guide<'a> {
-    /// The whole guide; else its beginning, with addresses of the rest.
+    /// True for the whole guide, false for its beginning with links to the rest.
     is_whole: bool,
     base_url: &'a str,
     credits_per_dollar: i64,
@@ -32,12 +33,12 @@ fn text(app: &App, is_whole: bool, tools: Vec<Listed>) -> Result<String, Problem
     fragment("agents.md", &guide)
 }
 
-/// The whole guide.
+/// Returns the whole guide as Markdown.
 pub fn guide(app: &App, tools: Vec<Listed>) -> Result<String, Problem> {
     text(app, true, tools)
 }
 
-/// Its beginning, with addresses of the rest.
+/// Returns the beginning of the guide as Markdown, with links to the rest.
 pub fn beginning(app: &App, tools: Vec<Listed>) -> Result<String, Problem> {
     text(app, false, tools)
 }

@@ -1,4 +1,5 @@
-//! Is the process alive, and can it serve. No tokens: load balancers have none.
+//! Health checks: the process is alive, and it can serve. They need no token, because load
+//! balancers have none.
 
 use super::error::Problem;
 use crate::app::App;
@@ -17,27 +18,29 @@ pub struct Health {
 
 /// Ask whether the service answers
 ///
-/// For anyone, free.
+/// Open to anyone and free.
 #[utoipa::path(
     get, path = "/api/health", tag = "Service", operation_id = "getHealth", security(()),
-    responses((status = 200, description = "It does.", body = Health))
+    responses((status = 200, description = "The service answers.", body = Health))
 )]
 pub async fn status() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
-/// `GET /healthz`: the process answers.
+/// `GET /healthz`: answers 200 as long as the process runs.
 pub async fn live() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// `GET /readyz`: requests can be served, with or without a render node: the database answers, and can be written. 503 from the first signal to stop, so that load balancers turn away.
+/// `GET /readyz`: answers 200 if requests can be served, which means that the database answers and
+/// can be written. Render nodes do not matter. Answers 503 from the first signal to stop, so that
+/// load balancers send requests elsewhere.
 pub async fn ready(State(app): State<App>) -> Result<Json<Value>, Problem> {
     if app.unready.is_cancelled() {
         return Err(Problem::unavailable("shutting_down", "This process is stopping."));
     }
     if !app.db.is_ready().await {
-        let detail = "The database does not answer, or cannot be written.";
+        let detail = "The database does not answer, or cannot be written to.";
         return Err(Problem::unavailable("dependency_down", detail).retry_after(2));
     }
     Ok(Json(json!({ "status": "ready" })))

@@ -1,9 +1,10 @@
-//! Every JSON body that the service is sent is read here, by one set of rules.
+//! Reads every JSON body that is sent to the service, by one set of rules.
 //!
-//! A byte order mark before the text is passed over (RFC 8259, section 8.1). A member that stands twice in an object is refused: parsers
-//! disagree on which of the two holds, and the client would pay for the wrong one. JSON knows one kind of number, so `4.0` and `4e0` are
-//! the whole number 4. A member that is null is refused too, except where null is a value: what is not known is left out. Every refusal
-//! names the member by its path, such as `images[2].year`.
+//! A byte order mark before the text is skipped (RFC 8259, section 8.1). A member that occurs twice
+//! in an object is refused: parsers disagree on which of the two holds, and the client would pay
+//! for the wrong one. JSON has one kind of number, so `4.0` and `4e0` are the whole number 4. A
+//! member that is null is refused too, except where null is a value: unknown values are left out.
+//! Every refusal names the member by its path, such as `images[2].year`.
 //!
 //! Why: `docs/decisions/api.md` (Duplicate members in a JSON object).
 
@@ -12,31 +13,34 @@ use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Vis
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// Whole numbers up to this one are the same as 64-bit floating point numbers.
+/// Largest number up to which all whole numbers are exact as 64-bit floating-point numbers: 2^53.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// What a refusal repeats of a name or a value.
+/// Maximum number of characters that a refusal repeats of a name or a value.
 const SHOWN_CHARS_MAX: usize = 40;
 
-/// Why a body is refused.
+/// The reason why a body is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadJson {
-    /// It is no JSON.
+    /// The text is not JSON; the reason follows.
     Syntax(String),
-    /// A member, by its path, and what is wrong with it: a sentence that names it.
+    /// A member is wrong. `path` is its path, and `detail` is a sentence that names the member.
     Member { path: String, detail: String },
-    /// The body as a whole.
+    /// The body as a whole is wrong; the text is a complete sentence.
     Body(String),
 }
 
 impl BadJson {
-    /// A member, by its path, and what is wrong with it, as the sentence goes on after its name.
+    /// Returns the refusal of a member. `wrong` continues the sentence after the member's path,
+    /// such as "is required".
     pub fn member(path: impl Into<String>, wrong: impl fmt::Display) -> Self {
         let path = path.into();
         BadJson::Member { detail: format!("`{path}` {wrong}."), path }
     }
 
-    /// The problem of one item of a list. `parameter` names the member within the item, and `index` is the item's place in the list.
+    /// Returns the problem for one item of a list. `at` is the item's path in the body, which is
+    /// cut from the member's path. `parameter` of the problem names the member within the item, and
+    /// `index` is the item's place in the list.
     pub fn of_item(self, at: &str, index: usize) -> Problem {
         match self {
             BadJson::Member { path, detail } => {
@@ -48,7 +52,8 @@ impl BadJson {
         }
     }
 
-    /// The problem of a body with a list of items: what is wrong in one of them names its member and its place.
+    /// Returns the problem for a body with a list of items. If one of the items is wrong, the
+    /// problem names its member and its place in the list.
     pub fn with_items(self, list: &str) -> Problem {
         let place = match &self {
             BadJson::Member { path, .. } => {
@@ -84,7 +89,7 @@ impl From<BadJson> for Problem {
     }
 }
 
-/// The value of a text.
+/// Parses a JSON text.
 pub fn value(text: &[u8]) -> Result<Value, BadJson> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     if text.iter().all(u8::is_ascii_whitespace) {
@@ -106,7 +111,7 @@ pub fn value(text: &[u8]) -> Result<Value, BadJson> {
     Ok(value)
 }
 
-/// The members of a body that is an object.
+/// Returns the members of a body that is an object.
 pub fn any_members(text: &[u8]) -> Result<Map<String, Value>, BadJson> {
     match value(text)? {
         Value::Object(members) => Ok(members),
@@ -114,24 +119,26 @@ pub fn any_members(text: &[u8]) -> Result<Map<String, Value>, BadJson> {
     }
 }
 
-/// The members of a body that is an object, none of them null. `free` names those in which null is a value.
+/// Returns the members of a body that is an object, and refuses null. `free` names the members in
+/// which null is a value.
 pub fn members(text: &[u8], free: &[&str]) -> Result<Map<String, Value>, BadJson> {
     let members = any_members(text)?;
     refuse_nulls(&members, "", free)?;
     Ok(members)
 }
 
-/// A body that is an object, as `T`. `free` names members in which null is a value.
+/// Reads a body that is an object as `T`. `free` names the members in which null is a value.
 pub fn read<T: DeserializeOwned>(text: &[u8], free: &[&str]) -> Result<T, BadJson> {
     fit(members(text, free)?, "")
 }
 
-/// As [`read`] for the node protocol, whose members may be null as well as absent: nodes are other people's programs.
+/// Like [`read`], for the node protocol, whose members may be null as well as absent: nodes are
+/// other people's programs.
 pub fn read_with_nulls<T: DeserializeOwned>(text: &[u8]) -> Result<T, BadJson> {
     fit(any_members(text)?, "")
 }
 
-/// Members as `T`; `at` is where they stand in the body.
+/// Reads members as `T`. `at` is the path of the object in the body.
 pub fn fit<T: DeserializeOwned>(members: Map<String, Value>, at: &str) -> Result<T, BadJson> {
     serde_path_to_error::deserialize(Value::Object(members)).map_err(|error| {
         let path = below(at, &path_of(error.path()));
@@ -139,7 +146,8 @@ pub fn fit<T: DeserializeOwned>(members: Map<String, Value>, at: &str) -> Result
     })
 }
 
-/// Refuses members that are null, also those of objects in them; `at` is where they stand in the body.
+/// Refuses members that are null, also those of nested objects. `at` is
+/// the path of the object in the body.
 pub fn refuse_nulls(members: &Map<String, Value>, at: &str, free: &[&str]) -> Result<(), BadJson> {
     for (name, value) in members.iter().filter(|(name, _)| !free.contains(&name.as_str())) {
         refuse_null(value, &below(at, &shortened(name)), free)?;
@@ -158,19 +166,21 @@ fn refuse_null(value: &Value, path: &str, free: &[&str]) -> Result<(), BadJson> 
     }
 }
 
-/// The refusal of a body with a text that holds NUL. It names the member, and the place in a list of items, where the body can be read.
+/// Returns the refusal of a body with a text that holds NUL. If the body can be parsed, the refusal
+/// names the member, and the item's place if it is in a list.
 pub fn nul_in(text: &[u8]) -> Problem {
     let path = value(text).ok().and_then(|value| path_of_nul(&value, ""));
     let Some(path) = path.filter(|path| !path.is_empty()) else {
-        return Problem::bad_request("invalid_text", "A text of the body holds the character NUL (`\\u0000`).");
+        return Problem::bad_request("invalid_text", "A text of the body contains the character NUL (`\\u0000`).");
     };
-    let problem = Problem::bad_request("invalid_text", format!("`{path}` holds the character NUL (`\\u0000`)."));
+    let problem = Problem::bad_request("invalid_text", format!("`{path}` contains the character NUL (`\\u0000`)."));
     let index = path.split_once('[').and_then(|(_, rest)| rest.split_once(']')?.0.parse::<usize>().ok());
     let problem = problem.with("parameter", path);
     index.into_iter().fold(problem, |problem, index| problem.with("index", index))
 }
 
-/// The path of the first member whose name or text holds NUL; empty for a text that is the whole body.
+/// Returns the path of the first member whose name or text holds NUL. The path is empty for a text
+/// that is the whole body.
 pub fn path_of_nul(value: &Value, path: &str) -> Option<String> {
     match value {
         Value::String(text) => text.contains('\0').then(|| path.to_owned()),
@@ -186,10 +196,10 @@ pub fn path_of_nul(value: &Value, path: &str) -> Option<String> {
 }
 
 fn null(path: &str) -> BadJson {
-    BadJson::member(path, "is null: leave it out instead")
+    BadJson::member(path, "must not be null: leave it out instead")
 }
 
-/// `member` of the object at `at`.
+/// Returns the path of `member` in the object at `at`.
 pub fn below(at: &str, member: &str) -> String {
     match (at, member) {
         ("", member) => member.to_owned(),
@@ -199,7 +209,7 @@ pub fn below(at: &str, member: &str) -> String {
     }
 }
 
-/// The beginning of a name or a value that a refusal repeats.
+/// Returns the beginning of a name or a value, as refusals repeat it.
 pub fn shortened(text: &str) -> String {
     text.chars().take(SHOWN_CHARS_MAX).collect()
 }
@@ -207,19 +217,19 @@ pub fn shortened(text: &str) -> String {
 fn path_of(path: &serde_path_to_error::Path) -> String {
     match path.to_string() {
         root if root == "." => String::new(),
-        // The path ends in `?` where the reader stopped before it knew the member's name.
+        // The path ends in `?` where the parser stopped before it knew the member's name.
         path => path.trim_end_matches('?').trim_end_matches('.').to_owned(),
     }
 }
 
-/// What serde says of a member, in the words of the API.
+/// Translates an error message of serde about a member into the words of the API.
 fn told(path: &str, said: &str) -> BadJson {
     let quoted = |lead: &str| said.strip_prefix(lead)?.split_once('`').map(|(name, rest)| (name.to_owned(), rest));
     if let Some((name, _)) = quoted("missing field `") {
         return BadJson::member(below(path, &name), "is required");
     }
     if let Some((name, rest)) = quoted("unknown field `") {
-        // The member that is unknown is the last of the path already.
+        // The path already ends in the name of the unknown member.
         let parent = path.strip_suffix(name.as_str()).map_or(path, |parent| parent.trim_end_matches('.'));
         let path = below(parent, &shortened(&name));
         let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
@@ -228,7 +238,7 @@ fn told(path: &str, said: &str) -> BadJson {
             false => known.join(", "),
         };
         let of = if parent.is_empty() { "this body".to_owned() } else { format!("`{parent}`") };
-        return BadJson::member(path, format!("is not a member of {of}; it takes {known}"));
+        return BadJson::member(path, format!("is not a member of {of}, which takes {known}"));
     }
     if let Some((name, rest)) = quoted("unknown variant `") {
         let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
@@ -246,13 +256,13 @@ fn told(path: &str, said: &str) -> BadJson {
         let expected = expected_in_words(expected);
         let found = found_in_words(found);
         if path.is_empty() {
-            return BadJson::Body(format!("The body is {expected}, not {found}."));
+            return BadJson::Body(format!("The body must be {expected}, not {found}."));
         }
-        return BadJson::member(path, format!("is {expected}, not {found}"));
+        return BadJson::member(path, format!("must be {expected}, not {found}"));
     }
     match path.is_empty() {
-        true => BadJson::Body(format!("The body is not as expected: {said}.")),
-        false => BadJson::member(path, format!("is not as expected: {said}")),
+        true => BadJson::Body(format!("The body does not have the expected form: {said}.")),
+        false => BadJson::member(path, format!("does not have the expected form: {said}")),
     }
 }
 
@@ -283,10 +293,11 @@ fn found_in_words(found: &str) -> String {
     }
 }
 
-/// How [`Read`] says that a member stands twice; its name follows.
+/// Prefix of the error with which [`Read`] reports a member that occurs
+/// twice; the member's name follows.
 const TWICE: &str = "given twice: ";
 
-/// A value whose objects have each member once, and whose whole numbers are written as such.
+/// A JSON value in which each object has each member once, and whole numbers are integers.
 struct Read(Value);
 
 impl<'de> serde::Deserialize<'de> for Read {
@@ -393,30 +404,30 @@ mod tests {
     fn every_refusal_names_the_member_by_its_path() {
         for (text, path, says) in [
             (r#"{}"#, "credits", "is required"),
-            (r#"{"credits":"5000"}"#, "credits", "is a whole number, not a string"),
-            (r#"{"credits":true}"#, "credits", "is a whole number, not a boolean"),
-            (r#"{"credits":[1]}"#, "credits", "is a whole number, not a list"),
-            (r#"{"credits":{}}"#, "credits", "is a whole number, not an object"),
-            (r#"{"credits":1.5}"#, "credits", "is a whole number, not the number 1.5"),
-            (r#"{"credits":1e300}"#, "credits", "is a whole number, not the number 1e"),
-            (r#"{"credits":null}"#, "credits", "is null: leave it out instead"),
-            (r#"{"credits":1,"note":null}"#, "note", "is null: leave it out instead"),
-            (r#"{"credits":1,"note":5}"#, "note", "is a string, not the number 5"),
-            (r#"{"credits":1,"on":"true"}"#, "on", "is true or false, not a string"),
-            (r#"{"credits":1,"size":-1}"#, "size", "is a whole number of 0 or more, not the number -1"),
-            (r#"{"credits":1,"size":70000}"#, "size", "is a whole number of 0 or more, not the number 70000"),
-            (r#"{"credits":1,"share":"much"}"#, "share", "is a number, not a string"),
-            (r#"{"credits":1,"x":2}"#, "x", "is not a member of this body; it takes credits, note"),
+            (r#"{"credits":"5000"}"#, "credits", "must be a whole number, not a string"),
+            (r#"{"credits":true}"#, "credits", "must be a whole number, not a boolean"),
+            (r#"{"credits":[1]}"#, "credits", "must be a whole number, not a list"),
+            (r#"{"credits":{}}"#, "credits", "must be a whole number, not an object"),
+            (r#"{"credits":1.5}"#, "credits", "must be a whole number, not the number 1.5"),
+            (r#"{"credits":1e300}"#, "credits", "must be a whole number, not the number 1e"),
+            (r#"{"credits":null}"#, "credits", "must not be null: leave it out instead"),
+            (r#"{"credits":1,"note":null}"#, "note", "must not be null: leave it out instead"),
+            (r#"{"credits":1,"note":5}"#, "note", "must be a string, not the number 5"),
+            (r#"{"credits":1,"on":"true"}"#, "on", "must be true or false, not a string"),
+            (r#"{"credits":1,"size":-1}"#, "size", "must be a whole number of 0 or more, not the number -1"),
+            (r#"{"credits":1,"size":70000}"#, "size", "must be a whole number of 0 or more, not the number 70000"),
+            (r#"{"credits":1,"share":"much"}"#, "share", "must be a number, not a string"),
+            (r#"{"credits":1,"x":2}"#, "x", "is not a member of this body, which takes credits, note"),
             (r#"{"credits":1,"credits":2}"#, "credits", "is given more than once"),
-            (r#"{"credits":1,"cars":5}"#, "cars", "is a list, not the number 5"),
-            (r#"{"credits":1,"cars":["x"]}"#, "cars[0]", "is an object, not a string"),
+            (r#"{"credits":1,"cars":5}"#, "cars", "must be a list, not the number 5"),
+            (r#"{"credits":1,"cars":["x"]}"#, "cars[0]", "must be an object, not a string"),
             (r#"{"credits":1,"cars":[{"make":"a","year":"2024"}]}"#, "cars[0].year", "not a string"),
             (r#"{"credits":1,"cars":[{"make":"a","year":1},{"year":1}]}"#, "cars[1].make", "is required"),
             (r#"{"credits":1,"cars":[{"make":"a","year":1,"w":1}]}"#, "cars[0].w", "not a member of `cars[0]`"),
             (r#"{"credits":1,"cars":[{"make":"a","make":"b"}]}"#, "cars[0].make", "more than once"),
-            (r#"{"credits":1,"cars":[{"make":"a","year":null}]}"#, "cars[0].year", "is null"),
-            (r#"{"credits":1,"cars":[null]}"#, "cars[0]", "is null"),
-            (r#"{"credits":1,"texts":{"a":1}}"#, "texts.a", "is a string"),
+            (r#"{"credits":1,"cars":[{"make":"a","year":null}]}"#, "cars[0].year", "must not be null"),
+            (r#"{"credits":1,"cars":[null]}"#, "cars[0]", "must not be null"),
+            (r#"{"credits":1,"texts":{"a":1}}"#, "texts.a", "must be a string"),
             (r#"{"credits":1,"free":{"a":{"b":1,"b":2}}}"#, "free.a.b", "more than once"),
         ] {
             let bad = read::<Body>(text.as_bytes(), &["free"]).expect_err(text);

@@ -1,5 +1,6 @@
-//! Requests of a key: each is counted in the key's window, and every answer that is the caller's alone tells the
-//! window. Windows themselves are counted by the meter, exactly and for all processes together.
+//! Rate-limit windows of API keys: each request of a key is counted in the key's window, and every
+//! response that is private to the caller carries the fields of the window. The meter counts the
+//! windows, exactly and for all processes together.
 
 use super::delivery_problem::problem;
 use super::error::Problem;
@@ -20,8 +21,8 @@ impl<S: Send + Sync> FromRequestParts<S> for KeyWindow {
     }
 }
 
-/// Puts the window of the request's key on the answer, where the request was counted in one.
-pub async fn told_on_answers(mut request: Request, next: Next) -> Response {
+/// Adds the fields of the key's window to the response, if the request was counted in one.
+pub async fn window_headers(mut request: Request, next: Next) -> Response {
     let window = KeyWindow::default();
     request.extensions_mut().insert(window.clone());
     let mut response = next.run(request).await;
@@ -31,7 +32,8 @@ pub async fn told_on_answers(mut request: Request, next: Next) -> Response {
     response
 }
 
-/// Refuses a request of a key whose window is known to be full, before anything is done for it. It is counted like any other.
+/// Refuses a request of a key whose window is known to be full, before any work is done for it. The
+/// request is counted like any other.
 pub async fn refuse_when_full(app: &App, caller: &mut Caller) -> Result<(), Problem> {
     if !app.meter.is_full(&caller.key_id, app.clock.now()) {
         return Ok(());
@@ -41,7 +43,8 @@ pub async fn refuse_when_full(app: &App, caller: &mut Caller) -> Result<(), Prob
     Ok(())
 }
 
-/// Counts a request of a key that costs nothing, then answers it. Over the limit nothing else happens.
+/// Counts a request that costs nothing in its key's window, then runs `answer`. Over the limit
+/// `answer` is not run.
 pub async fn counted(app: &App, caller: &Caller, answer: impl Future<Output = Result<Response, Problem>>) -> Response {
     match app.deliveries.count(caller).await {
         Ok(()) => answer.await.unwrap_or_else(Problem::into_response),
@@ -49,7 +52,8 @@ pub async fn counted(app: &App, caller: &Caller, answer: impl Future<Output = Re
     }
 }
 
-/// A refusal that needs no account: counted, because every request is.
+/// Returns `refusal`, which needed no account, after counting the request:
+/// every request of a key is counted.
 pub async fn refuse(app: &App, caller: &Caller, refusal: Problem) -> Response {
     counted(app, caller, async { Err(refusal) }).await
 }

@@ -1,4 +1,4 @@
-//! HTTP: the routes, what every answer has, and one handler file per verb and resource.
+//! HTTP: the routes, the middleware around them, and one handler file per verb and resource.
 
 pub mod admin;
 pub mod answers;
@@ -11,14 +11,14 @@ pub mod console;
 pub mod cross_origin;
 pub mod delivery_problem;
 pub mod error;
-pub mod figures;
-pub mod frame;
 pub mod guide;
 pub mod health;
 pub mod json;
 pub mod key_window;
 pub mod legacy;
 pub mod mcp;
+pub mod metrics;
+pub mod middleware;
 pub mod named_request;
 pub mod node;
 pub mod node_caller;

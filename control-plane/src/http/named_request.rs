@@ -1,4 +1,5 @@
-//! `Idempotency-Key`, and `idempotency_key` of tools: the names of requests (`named_requests`) as clients write them.
+//! Reads idempotency keys (the header `Idempotency-Key`, and `idempotency_key` of MCP tools), by
+//! which `named_requests` recognises a repeated request.
 
 use crate::http::error::Problem;
 use crate::named_requests::NameError;
@@ -6,31 +7,33 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use serde_json::Value;
 
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// On an answer that was given before.
+/// Header of a response that repeats an earlier one.
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 pub const KEY_CHARS_MAX: usize = 255;
 
 impl From<NameError> for Problem {
-    /// 409 while another request has the name, 422 when that asked for something else.
+    /// Returns 409 while another request with this key is being answered, and 422 when the key was
+    /// used for a different request.
     fn from(error: NameError) -> Self {
         match error {
             NameError::InUse => Problem::conflict(
                 "idempotency_key_in_use",
-                "A request with this idempotency key is being answered: ask again in a moment.",
+                "A request with this idempotency key is still running: try again in a moment.",
             )
             .retry_after(1),
             NameError::OtherRequest => Problem::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "idempotency_key_reused",
-                "This idempotency key was used for another request within the last 24 hours: take a new key.",
+                "This idempotency key was used for another request within the last 24 hours: use a new key.",
             ),
             NameError::Database(error) => error.into(),
         }
     }
 }
 
-/// The key of the header; 400 for one that is none.
+/// Returns the idempotency key of the header, if there is one. Refuses with 400 a value that is not
+/// a valid key, and more than one value.
 pub fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut given = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = given.next() else { return Ok(None) };
@@ -40,7 +43,8 @@ pub fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     }
 }
 
-/// The key of a member of a body; 400 for one that is none.
+/// Returns the idempotency key in the body member `name`. Refuses with 400
+/// a value that is not a valid key.
 pub fn key_member(name: &str, value: &Value) -> Result<String, Problem> {
     value.as_str().and_then(key_in).map(str::to_owned).ok_or_else(|| bad_key(name))
 }
@@ -52,7 +56,7 @@ fn key_in(text: &str) -> Option<&str> {
 }
 
 fn bad_key(name: &str) -> Problem {
-    let rule = format!("`{name}` is one text of 1 to {KEY_CHARS_MAX} printable ASCII characters.");
+    let rule = format!("`{name}` must be one text of 1 to {KEY_CHARS_MAX} printable ASCII characters.");
     Problem::bad_parameter(name, rule)
 }
 

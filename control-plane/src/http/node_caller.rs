@@ -1,4 +1,4 @@
-//! Render nodes, by their tokens.
+//! Authenticates render nodes by their node tokens.
 
 use super::authorization::bearer;
 use super::error::Problem;
@@ -28,7 +28,7 @@ impl FromRequestParts<App> for NodeCaller {
     }
 }
 
-/// Whether these headers hold the token of a node that was let in lately.
+/// True if `headers` hold a node token that was accepted lately.
 pub fn is_known_node(app: &App, headers: &HeaderMap) -> bool {
     bearer(headers)
         .and_then(|token| PlainKey::parse(node_token::PREFIX, &token))

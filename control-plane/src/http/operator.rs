@@ -1,4 +1,4 @@
-//! The operator, by the operator token.
+//! Authenticates the operator by the operator token.
 
 use super::authorization::bearer;
 use super::error::Problem;
@@ -6,7 +6,7 @@ use crate::app::App;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-/// The operator, on the operator address only.
+/// Proof that a request carries the operator token. Routes on the operator address extract it.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator;
 

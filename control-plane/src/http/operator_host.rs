@@ -1,6 +1,7 @@
-//! Which names the operator address answers to. `/metrics` needs no token, and a browser on the operator's machine reaches what listens there:
-//! a page whose own name is made to point at this address (DNS rebinding) would read it. Browsers send the name in `Host`, so a request that
-//! names a stranger is refused. An address of numbers cannot be made to point anywhere else.
+//! Restricts the host names to which the operator address answers. `/metrics` needs no token, and a
+//! browser on the operator's machine can reach what listens there: a page whose own name is made to
+//! point at this address (DNS rebinding) could read it. Browsers send the name in `Host`, so a
+//! request with an unknown name is refused. A numeric address cannot be made to point elsewhere.
 //!
 //! Why: `docs/decisions/operations.md` (Host names of the operator address).
 
@@ -13,22 +14,24 @@ use axum::http::uri::Authority;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-/// Refuses requests that name another host.
+/// Refuses requests that name another host, with 421.
 pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
     let header = || request.headers().get(HOST).map(|host| host.as_bytes());
-    // A request to a proxy, and HTTP/2, name it in the address. Programs that speak HTTP/1.0 do not name it at all; browsers always do.
+    // A request to a proxy, and HTTP/2, name the host in the URL. Programs that speak HTTP/1.0 do
+    // not name it at all; browsers always do.
     let named = request.uri().authority().map(|authority| authority.as_str().as_bytes()).or_else(header);
     let is_ours = named.is_none_or(|named| is_known(named, &app.config.listen.admin_hosts));
     if is_ours {
         return next.run(request).await;
     }
-    let detail = "The operator address is not known by the name in `Host`. Call it by its number, as localhost, or by a name in the setting CYCLORAMA_ADMIN_HOSTS.";
+    let detail = "The name in `Host` is not a name of the operator address. Use its IP address, localhost, or a name \
+                  in the setting CYCLORAMA_ADMIN_HOSTS.";
     Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail).into_response()
 }
 
 fn is_known(named: &[u8], names: &[String]) -> bool {
     let Ok(authority) = Authority::try_from(named) else { return false };
-    // Nobody but an attacker puts a user there.
+    // Only an attacker puts a user name there.
     if authority.as_str().contains('@') {
         return false;
     }

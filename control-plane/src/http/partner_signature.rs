@@ -1,4 +1,4 @@
-//! The signature of a partner on the address of a picture.
+//! Checks the signature of a partner on the URL of an image.
 
 use super::error::Problem;
 use crate::app::App;
@@ -6,13 +6,16 @@ use crate::delivery::partner::{BadSignature, SignedQuery};
 use crate::delivery::tracking::without_tags;
 use url::form_urlencoded;
 
-/// Whether a partner has signed the address with this query; an error says what is wrong with a signature that is there.
+/// True if a partner has signed the URL with this query. Returns an error that names the fault if
+/// there is a signature and it is not valid.
 pub async fn is_signed(app: &App, query: &str) -> Result<bool, Problem> {
     Ok(check_signature(app, query, &without_tags(query).0).await?.is_some())
 }
 
-/// The claims of a signed address, and the account whose partner signed it. A signature that is there must be good: it never falls through
-/// to another grant. Tags that were added to the address later are no part of what was signed; one that a partner signed with the rest is.
+/// Returns the claims of a signed URL, and the account whose partner signed it; `None` if there is
+/// no signature. A signature must be valid if there is one: the request never falls back to another
+/// grant. Tags that were added to the URL after signing are not part of the signed text; a tag that
+/// the partner signed with the rest is.
 pub async fn check_signature(
     app: &App,
     query: &str,
@@ -23,7 +26,7 @@ pub async fn check_signature(
         None => return Ok(None),
         Some(Ok(signed)) => signed,
         Some(Err(BadSignature::Expired)) => {
-            return refused("signature_expired", "`exp` is in the past: sign the address anew.");
+            return refused("signature_expired", "`exp` is in the past: sign a new URL.");
         }
         Some(Err(BadSignature::TooFarAhead)) => {
             return refused("signature_invalid", "`exp` is more than 30 days ahead.");
@@ -31,7 +34,7 @@ pub async fn check_signature(
         Some(Err(BadSignature::Malformed)) => {
             return refused(
                 "signature_invalid",
-                "A signed address has `exp` in unix seconds and `sig` of 64 lower-case hex digits.",
+                "A signed URL must have `exp` in unix seconds and `sig` of 64 lower-case hex digits.",
             );
         }
     };
@@ -46,11 +49,11 @@ pub async fn check_signature(
     }
     match account_id {
         Some(account_id) => Ok(Some((signed, account_id))),
-        None => refused("signature_invalid", "`sig` does not fit this address."),
+        None => refused("signature_invalid", "`sig` does not match this URL."),
     }
 }
 
-/// The account whose partner signed this.
+/// Returns the account whose partner made the signature, or `None`.
 async fn signer(app: &App, signed: &SignedQuery) -> Result<Option<String>, Problem> {
     Ok(app.partner_secrets.verify(&app.db, app.clock, &signed.text, &signed.signature).await?)
 }

@@ -1,11 +1,11 @@
-//! Links that set a new password: in letters to people, and for the operator to hand over.
+//! Links that set a new password. They are sent by email, or handed over by the operator.
 
 use super::error::Problem;
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::{self, LINK_PREFIX, User};
 use crate::app::App;
 
-/// A link that sets a new password for the user, once.
+/// Makes and stores a link that sets a new password for the user, and works once.
 pub async fn make_link(app: &App, user: &User) -> Result<String, Problem> {
     let link = PlainKey::generate(LINK_PREFIX, &mut rand::rng());
     user::keep_reset(&app.db, user, &link, app.clock.now()).await?;

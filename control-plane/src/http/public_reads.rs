@@ -1,4 +1,4 @@
-//! What anybody may read without a key is counted by network.
+//! Counts and limits, by client network, the requests that need no key.
 
 use super::caller::caller_of_headers;
 use super::client_ip::{ClientIp, client_ip, peer};
@@ -17,12 +17,14 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 const READS: &str = "reads";
-/// Counted apart from reads, so that junk keys for pictures do not close the pages to others who share the address.
+/// Refused requests for images are counted apart from reads, so that junk keys for images do not
+/// close the pages to other clients behind the same address.
 const REFUSED_PICTURES: &str = "refused pictures";
 const HEADS_OF_PICTURES: &str = "heads of pictures";
 
-/// Counts what anybody may read without a key (pages, catalog, documents), by network. Only a refusal carries the fields
-/// of the window, because shared caches keep many of the other answers.
+/// Counts the requests that need no key (pages, catalog, documents) by client network, and refuses
+/// those over the limit. Only a refusal carries the fields of the window, because shared caches
+/// keep many of the other responses.
 pub async fn public_reads(State(app): State<App>, request: Request, next: Next) -> Response {
     let is_head = *request.method() == Method::HEAD;
     let reads = match request.extensions().get::<RouteRules>() {
@@ -58,8 +60,8 @@ pub async fn public_reads(State(app): State<App>, request: Request, next: Next) 
     response
 }
 
-/// Answers a request for a picture from a network that is over its limit: only if it proves a grant, which is looked at
-/// before anything else is done.
+/// Handles a request for an image from a network that is over its limit: the request is answered
+/// only if it proves a grant, and the grant is checked before any other work is done.
 async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next) -> Response {
     let window = request.extensions().get::<KeyWindow>().cloned().unwrap_or_default();
     match Proof::of(app, request.uri().query().unwrap_or_default(), request.headers(), &window).await {
@@ -69,7 +71,7 @@ async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next)
                 return refusal.into_response();
             }
             let response = next.run(request).await;
-            // What was refused before the key was looked at is counted for the key.
+            // A request that was refused before its key was checked is now counted for the key.
             let is_counted =
                 caller.is_counted || window.get().is_some() || response.headers().contains_key(RATELIMIT_LIMIT);
             match response.status().is_client_error() && !is_counted {
@@ -82,9 +84,9 @@ async fn picture_over_limit(app: &App, over: Over, request: Request, next: Next)
     }
 }
 
-/// A grant for a picture that was found good.
+/// A grant for an image that was checked and found valid.
 enum Proof {
-    /// A partner has signed the address.
+    /// A partner has signed the URL.
     Signature,
     Key(Caller),
 }

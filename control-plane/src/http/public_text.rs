@@ -1,9 +1,10 @@
-//! Public texts (pages without a secret, documents, lists): compressed for whoever takes it, and with a validator, so
-//! that nobody loads twice what has not changed.
+//! Compresses public texts (pages without a secret, documents, lists) for clients that accept gzip,
+//! and adds a validator, so that nobody loads an unchanged text twice.
 //!
-//! Nothing private is compressed: the length of a compressed page that holds a secret beside what a stranger chose
-//! tells of the secret (BREACH). Public is what may be kept by caches and sets no cookie; pages with forms, and of
-//! somebody who is signed in, say `private, no-store`.
+//! Nothing private is compressed: the length of a compressed page that holds a secret beside text
+//! that a stranger chose reveals the secret (BREACH). A response counts as public if caches may
+//! keep it and it sets no cookie. Pages with forms, and pages of a signed-in user, have
+//! `private, no-store`.
 
 use super::error::Problem;
 use super::picture_headers::if_none_match;
@@ -22,13 +23,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
 
-/// What is smaller fits into a packet or two as it is.
+/// Smallest text that is compressed, in bytes. A smaller one fits into one or two packets as it is.
 const COMPRESSED_BYTES_MIN: u64 = 1024;
 
-/// Our largest text has some 150 KiB; what is larger is sent as it comes.
+/// Largest text that is buffered, compressed and tagged, in bytes. Our largest text has about 150
+/// KiB; a larger one is sent as it comes.
 const TEXT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// A third of the time of the usual level, for an eighth more bytes.
+/// Compression level: a third of the time of the default level, for an eighth more bytes.
 const LEVEL: u32 = 4;
 
 pub async fn sent_well(mut request: Request, next: Next) -> Response {
@@ -37,7 +39,8 @@ pub async fn sent_well(mut request: Request, next: Next) -> Response {
     if !has_text || !(is_head || request.method() == Method::GET) {
         return next.run(request).await;
     }
-    // HEAD has the headers of GET (RFC 9110, section 9.3.2), and some of them come from the text.
+    // HEAD has the headers of GET (RFC 9110, section 9.3.2), and some of
+    // them are computed from the text.
     if is_head {
         *request.method_mut() = Method::GET;
     }
@@ -50,8 +53,8 @@ pub async fn sent_well(mut request: Request, next: Next) -> Response {
     if is_head { without_body(response) } else { response }
 }
 
-/// The answer to HEAD, from that to GET. A refusal stays as it is, one of the framework's as well: the frame writes its
-/// text, and the server leaves that out.
+/// Turns a response to GET into the response to HEAD. A refusal stays as it is, also one of the
+/// framework: the middleware writes its text, and the server leaves that out.
 fn without_body(mut response: Response) -> Response {
     if response.extensions().get::<Problem>().is_some() || is_bare(&response) {
         return response;
@@ -67,7 +70,7 @@ fn without_body(mut response: Response) -> Response {
 async fn answer(response: Response, asked: &HeaderMap) -> Response {
     let (mut parts, body) = response.into_parts();
     let Ok(text) = to_bytes(body, TEXT_BYTES_MAX as usize).await else {
-        // Cannot be: the body said how long it is.
+        // Cannot happen: the body stated its length, which is within the limit.
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let tag = match parts.headers.get(ETAG).and_then(|tag| tag.to_str().ok()) {
@@ -91,7 +94,8 @@ async fn answer(response: Response, asked: &HeaderMap) -> Response {
     {
         parts.headers.remove(CONTENT_LENGTH);
         parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        // Other bytes than those that a strong validator of the handler's names.
+        // The bytes differ from those that a strong validator of the handler names, so the
+        // validator becomes weak.
         if let Some(weak) = weak {
             parts.headers.insert(ETAG, weak);
         }
@@ -121,7 +125,8 @@ fn is_public_text(response: &Response) -> bool {
         && response.body().size_hint().exact().is_some_and(|bytes| (1..=TEXT_BYTES_MAX).contains(&bytes))
 }
 
-/// Whether gzip is named with a weight above zero, or everything is (RFC 9110, section 12.5.3).
+/// True if the client accepts gzip: it is named with a weight above zero, or everything is accepted
+/// (RFC 9110, section 12.5.3).
 fn takes_gzip(asked: &HeaderMap) -> bool {
     let lines = asked.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     let codings: Vec<(String, bool)> = lines

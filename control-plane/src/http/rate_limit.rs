@@ -1,4 +1,4 @@
-//! Limits for somebody without a key, by client address or another name.
+//! Rate limits for requests without an API key, by client network or another name.
 
 use super::client_ip::ClientIp;
 use super::delivery_problem::problem;
@@ -10,7 +10,8 @@ use crate::network_counts::Over;
 use crate::networks::network_of;
 use axum::response::{IntoResponse, Response};
 
-/// Counts a request of a client address for one purpose, then answers it.
+/// Counts a request of a client network for one purpose, then runs `answer`. Over the limit
+/// `answer` is not run.
 pub async fn counted_by_address(
     app: &App,
     ip: ClientIp,
@@ -24,7 +25,8 @@ pub async fn counted_by_address(
     counted_as(app, format!("{purpose} {}", network_of(ip.0)), limit_per_minute, answer).await
 }
 
-/// The refusal of a request that is over what its network may do.
+/// Returns the refusal of a request that is over the limit of its network (429), or over the limit
+/// of all networks together (503).
 pub fn over_limit(over: Over) -> Problem {
     match over {
         Over::Client(window) => {
@@ -34,13 +36,14 @@ pub fn over_limit(over: Over) -> Problem {
                 .fold(refusal, |refusal, (name, text)| refusal.header(name, &text))
         }
         Over::Everybody { reset_seconds } => {
-            let detail = "Too many such requests are coming in from everywhere: try again in a minute.";
+            let detail = "The service is receiving too many requests of this kind: try again in a minute.";
             Problem::unavailable("at_capacity", detail).retry_after(reset_seconds.max(1) as u64)
         }
     }
 }
 
-/// Counts a request of somebody without a key, then answers it.
+/// Counts a request without a key under the name `counted`, then runs `answer`. Over the limit
+/// `answer` is not run.
 pub async fn counted_as(
     app: &App,
     counted: String,
@@ -52,7 +55,8 @@ pub async fn counted_as(
         Ok(()) => answer.await.unwrap_or_else(Problem::into_response),
         Err(problem) => problem.into_response(),
     };
-    // The answer may have been counted in a narrower window, which is the one to keep to.
+    // The response may have been counted in a narrower window, whose fields are the ones that the
+    // client has to keep to.
     if let Some(window) = window
         && !response.headers().contains_key(RATELIMIT_LIMIT)
     {
@@ -61,12 +65,14 @@ pub async fn counted_as(
     response
 }
 
-/// Counts one of something; refused when there have been too many.
+/// Counts one event under the name `counted`. Refuses with 429 when there
+/// have been too many in this minute.
 pub async fn count(app: &App, counted: String, limit_per_minute: i64) -> Result<(), Problem> {
     count_in_window(app, counted, limit_per_minute).await.1
 }
 
-/// Counts one; the window it is in, where that is known, and whether there have been too many.
+/// Counts one event. Returns its window, if that is known, and a
+/// refusal if there have been too many.
 async fn count_in_window(app: &App, counted: String, limit_per_minute: i64) -> (Option<Window>, Result<(), Problem>) {
     let count = Some(RateCount { counted, limit_per_minute, account_id: None, account_limit_per_minute: None });
     match app.meter.submit(Entry { count, ..Entry::uncounted(Charge::Nothing) }).await {

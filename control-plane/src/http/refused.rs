@@ -1,4 +1,5 @@
-//! Refusals that no handler has a say in: requests that are turned away unseen, and what the web framework refuses by itself.
+//! Refusals in which no handler takes part: requests that are refused before their handler runs,
+//! and refusals of the web framework itself.
 
 use super::error::Problem;
 use axum::body::to_bytes;
@@ -8,17 +9,20 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode, Version};
 use axum::response::Response;
 
-/// Path and query together. The longest good one, a signed embed with every parameter, is under a kilobyte.
+/// Maximum length of path and query together, in bytes. The longest good one, a signed embed with
+/// every parameter, is under a kilobyte.
 const ADDRESS_BYTES_MAX: usize = 8 * 1024;
 
-/// Of a sentence of the framework that becomes a detail; it may repeat what was sent.
+/// Maximum number of characters of a sentence of the framework that becomes a detail. The sentence
+/// may repeat what the client sent.
 const SENTENCE_CHARS_MAX: usize = 300;
 
-/// An extension of a request that had no turn: it is to be refused.
+/// Extension of a request that got no permit: the request is to be refused.
 #[derive(Debug, Clone, Copy)]
 pub struct WithoutTurn;
 
-/// What no handler is to see.
+/// Returns the refusal of a request that no handler may see, if it is one: the process is stopping,
+/// there is no permit, or the host or the URL is not acceptable.
 pub fn unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
     if is_turned_away {
         let stopping = Problem::unavailable("shutting_down", "This process is stopping; nothing was charged.");
@@ -30,25 +34,28 @@ pub fn unseen(is_turned_away: bool, request: &Request) -> Option<Problem> {
     if let Some(detail) = wrong_host(request.version(), request.headers()) {
         return Some(Problem::bad_request("invalid_host", detail));
     }
-    // No name of anything holds it, and PostgreSQL takes it for no text. A token that holds it is a malformed one, which its route says.
+    // No name in the system contains NUL, and PostgreSQL does not accept it in text. A delivery
+    // token that contains it is a malformed token, which its own route reports.
     let path = request.uri().path();
     if path.contains("%00") && !path.starts_with("/api/v1/delivery/") {
-        return Some(Problem::not_found("not_found", "There is nothing at this address."));
+        return Some(Problem::not_found("not_found", "There is nothing at this URL."));
     }
     let address_bytes = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
     (address_bytes > ADDRESS_BYTES_MAX).then(|| {
-        let detail = format!("The address is longer than {ADDRESS_BYTES_MAX} bytes.");
+        let detail = format!("The path and query are longer than {ADDRESS_BYTES_MAX} bytes.");
         Problem::new(StatusCode::URI_TOO_LONG, "address_too_long", detail)
     })
 }
 
-/// The request found no turn among those that are answered.
+/// Returns the 503 for a request that found no free permit among those of the process.
 pub fn without_turn() -> Problem {
-    let full = "This process answers as many requests as it can; nothing was charged.";
+    let full = "This process is answering as many requests as it can; nothing was charged.";
     Problem::unavailable("at_capacity", full).retry_after(1).header(CONNECTION, "close")
 }
 
-/// RFC 9112, section 3.2: HTTP/1.1 names its host, once, and as an address does. What comes of two is a matter of who reads which.
+/// Returns the fault of the `Host` header, if there is one. RFC 9112, section 3.2:
+/// HTTP/1.1 names its host, once, in the form of a URL. With two hosts, different
+/// readers would choose different ones.
 fn wrong_host(version: Version, headers: &HeaderMap) -> Option<&'static str> {
     let mut hosts = headers.get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {
@@ -56,7 +63,7 @@ fn wrong_host(version: Version, headers: &HeaderMap) -> Option<&'static str> {
         (None, None) if version == Version::HTTP_11 => Some("The request has no `Host` header, which HTTP/1.1 needs."),
         (Some(host), None) => {
             let is_host = host.is_empty() || host.to_str().is_ok_and(is_host_and_port);
-            (!is_host).then_some("The `Host` header is not a host with an optional port.")
+            (!is_host).then_some("The `Host` header must be a host with an optional port.")
         }
         (None, None) => None,
     }
@@ -69,9 +76,10 @@ fn is_host_and_port(text: &str) -> bool {
     !text.contains('@') && port.bytes().all(|b| b.is_ascii_digit()) && text.parse::<Authority>().is_ok()
 }
 
-/// Gives a refusal of the framework (an extractor that could not read a path or a query, for instance) our form: its
-/// sentence, which names the thing, becomes the detail. An error answer in plain text or without a body is the
-/// framework's; nothing of ours looks like that.
+/// Turns a refusal of the framework (from an extractor that could not read a path or a
+/// query, for instance) into a problem document: its sentence, which names the fault,
+/// becomes the detail. An error response in plain text or without a body is the framework's,
+/// because no error of ours looks like that.
 pub async fn named(response: Response) -> Response {
     if !is_bare(&response) {
         return response;
@@ -84,7 +92,7 @@ pub async fn named(response: Response) -> Response {
     Response::from_parts(parts, axum::body::Body::empty())
 }
 
-/// Whether a refusal has no form of ours: no body, or a sentence of a library.
+/// True if a refusal is not a problem document: it has no body, or a sentence of a library.
 pub fn is_bare(response: &Response) -> bool {
     let status = response.status();
     if !(status.is_client_error() || status.is_server_error()) || response.extensions().get::<Problem>().is_some() {
@@ -98,15 +106,15 @@ pub fn is_bare(response: &Response) -> bool {
 
 fn describe(status: StatusCode, sentence: &str) -> Problem {
     let usual = status.canonical_reason().unwrap_or("The request was refused");
-    // What failed inside is no client's business.
+    // Internal failures are not shown to clients.
     if sentence.is_empty() || status.is_server_error() {
         return Problem::new(status, "refused", format!("{usual}."));
     }
     if status != StatusCode::BAD_REQUEST {
         return Problem::new(status, "refused", format!("{}.", sentence.trim_end_matches('.')));
     }
-    // "Failed to deserialize query string: limit: invalid digit found in string", "Invalid UTF-8 in `link`",
-    // "Failed to deserialize query string: missing field `state`".
+    // Examples: "Failed to deserialize query string: limit: invalid digit found in string",
+    // "Invalid UTF-8 in `link`", "Failed to deserialize query string: missing field `state`".
     let reason = sentence.rsplit_once("query string: ").or_else(|| sentence.split_once("Invalid URL: "));
     let reason = reason.map_or(sentence, |(_, reason)| reason).trim_end_matches('.');
     let is_name =

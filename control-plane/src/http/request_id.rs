@@ -1,11 +1,11 @@
-//! The id of a request.
+//! The id of a request, which the service makes or the client gives.
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use std::convert::Infallible;
 
-/// The id of a request, answered as `X-Request-Id` and stored with deliveries.
+/// The id of a request. It is sent as `X-Request-Id` and stored with deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
 
@@ -16,7 +16,8 @@ impl RequestId {
         RequestId(uuid::Uuid::now_v7().to_string())
     }
 
-    /// The client's own id where it may give one and it is valid.
+    /// Returns the id that the client sent, if it is valid. Only routes
+    /// with `takes_request_id` call this.
     pub fn from_client(headers: &HeaderMap) -> Option<Self> {
         let id = headers.get(Self::HEADER)?.to_str().ok()?;
         let valid =

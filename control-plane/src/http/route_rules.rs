@@ -1,4 +1,5 @@
-//! What a route has of its own beside its handlers. The router's lines say it, the layers around them keep to it.
+//! Properties of a route beside its handlers: time limit, rate limits, and what the middleware has
+//! to know of it. The router's lines state them, and the layers around the routes apply them.
 //!
 //! Why: `docs/decisions/development.md` (Rules of routes are on the router's lines).
 
@@ -13,25 +14,26 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Paths that load balancers and monitoring ask. The server knows them before a route is found, because probes wait for no turn.
+/// Paths that load balancers and monitoring poll. The server recognises them before a route is
+/// found, because probes wait for no permit.
 const PROBES: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/api/health"];
 
 pub fn is_probe(path: &str) -> bool {
     PROBES.contains(&path)
 }
 
-/// How long handlers may take that wait for nothing.
+/// Time limit of handlers that wait for nothing.
 const USUAL_TIME: Duration = Duration::from_secs(30);
 
-/// How long a handler may take.
+/// The time limit of a handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeLimit {
     Usual,
-    /// A picture may have to be rendered first.
+    /// The handler may have to wait for a render.
     Render,
-    /// A node waits for work.
+    /// A render node polls for a job (long polling).
     Work,
-    /// A node sends a picture over a slow line.
+    /// A render node uploads an image over a slow line.
     Upload,
 }
 
@@ -46,41 +48,44 @@ impl TimeLimit {
     }
 }
 
-/// Which GET and HEAD of a route are counted as public reads.
+/// Which GET and HEAD requests of a route are counted as public reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublicReads {
     All,
-    /// Only requests that are refused, in a count of their own, because the good ones of this route are embedded in
-    /// pages by the dozen; pages embed no HEAD, and each is counted. Over a limit, every request that proves no grant
-    /// is refused.
+    /// Only refused requests are counted, apart from other reads, because pages embed the good ones
+    /// of this route by the dozen. Pages embed no HEAD, so each HEAD is counted. Over a limit,
+    /// every request that proves no grant is refused.
     Refused,
-    /// What is loaded has a count of its own.
+    /// Only HEAD is counted as a read. Loads have a count of their own.
     Heads,
-    /// The route has counts of its own (keys, forms), is of nodes, or is a probe or a file at hand.
+    /// None are counted: the route has counts of its own (keys, forms), belongs to nodes, or is a
+    /// probe or a static file.
     None,
 }
 
-/// An extension of a request: the rules of its route. Absent where no route was found.
+/// The rules of a route, as an extension of its requests. Absent where no route was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteRules {
     pub time_limit: TimeLimit,
     pub public_reads: PublicReads,
     pub is_probe: bool,
-    /// Render nodes call it.
+    /// Render nodes call this route.
     pub is_of_nodes: bool,
-    /// Its lines would drown everything else in logs.
+    /// The route's log lines are written at debug level, because they would drown everything else.
     pub is_quiet: bool,
-    /// A client may name its request itself.
+    /// A client may choose the request id itself.
     pub takes_request_id: bool,
-    /// It sends pictures, no public text, and answers HEAD itself, since it must not make a picture for it.
+    /// The route sends images and no public text. It handles HEAD itself, because it
+    /// must not make an image for it.
     pub sends_pictures: bool,
-    /// Pages of any site may show what it sends.
+    /// Pages of any site may show the responses.
     pub is_open_to_pages: bool,
-    /// Its answers may come as events, and tools in browsers may call it.
+    /// The route serves MCP tools: its responses may be event streams, and
+    /// tools in browsers may call it.
     pub is_of_tools: bool,
 }
 
-/// Of a route whose line says nothing else.
+/// The rules of a route whose line states none.
 pub const USUAL: RouteRules = RouteRules {
     time_limit: TimeLimit::Usual,
     public_reads: PublicReads::All,
@@ -95,7 +100,7 @@ pub const USUAL: RouteRules = RouteRules {
 
 pub const PROBE: RouteRules = RouteRules { public_reads: PublicReads::None, is_probe: true, is_quiet: true, ..USUAL };
 
-/// It is counted by its key, or not at all.
+/// Rules of a route that is counted by its key, or not at all.
 pub const NO_PUBLIC_READ: RouteRules = RouteRules { public_reads: PublicReads::None, ..USUAL };
 
 const PICTURE: RouteRules = RouteRules { time_limit: TimeLimit::Render, sends_pictures: true, ..USUAL };
@@ -121,11 +126,12 @@ pub const NODES_UPLOAD: RouteRules = RouteRules { time_limit: TimeLimit::Upload,
 /// A line of the router: a route with its rules.
 pub struct Ruled {
     route: MethodRouter<App>,
-    /// `None`: those that most of these routes have.
+    /// `None` stands for the rules that most of the routes of this [`Routes`] have.
     rules: Option<RouteRules>,
 }
 
-/// Gives a route rules of its own. One that is open to pages answers what browsers ask first.
+/// Gives a route rules of its own. A route that is open to pages also answers the preflight
+/// requests of browsers.
 pub fn ruled(rules: RouteRules, route: MethodRouter<App>) -> Ruled {
     let route = if rules.is_open_to_pages { route.options(preflight) } else { route };
     Ruled { route, rules: Some(rules) }
@@ -140,14 +146,14 @@ impl From<MethodRouter<App>> for Ruled {
 /// Routes with their rules.
 pub struct Routes {
     router: Router<App>,
-    /// Of routes whose line says nothing else.
+    /// Rules of the routes whose line states none.
     usual: RouteRules,
-    /// By the patterns of the routes.
+    /// The rules by route pattern.
     rules: HashMap<&'static str, RouteRules>,
 }
 
 impl Routes {
-    /// None yet; each will have the rules `usual` unless its line says something else.
+    /// Makes an empty set of routes. A route has the rules `usual` unless its line states others.
     pub fn with(usual: RouteRules) -> Self {
         Routes { router: Router::new(), usual, rules: HashMap::new() }
     }
@@ -165,20 +171,21 @@ impl Routes {
         self
     }
 
-    /// Puts layers around the routes so far.
+    /// Puts layers around the routes that were added so far.
     pub fn within(mut self, layers: impl FnOnce(Router<App>) -> Router<App>) -> Self {
         self.router = layers(self.router);
         self
     }
 
-    /// Puts `layers` around all routes, and outside of them what tells them the rules.
+    /// Puts `layers` around all routes, and around those the layer that
+    /// adds the rules to each request.
     pub fn finish(self, layers: impl FnOnce(Router<App>) -> Router<App>) -> Router<App> {
         layers(self.router).layer(from_fn_with_state(Arc::new(self.rules), tell_rules))
     }
 }
 
 impl From<Router<App>> for Routes {
-    /// Routes without rules of their own.
+    /// Converts routes that have no rules of their own.
     fn from(router: Router<App>) -> Self {
         Routes { router, ..Routes::with(USUAL) }
     }

@@ -1,5 +1,6 @@
-//! Every route has its line in the table of who may call it, is called that way here, and is in the OpenAPI document if it is part
-//! of the client API. A route that is added to the router and forgotten elsewhere fails this.
+//! Tests that every route has its line in the table of access rights, is called here with and
+//! without those rights, and is in the OpenAPI document if it is part of the client API. A route
+//! that is added to the router and forgotten elsewhere fails these tests.
 
 use super::openapi;
 use super::router;
@@ -9,25 +10,25 @@ use axum::extract::ConnectInfo;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-/// Who may call a route.
+/// The callers that a route accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Anyone,
-    /// A key, which needs the scope.
+    /// A key with the scope.
     Key(Scope),
-    /// A key; what it calls there asks for scopes.
+    /// Any key; the tools behind the route check scopes.
     AnyKey,
-    /// Grants of its own, a key among them.
+    /// Grants of several kinds, a key among them.
     Grants,
     Node,
-    /// The address itself is the secret.
+    /// The secret in the URL.
     Secret,
-    /// Somebody who is signed in; everybody else is asked to sign in.
+    /// A signed-in user; everybody else is redirected to sign in.
     Session,
-    /// Our own page's form.
+    /// A form of our own pages.
     Form,
     Operator,
-    /// Stripe, which signs what it says.
+    /// Stripe, which signs its events.
     SignedByStripe,
 }
 
@@ -53,7 +54,7 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/sign-in/{provider}", Secret),
     ("GET", "/sign-in/{provider}/callback", Secret),
     ("HEAD", "/sign-in/{provider}/callback", Anyone),
-    // Whoever is signed out already has nothing to confirm.
+    // Somebody who is signed out already has nothing to confirm.
     ("POST", "/sign-out", Session),
     ("GET", "/confirm/{link}", Secret),
     ("POST", "/confirm/{link}", Form),
@@ -182,7 +183,8 @@ const OPERATOR: &[(&str, &str, Access)] = &[
     ("POST", "/admin/renders/{render_id}/candidates/{revision}/reject", Operator),
 ];
 
-/// Method and path of every route that a function of the router's source adds, itself or by another one that it merges.
+/// Returns method and path of every route that a function of the router's source adds, directly or
+/// through another function that it merges.
 fn routes_of(function: &str) -> BTreeSet<(String, String)> {
     let source = include_str!("router.rs");
     let body =
@@ -240,7 +242,7 @@ fn the_client_api_is_documented_to_the_last_route() {
                     "{method} {path} {status}"
                 );
                 let is_problem = answer["content"]["application/problem+json"].is_object();
-                // A device is told in the form of its own protocol.
+                // Errors of the device login have the form of its own protocol (RFC 8628).
                 let is_device_error = path == "/api/auth/device/token" && ["400", "429"].contains(&status.as_str());
                 assert_eq!(is_problem, status.as_str() >= "400" && !is_device_error, "{method} {path} {status}");
             }
@@ -285,7 +287,7 @@ async fn nobody_is_let_in_who_is_not_in_the_table() {
             let without = call(None).await.0.status().as_u16();
             match access {
                 Anyone => assert!(without != 401 && without != 403, "{method} {path}: {without}"),
-                // A query that names no picture is told so before any grant is looked at.
+                // A query that names no image is refused before any grant is checked.
                 Grants => assert_eq!(without, 400, "{method} {path}"),
                 Session => assert_eq!(without, 303, "{method} {path}"),
                 Form => assert_eq!(without, 403, "{method} {path}"),

@@ -5,12 +5,12 @@ use super::admin::prewarm::{self, batches};
 use super::auth::device;
 use super::body::limited;
 use super::console;
-use super::figures;
-use super::frame::{frame, unknown_route, wrong_method};
 use super::health;
-use super::key_window::told_on_answers;
+use super::key_window::window_headers;
 use super::legacy;
 use super::mcp;
+use super::metrics;
+use super::middleware::{frame, unknown_route, wrong_method};
 use super::node::{jobs, layers, nodes, uploads};
 use super::operator_host;
 use super::public_reads::public_reads;
@@ -31,11 +31,12 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Extension, Router};
 use tower_http::cors::{Any, CorsLayer};
 
-/// What clients and render nodes reach. Routes with a body of their own size are wrapped: `limited(post(handler), 4 *
-/// KIB)`. What else a route has of its own is one of the `route_rules`.
+/// Builds the router for clients and render nodes. Routes with a body limit of
+/// their own are wrapped: `limited(post(handler), 4 * KIB)`. All other properties
+/// of a route are in its `route_rules`.
 pub fn public(app: App) -> Router {
     let tools = Extension(mcp::Endpoint::new(&app));
-    // What comes before the layers knows who looks at it.
+    // Routes before the session layers know the signed-in user or the visitor.
     let routes = Routes::with(USUAL)
         .route("/", get(web::home::get))
         .route("/playground", get(web::playground::get))
@@ -81,8 +82,8 @@ pub fn public(app: App) -> Router {
         .route("/api/examples", get(web::examples::get))
         .route("/images/car.png", ruled(EMBEDDED_PICTURE, get(legacy::car::get).head(legacy::car::head)))
         .route("/openapi.json", get(web::docs::document))
-        .route("/llms.txt", get(web::machines::llms))
-        .route("/agents.md", get(web::machines::agents))
+        .route("/llms.txt", get(web::llms::llms))
+        .route("/agents.md", get(web::llms::agents))
         .route("/api/auth/device/code", limited(post(device::code::post), device::code::BODY_BYTES_MAX))
         .route("/api/auth/device/token", limited(post(device::token::post), device::token::BODY_BYTES_MAX))
         .route("/api/health", ruled(PROBE, get(health::status)))
@@ -114,7 +115,7 @@ pub fn public(app: App) -> Router {
     }
 }
 
-/// Which vehicles there are, and which one is meant.
+/// Routes about the catalog: which vehicles it has, and which one a request means.
 fn catalog() -> Routes {
     Routes::with(USUAL)
         .route("/api/v1/images/options", get(images::options::get))
@@ -125,7 +126,7 @@ fn catalog() -> Routes {
         .route("/api/v1/vehicles/{id}", get(vehicles::show::get))
 }
 
-/// What render nodes call.
+/// Routes that render nodes call.
 fn nodes() -> Routes {
     Routes::with(OF_NODES)
         .route("/node/v1/nodes", post(nodes::join::join))
@@ -138,16 +139,17 @@ fn nodes() -> Routes {
         .route("/node/v1/layers/{secret}", get(layers::get::get))
 }
 
-/// Where clients come by HTTPS, browsers are told to come by nothing else (RFC 6797). Other hosts of the domain are not
-/// ours, so they are not included.
+/// Returns the value of `Strict-Transport-Security` (RFC 6797) if clients
+/// connect by HTTPS: browsers then use nothing else. Other hosts of the domain
+/// are not ours, so they are not included.
 fn strict_transport(app: &App) -> Option<HeaderValue> {
     let seconds = app.config.listen.hsts_seconds;
     let is_sent = seconds > 0 && app.base_url.starts_with("https://");
     is_sent.then(|| HeaderValue::try_from(format!("max-age={seconds}")).ok()).flatten()
 }
 
-/// What operators reach, on an address of its own. Everything under `/admin` takes the operator token, `/console` a browser that was given
-/// it.
+/// Builds the router for operators, which has an address of its own. Everything under `/admin`
+/// takes the operator token; `/console` takes a browser session that was opened with that token.
 pub fn operator(app: App) -> Router {
     let routes = Routes::with(USUAL)
         .route("/console", get(console::page::get))
@@ -165,7 +167,7 @@ pub fn operator(app: App) -> Router {
         .route("/assets/{name}", ruled(NO_PUBLIC_READ, get(web::assets::get)))
         .route("/healthz", ruled(PROBE, get(health::live)))
         .route("/readyz", ruled(PROBE, get(health::ready)))
-        .route("/metrics", ruled(PROBE, get(figures::get)))
+        .route("/metrics", ruled(PROBE, get(metrics::get)))
         .route("/admin/accounts", post(admin::accounts::create::create).get(admin::accounts::show::find))
         .route("/admin/accounts/{account_id}", get(admin::accounts::show::show))
         .route("/admin/accounts/{account_id}/grants", post(admin::accounts::grant_credits::grant))
@@ -209,9 +211,10 @@ pub fn operator(app: App) -> Router {
     framed(routes, app)
 }
 
-/// Lets scripts of any page call a route (the Fetch standard's CORS protocol); no cookie or key is involved.
+/// Lets scripts of any page call a route (the Fetch standard's CORS
+/// protocol). No cookie or key is involved.
 fn open_to_pages(route: MethodRouter<App>) -> MethodRouter<App> {
-    // The layer answers what browsers ask first, for a route that takes the method.
+    // The layer answers preflight requests, but only of a route that accepts the method OPTIONS.
     route
         .options(async || StatusCode::NO_CONTENT)
         .layer(CorsLayer::new().allow_origin(Any).allow_methods([Method::POST]).allow_headers([CONTENT_TYPE]))
@@ -223,7 +226,7 @@ pub(super) fn framed(routes: impl Into<Routes>, app: App) -> Router {
         routes
             .fallback(unknown_route)
             .method_not_allowed_fallback(wrong_method)
-            .layer(from_fn(told_on_answers))
+            .layer(from_fn(window_headers))
             .layer(frame)
     });
     framed.with_state(app)

@@ -1,8 +1,10 @@
-//! Large pictures from the kernel's memory of their file to the socket, without a copy through this process (sendfile(2)).
+//! Sends large images from the kernel's memory of their file to the socket, without a copy through
+//! this process (sendfile(2)).
 //!
-//! hyper writes a response from memory and has no notion of files. So a handler that knows a file with the same bytes as its body
-//! says so in the response (`FileBody`), and the connection's stream sends the file wherever hyper hands it a piece of that very
-//! memory. What hyper writes, and in which order, stays hyper's affair; a file that cannot be sent is sent from memory.
+//! hyper writes a response from memory and has no notion of files. So a handler that knows a file
+//! with the same bytes as its body adds a [`FileBody`] to the response, and the connection's stream
+//! sends the file wherever hyper hands it a piece of that very memory. hyper still decides what is
+//! written and in which order; a file that cannot be sent is sent from memory.
 
 use crate::turns::unsent::Unsent;
 use axum::response::Response;
@@ -15,7 +17,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-/// An extension of a response: `file` holds exactly the bytes of the body, `bytes`, and will never change.
+/// Extension of a response: `file` holds exactly the bytes of the body, `bytes`, and never changes.
 #[derive(Debug, Clone)]
 pub struct FileBody {
     pub file: Arc<File>,
@@ -23,14 +25,14 @@ pub struct FileBody {
 }
 
 impl FileBody {
-    /// Where `piece` begins in the file, if it is a part of the body's memory.
+    /// Returns the offset of `piece` in the file, if it is a part of the body's memory.
     fn offset_of(&self, piece: &[u8]) -> Option<u64> {
         let offset = piece.as_ptr().addr().checked_sub(self.bytes.as_ptr().addr())?;
         (!piece.is_empty() && offset + piece.len() <= self.bytes.len()).then_some(offset as u64)
     }
 }
 
-/// The response that a connection is sending. HTTP/1 sends one at a time. Cheap to clone.
+/// The response that a connection is sending; HTTP/1 sends one at a time. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Current {
     /// The file behind the response.
@@ -44,20 +46,21 @@ impl Current {
         Current { file: Arc::default(), unsent }
     }
 
-    /// To be called with each response before it is written.
+    /// Takes the file of a response, if it has one. To be called with each
+    /// response before it is written.
     pub fn set_from(&self, response: &mut Response) {
         let body = response.extensions_mut().remove::<FileBody>();
         *self.file.lock().unwrap_or_else(PoisonError::into_inner) = body;
     }
 
-    /// The file that holds `piece`, and where in it.
+    /// Returns the file that holds `piece`, and its offset in the file.
     fn holding(&self, piece: &[u8]) -> Option<(Arc<File>, u64)> {
         let body = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let body = body.as_ref()?;
         Some((body.file.clone(), body.offset_of(piece)?))
     }
 
-    /// Notes what became of a write.
+    /// Notes whether a write left bytes unsent.
     fn wrote<T>(&self, written: Poll<T>) -> Poll<T> {
         self.unsent.set(written.is_pending());
         written
@@ -80,7 +83,7 @@ impl SendfileStream {
         SendfileStream { stream, current }
     }
 
-    /// Sends `piece`, which `file` holds from `offset` on; as much of it as the socket takes.
+    /// Sends `piece`, which `file` holds from `offset` on, as far as the socket accepts it.
     fn poll_sendfile(
         &mut self,
         context: &mut Context<'_>,
@@ -96,7 +99,8 @@ impl SendfileStream {
             match sent {
                 Ok(bytes) if bytes > 0 => return Poll::Ready(Ok(bytes)),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-                // A file cut short, a file system without sendfile, a socket that broke: memory has the bytes, and the last shows again.
+                // The file is shorter than expected, the file system has no sendfile, or the socket
+                // broke. The bytes are in memory; a broken socket fails again there.
                 _ => {
                     self.current.forget();
                     return Pin::new(&mut self.stream).poll_write(context, piece);
@@ -122,7 +126,8 @@ impl AsyncWrite for SendfileStream {
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        // Pieces before the file's go first; the file's is then the first of the next call.
+        // Pieces before the file's piece are written first; the file's piece is
+        // then the first of the next call.
         let before = pieces.iter().position(|piece| this.current.holding(piece).is_some()).unwrap_or(pieces.len());
         let written = match pieces.first().and_then(|first| this.current.holding(first).map(|held| (first, held))) {
             Some((first, (file, offset))) => this.poll_sendfile(context, first, &file, offset),
@@ -165,7 +170,7 @@ mod tests {
 
     const BODY_BYTES: usize = 3 << 20;
 
-    /// A file of `f`s behind a body of `m`s: what arrives says where it came from.
+    /// Serves a file of `f`s behind a body of `m`s: the received bytes show where they came from.
     async fn serving(file_bytes: usize) -> (std::net::SocketAddr, CancellationToken) {
         let mut file = tempfile::tempfile().expect("file");
         file.write_all(&vec![b'f'; file_bytes]).expect("written");
@@ -184,7 +189,8 @@ mod tests {
         (address, stopping)
     }
 
-    /// The body of one answer on an open connection, read in small pieces so that the server meets a full socket.
+    /// Returns the body of one response on an open connection, read in small pieces so that the
+    /// server meets a full socket.
     async fn ask(stream: &mut TcpStream, method: &str, path: &str) -> Vec<u8> {
         let request = format!("{method} {path} HTTP/1.1\r\nhost: test\r\n\r\n");
         stream.write_all(request.as_bytes()).await.expect("sent");

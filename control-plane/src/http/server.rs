@@ -1,5 +1,6 @@
-//! Serving a router on a socket with bounds axum's own loop does not set: time for the request head, its size, how long
-//! a client may let our bytes wait, how many connections are open, and how many requests are answered at once.
+//! Serves a router on a socket, with bounds that axum's own loop does not set: time for the request
+//! head, its size, how long a client may leave our bytes unread, how many connections are open, and
+//! how many requests are answered at once.
 
 use super::client_ip::client_ip;
 use super::refused::WithoutTurn;
@@ -8,7 +9,7 @@ use super::sendfile::{Current, SendfileStream};
 use super::turn_body::{TurnBody, Unread};
 use crate::config::listen::Network;
 use crate::networks::network_of;
-use crate::turns::places::{Gone, Kind, Place, Places, Sender, Turn};
+use crate::turns::places::{ClosingConnection, ConnectionSlot, Kind, Permit, Places, Sender};
 use crate::turns::waiting::with_turn;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -31,39 +32,46 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-/// Request line and headers together. A signed address with every parameter is under 2 KiB.
+/// Maximum size of request line and headers together, in bytes. A signed URL
+/// with every parameter is under 2 KiB.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// After an error of `accept` (no file descriptors left, for instance) trying at once only burns a core.
+/// Pause after an error of `accept` (no file descriptors left, for instance); an immediate retry
+/// only burns a core.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// For the last bytes of its last answer, once a connection is to leave.
+/// Time for the last bytes of the last response once a connection has to close.
 const LEAVING_MAX: Duration = Duration::from_millis(250);
-/// The same where the answer came after it was told to leave.
+/// Time for the last bytes of a response that began after the connection had to close.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(5);
 
-/// What one listener takes of its clients.
+/// Limits of one listener for its clients.
 #[derive(Debug, Clone)]
 pub struct Bounds {
-    /// Requests answered at once, each on a connection of its own. A few more connections may be open: see `places`.
+    /// Number of requests that are answered at once, each on a connection of its own. A few more
+    /// connections may be open: see `places`.
     pub connections_max: usize,
-    /// A client that has not sent a whole request head by then, leaves an idle connection open for so long, or takes none of our bytes
-    /// for so long, is holding a connection, not using it. As long a request waits for its turn.
+    /// Time after which a client counts as holding a connection without using it: it has not sent a
+    /// whole request head, leaves an idle connection open, or takes none of our bytes. A request
+    /// waits for its permit for the same time.
     pub client_timeout: Duration,
-    /// Proxies that speak for many clients: each of these has places and turns of its own.
+    /// Proxies that speak for many clients: each of these clients has
+    /// connection slots and permits of its own.
     pub trusted_proxies: Vec<Network>,
 }
 
 impl Bounds {
-    /// Whose turns are counted together.
+    /// Returns the sender whose permits are counted together: the client's
+    /// network and the kind of the request.
     fn sender(&self, peer: SocketAddr, path: &str, headers: &HeaderMap) -> Sender {
         let client = client_ip(peer.ip(), headers, &self.trusted_proxies);
         Sender { kind: Kind::of(path), network: network_of(client.0) }
     }
 }
 
-/// Serves until `stopping` is cancelled, then lets open requests finish. Dropping the future leaves what is open to itself.
+/// Serves until `stopping` is cancelled, then lets open requests finish. Dropping the future leaves
+/// open connections running.
 pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stopping: CancellationToken) {
     let places = Places::new(bounds.connections_max, bounds.client_timeout);
-    // Every connection holds the first; the second ends with the last of them.
+    // Every connection holds the sender `open`; the receiver ends when the last of them is dropped.
     let (open, mut all_closed) = mpsc::channel::<Infallible>(1);
 
     loop {
@@ -100,10 +108,11 @@ struct Connection {
 }
 
 impl Connection {
-    /// Answers request after request until the client leaves, is cut off, or the place is needed.
-    async fn serve(self, stream: TcpStream, place: Place) {
-        let _gone = Gone(place.clone());
-        // Small answers must not wait for the client's acknowledgement of the last one.
+    /// Answers request after request until the client leaves, is cut off, or
+    /// its connection slot is needed.
+    async fn serve(self, stream: TcpStream, place: ConnectionSlot) {
+        let _gone = ClosingConnection(place.clone());
+        // Small responses must not wait for the client's acknowledgement of the last one.
         let _ = stream.set_nodelay(true);
         let current = Current::new(place.unsent().clone());
         let mut stream = TimeoutStream::new(SendfileStream::new(stream, current.clone()));
@@ -147,7 +156,8 @@ impl Connection {
         });
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(self.bounds.client_timeout).max_buf_size(HEAD_BYTES_MAX);
-        // An error of it is a client that went away or sent no HTTP: nobody is left to answer.
+        // An error of the connection means that the client went away or sent no
+        // HTTP: there is nobody to answer.
         let mut connection = pin!(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
         tokio::select! {
             _ = connection.as_mut() => return,
@@ -158,7 +168,8 @@ impl Connection {
             }
             () = place.to_leave() => connection.as_mut().graceful_shutdown(),
         }
-        // A request that came at the last moment is answered; a head that is not whole is not waited for.
+        // A request that arrives at the last moment is answered; an
+        // incomplete head is not waited for.
         let end = Instant::now() + self.bounds.client_timeout + LAST_ANSWER_MAX;
         let (mut sending_max, mut until) = (LEAVING_MAX, None);
         while Instant::now() < end {
@@ -181,19 +192,21 @@ impl Connection {
     }
 }
 
-/// An answer may come before its request's body was read. What is left of the body is read, or the client is told that
-/// the connection closes; else its next request would fail. A client that waits for leave to send its body is not asked
-/// for it any more.
+/// Prepares the connection for its next request. A response may be sent before its request's body
+/// was read. The rest of the body is read, or the response announces that the connection closes;
+/// otherwise the next request would fail. A client that waits for permission to send its body
+/// (`Expect: 100-continue`) is no longer asked to send it.
 async fn keep_alive(unread: Unread, expects: bool, headers: &mut HeaderMap) {
     if !headers.contains_key(CONNECTION) && !unread.read_to_end(expects).await {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
 }
 
-/// The body of an answer. Its request has its turn until the last of it is handed to the connection.
+/// The body of a response. The request keeps its permit until the last
+/// bytes are handed to the connection.
 struct Answer {
     body: Body,
-    _turn: Option<Arc<Turn>>,
+    _turn: Option<Arc<Permit>>,
 }
 
 impl HttpBody for Answer {

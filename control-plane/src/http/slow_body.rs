@@ -1,4 +1,5 @@
-//! Request bodies that are waited for: a client that sends nothing for too long is told so, and is no failure of ours.
+//! Time limit for request bodies: a client that sends nothing for too long gets a 408, which is not
+//! a failure of the service.
 
 use super::turn_body::{ForTurn, Stopped};
 use axum::body::{Body, Bytes, HttpBody};
@@ -18,12 +19,12 @@ const GIVEN_UP: u8 = 2;
 const WITHOUT_TURN: u8 = 3;
 const WAITING_FOR_TURN: u8 = 4;
 
-/// Says of a request's body whether its client is what the handler waits for, or waited for in vain.
+/// Tells whether a handler is waiting for the bytes of its client, or has waited in vain.
 #[derive(Debug, Clone, Default)]
 pub struct BodyWatch(Arc<AtomicU8>);
 
 impl BodyWatch {
-    /// The request, whose body fails when its client sends nothing for as long as `patience`.
+    /// Wraps the request so that its body fails when the client sends nothing for `patience`.
     pub fn of(request: Request, patience: Duration) -> (Request, Self) {
         let watch = BodyWatch::default();
         if request.body().is_end_stream() {
@@ -38,17 +39,19 @@ impl BodyWatch {
         (request, watch)
     }
 
-    /// Whether the handler is waiting for the client's next bytes.
+    /// True while the handler waits for the client's next bytes.
     pub fn is_waiting(&self) -> bool {
         self.0.load(Ordering::Relaxed) == WAITING
     }
 
-    /// Whether the client has sent what the handler is waiting for, and the service has no turn for it.
+    /// True while the client has sent the bytes that the handler waits for, but the
+    /// request has no permit to go on.
     pub fn is_waiting_for_turn(&self) -> bool {
         self.0.load(Ordering::Relaxed) == WAITING_FOR_TURN
     }
 
-    /// Why the service stopped reading, so that no handler can have read the body.
+    /// Returns the reason why the service stopped reading, in which case no
+    /// handler can have read the body.
     pub fn stopped(&self) -> Option<Stopped> {
         match self.0.load(Ordering::Relaxed) {
             GIVEN_UP => Some(Stopped::ClientTooSlow),
@@ -66,7 +69,7 @@ struct Watched {
     for_turn: ForTurn,
 }
 
-/// Why the connection stopped reading, if that is what the error says.
+/// Returns the reason why the connection stopped reading, if that caused the error.
 fn stopped_by(error: &axum::Error) -> Option<Stopped> {
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
     causes.filter_map(|cause| cause.downcast_ref::<Stopped>()).next().copied()
@@ -92,7 +95,8 @@ impl HttpBody for Watched {
                 this.watch.0.store(WAITING_FOR_TURN, Ordering::Relaxed);
                 return Poll::Pending;
             }
-            // The time runs from when it is waited for: a handler may have had something else to do first.
+            // The time runs from the moment at which the handler waits: it may
+            // have had other work to do first.
             Poll::Pending => {
                 if this.watch.0.swap(WAITING, Ordering::Relaxed) == NOT_WAITING {
                     this.idle.as_mut().reset(Instant::now() + this.patience);

@@ -1,4 +1,5 @@
-//! What every answer has and who is let in, through the real routers of a service on a database of its own.
+//! Tests of the middleware and of access rights, through the real routers of a service with a
+//! database of its own.
 
 use super::body::{JsonBody, limited};
 use super::caller::caller_of_key;
@@ -25,7 +26,7 @@ use tower::ServiceExt;
 
 pub(super) struct Service {
     pub(super) app: App,
-    /// Deleted when dropped.
+    /// Deletes the folder when dropped.
     _folder: tempfile::TempDir,
 }
 
@@ -36,7 +37,7 @@ pub(super) async fn service() -> Service {
         ("CYCLORAMA_NODE".to_owned(), "none".to_owned()),
         // Both listeners are called by one name here.
         ("CYCLORAMA_ADMIN_HOSTS".to_owned(), "images.test".to_owned()),
-        // Nobody listens there: what needs Stripe fails.
+        // Nothing listens there: calls to Stripe fail.
         ("CYCLORAMA_PAYMENTS".to_owned(), "stripe".to_owned()),
         ("CYCLORAMA_STRIPE_SECRET_KEY".to_owned(), "sk_test_12345678".to_owned()),
         ("CYCLORAMA_STRIPE_WEBHOOK_SECRET".to_owned(), "whsec_12345678".to_owned()),
@@ -77,7 +78,8 @@ pub(super) fn empty(builder: axum::http::request::Builder) -> Request<Body> {
     builder.body(Body::empty()).expect("request")
 }
 
-/// A problem document of this status whose id is the header's.
+/// Asserts that the answer is a problem document with this status and code, whose `request_id` is
+/// that of the header.
 fn assert_problem(answer: &(Response<()>, Value), status: u16, code: &str) {
     let (response, document) = answer;
     assert_eq!(response.status().as_u16(), status, "{document}");
@@ -255,7 +257,7 @@ async fn a_stopping_service_turns_requests_away_but_not_nodes() {
 
 #[tokio::test]
 async fn addresses_that_nobody_was_told_are_given_back() {
-    use crate::delivery::urls::{Terms, Wish};
+    use crate::delivery::urls::{Terms, UrlOrder};
     use crate::delivery::{ImageRequest, Order};
     use crate::ledger::balance;
     use std::task::Poll;
@@ -266,10 +268,10 @@ async fn addresses_that_nobody_was_told_are_given_back() {
     let request = ImageRequest::parse_query("make=ford&model=mustang&year=2020").expect("reads");
     let order = Order::find(&app.catalog.now(), &app.missing_vehicles, &request).expect("is in the catalog");
     let (orders, terms) = (std::slice::from_ref(&order), Terms::usual(&app.config.delivery));
-    let wish = Wish { request_id: "request", orders, terms };
+    let wish = UrlOrder { request_id: "request", orders, terms };
     let unpaid = app.mint.sign(&caller, wish).await.expect("signs");
     let mut paying = Box::pin(app.mint.pay(&caller, unpaid, None));
-    // The charge is on its way, and the client leaves.
+    // The charge is under way when the client leaves.
     std::future::poll_fn(|context| {
         assert!(paying.as_mut().poll(context).is_pending());
         Poll::Ready(())
@@ -289,7 +291,7 @@ async fn addresses_that_nobody_was_told_are_given_back() {
     }
     assert!(refunded().await);
     assert_eq!(balance(&app.db.readers, &caller.account_id).await.expect("reads"), Credits(1));
-    // Who stays is told, and pays.
+    // A client that stays gets the URLs and pays.
     let unpaid = app.mint.sign(&caller, wish).await.expect("signs");
     assert_eq!(app.mint.pay(&caller, unpaid, None).await.expect("pays"), Credits(0));
 }

@@ -1,4 +1,5 @@
-//! The span of a request: inside the caller's, where its `traceparent` names one and the caller is to be believed.
+//! Traces: the span of a request, below the caller's span if `traceparent`
+//! names one and the caller is trusted.
 
 use super::client_ip::is_trusted_peer;
 use super::node_caller::is_known_node;
@@ -9,12 +10,14 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use cyclorama_core::traces::{KeyValue, SpanKind, TRACEPARENT, Trace};
 
-/// Named and described as OpenTelemetry's conventions for HTTP servers say. As in logs, never the path or the query.
-/// None for a probe, and none for what a node asks outside of a job: with an upload for each object they would drown
-/// everything else.
+/// Begins the span of a request, with the name and attributes of OpenTelemetry's conventions for
+/// HTTP servers. As in logs, the span never has the path or the query. There is no span for a
+/// probe, nor for a call of a node outside of a job: with an upload for each object these would
+/// drown everything else.
 pub fn begin(app: &App, request: &Request, route: Option<&str>, rules: RouteRules, request_id: &RequestId) -> Trace {
     let claimed = Trace::named(request.headers().get(TRACEPARENT).and_then(|name| name.to_str().ok()));
-    // Whoever is believed decides what is recorded: a stranger could have every request of theirs kept and sent to the collector.
+    // A trusted caller decides what is recorded: a stranger could otherwise have all of their
+    // requests stored and sent to the collector.
     let is_believed = match rules.is_of_nodes {
         true => is_known_node(app, request.headers()),
         false => is_trusted_peer(app, request.extensions()),
@@ -39,13 +42,14 @@ pub fn begin(app: &App, request: &Request, route: Option<&str>, rules: RouteRule
 
 const OTHER_METHOD: &str = "_OTHER";
 
-/// A method as a label: of the words that clients make up there is no end.
+/// Returns the method as a label. Unknown methods share one label, because
+/// clients can invent any number of them.
 pub fn known_method(method: &Method) -> &'static str {
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
     known.into_iter().find(|known| *known == method.as_str()).unwrap_or(OTHER_METHOD)
 }
 
-/// `code` is that of the problem document, empty where there is none.
+/// Ends the span. `code` is that of the problem document, empty where there is none.
 pub fn end(trace: &Trace, status: StatusCode, code: &'static str) {
     trace.set(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
     if !code.is_empty() {

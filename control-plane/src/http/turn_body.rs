@@ -1,7 +1,8 @@
-//! A request's body on its connection. While its client is waited for, the request has no turn, so that slow clients
-//! take none from others; and when the place of the connection is needed, the body ends with an error.
+//! A request's body on its connection. While the service waits for the client, the request has no
+//! permit, so that slow clients take none from others. When the connection's slot is needed, the
+//! body ends with an error.
 
-use crate::turns::places::{Permits, Turn};
+use crate::turns::places::{Permit, Permits};
 use crate::turns::spare::Age;
 use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, Incoming, SizeHint};
@@ -11,16 +12,18 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// After so many bytes a client counts as one that has begun to send just now. Nearly all bodies are smaller; uploads of nodes are not.
+/// Number of bytes after which a client counts as one that has just begun to send. Nearly all
+/// bodies are smaller; uploads of nodes are not.
 const PROGRESS_BYTES: usize = 16 * 1024;
 
-/// What is left of a body after its answer is read to its end, so that the connection can be used again, if it is no longer than this.
+/// Largest rest of a body, in bytes, that is read after the response so that
+/// the connection can be used again.
 const REST_BYTES_MAX: u64 = 64 * 1024;
 
-/// The rest of a small body follows its head at once, or not for long.
+/// Time to wait for the rest of a small body, which follows its head at once or not for long.
 const REST_WAIT: Duration = Duration::from_millis(100);
 
-/// Why the service stopped reading a body.
+/// The reason why the service stopped reading a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
     #[error("the client sends too slowly, and another one needs its place")]
@@ -32,17 +35,20 @@ pub enum Stopped {
 /// The body as handlers read it.
 pub struct TurnBody {
     body: Option<Incoming>,
-    /// Ends before the body if a handler keeps that: the turn is the answer's.
-    turn: Weak<Turn>,
+    /// The response owns the permit. If a handler keeps the body for longer,
+    /// the permit ends before the body.
+    turn: Weak<Permit>,
     unread: Unread,
     state: State,
-    /// Since when this client is waited for, and what it has sent since.
+    /// Time since which the service waits for this client; `sent` has
+    /// the bytes that it has sent since.
     age: Option<Age>,
     sent: usize,
     for_turn: ForTurn,
 }
 
-/// Whether a body has come and its request waits for a turn, so that nobody waits for the client. An extension of the request.
+/// True while a body has arrived and its request waits for a permit, so that nobody waits for the
+/// client. An extension of the request.
 #[derive(Debug, Clone, Default)]
 pub struct ForTurn(Arc<AtomicBool>);
 
@@ -53,20 +59,20 @@ impl ForTurn {
 }
 
 enum State {
-    /// The request has its turn, or has lost it for good.
+    /// The request has its permit, or has lost it for good.
     Going,
-    /// The client is waited for. Resolves when the connection has to leave.
+    /// The service waits for the client. The future resolves when the connection has to close.
     Paused(Pin<Box<dyn Future<Output = ()> + Send>>),
-    /// These bytes have come, and the next turn is waited for.
+    /// These bytes have arrived, and the request waits for its next permit.
     Resuming(Option<Result<Frame<Bytes>, hyper::Error>>, Pin<Box<dyn Future<Output = Option<Permits>> + Send>>),
 }
 
-/// What a handler left of a body.
+/// The rest of a body that its handler did not read.
 #[derive(Clone, Default)]
 pub struct Unread(Arc<Mutex<Option<Incoming>>>);
 
 impl TurnBody {
-    pub fn new(body: Incoming, turn: &Arc<Turn>) -> (Self, Unread) {
+    pub fn new(body: Incoming, turn: &Arc<Permit>) -> (Self, Unread) {
         let unread = Unread::default();
         let body = TurnBody {
             body: Some(body),
@@ -161,8 +167,9 @@ impl Drop for TurnBody {
 }
 
 impl Unread {
-    /// Reads what is left of a small body. `false`: it is too long, or did not come at once, or its client waits for
-    /// leave to send it (`expects`); the connection is of no use for another request.
+    /// Reads the rest of a small body. Returns `false` if it is too long, does not arrive at once,
+    /// or its client waits for permission to send it (`expects`): the connection then cannot be
+    /// used for another request.
     pub async fn read_to_end(&self, expects: bool) -> bool {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut body) = left.filter(|body| !body.is_end_stream()) else { return true };

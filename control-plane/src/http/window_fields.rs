@@ -1,4 +1,4 @@
-//! The fields of a rate-limit window on answers.
+//! The response headers that describe a rate-limit window.
 
 use crate::ledger::Window;
 use axum::http::header::CACHE_CONTROL;
@@ -8,13 +8,13 @@ use axum::response::Response;
 pub const RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 pub const RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 pub const RATELIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
-/// Structured fields (draft-ietf-httpapi-ratelimit-headers-10): the same window in their form.
+/// The same window as a structured field (draft-ietf-httpapi-ratelimit-headers-10).
 pub const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 const WINDOW_SECONDS: u32 = 60;
 
-/// Whom a window is for, as the structured fields name it.
+/// The kind of requester that a window counts, as the structured fields name it.
 #[derive(Debug, Clone, Copy)]
 pub enum Policy {
     Key,
@@ -30,7 +30,8 @@ impl Policy {
     }
 }
 
-/// Puts the fields of a window on an answer, unless shared caches may keep it: they would show one visitor's window to all others.
+/// Adds the fields of a window to a response, unless shared caches may keep it: they would show one
+/// visitor's window to all others.
 pub fn describe(response: &mut Response, window: Window, policy: Policy) {
     if is_shareable(response.headers()) {
         return;
@@ -47,7 +48,7 @@ fn is_shareable(headers: &HeaderMap) -> bool {
     told.flat_map(|value| value.split(',')).any(|directive| directive.trim().eq_ignore_ascii_case("public"))
 }
 
-/// The fields of a window, with their texts.
+/// Returns the fields of a window with their values.
 pub fn fields(window: Window, policy: Policy) -> [(HeaderName, String); 5] {
     let (limit, remaining, reset) = (window.limit, window.remaining, window.reset_seconds);
     let name = policy.name();

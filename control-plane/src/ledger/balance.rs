@@ -6,11 +6,12 @@ use crate::db::Tx;
 use sqlx::any::AnyRow;
 use sqlx::{AnyPool, Row};
 
-/// The largest single grant or purchase, cap or threshold: far above any credit pack, far below what could overflow a sum.
+/// Largest single grant or purchase, cap or threshold, in credits: far above any credit pack, far
+/// below what could overflow a sum.
 pub const CREDITS_MAX: i64 = 1_000_000_000_000;
 
-/// Gives a new account its balance row and its first credits (0 is allowed). Called once, in the transaction that creates the
-/// account.
+/// Creates the balance row of a new account and grants its first credits (0 is allowed). Must be
+/// called once, in the transaction that creates the account.
 pub async fn open_account(
     tx: &mut Tx<'_>,
     account_id: &str,
@@ -28,7 +29,8 @@ pub async fn open_account(
     Ok(())
 }
 
-/// The same for an account that its holder makes, with the credits that are given to everybody: it has only free ones until it buys some or the
+/// Like [`open_account`], for an account that its holder creates: it gets the credits that
+/// every new account gets. It counts as having only free credits until it buys some or the
 /// operator grants it some.
 pub async fn open_free_account(
     tx: &mut Tx<'_>,
@@ -42,21 +44,23 @@ pub async fn open_free_account(
     Ok(())
 }
 
-/// Whether an account has never had anything but free credits.
+/// Returns true if the account has never had anything but free credits.
 pub async fn has_only_free_credits(tx: &mut Tx<'_>, account_id: &str) -> Result<bool, sqlx::Error> {
     let sql = "select 1 from balances where account_id = $1 and only_free = 1";
     let row = sqlx::query(sql).bind(account_id).fetch_optional(&mut **tx).await?;
     Ok(row.is_some())
 }
 
-/// The account has had credits that were paid for or granted. Its row is locked already.
+/// Marks the account as having had credits that were paid for or granted. The caller has locked the
+/// account's row already.
 async fn end_only_free(tx: &mut Tx<'_>, account_id: &str) -> Result<(), sqlx::Error> {
     let sql = "update balances set only_free = 0 where account_id = $1 and only_free = 1";
     sqlx::query(sql).bind(account_id).execute(&mut **tx).await?;
     Ok(())
 }
 
-/// Adds credits and says why. Returns the new balance.
+/// Adds credits with an entry that records `reason`. Returns the new balance, or
+/// [`LedgerError::BadAmount`] if the amount is not between 1 and [`CREDITS_MAX`].
 pub async fn grant(
     tx: &mut Tx<'_>,
     account_id: &str,
@@ -70,16 +74,18 @@ pub async fn grant(
     Ok(Credits(after.credits))
 }
 
-/// A payment, as whoever took it names it.
+/// A payment, identified by the reference under which it was taken.
 #[derive(Debug, Clone, Copy)]
 pub struct Payment<'a> {
-    /// Unique for good: entering a payment again changes nothing.
+    /// Unique for good: entering a payment a second time changes nothing.
     pub reference: &'a str,
     pub credits: Credits,
     pub reason: &'a str,
 }
 
-/// Adds the credits of a payment, once however often it is told. Returns the balance, and whether this call added them.
+/// Adds the credits of a payment, once however often the payment is reported. Returns the balance,
+/// and true if this call added the credits. Fails with [`LedgerError::ReferenceTaken`] if the
+/// reference was entered for another account or amount.
 pub async fn purchase(
     tx: &mut Tx<'_>,
     account_id: &str,
@@ -88,7 +94,7 @@ pub async fn purchase(
 ) -> Result<(Credits, bool), LedgerError> {
     let Payment { reference, credits, reason } = payment;
     check_amount(credits)?;
-    // The balance first, as every writer locks it before the entries.
+    // Lock the balance first: every writer locks it before the entries.
     let before = lock(tx, account_id).await?;
     let entry = NewEntry { reference: Some(reference), ..NewEntry::of("purchase", credits.0, reason) };
     if insert(tx, account_id, entry, before, now).await? {
@@ -110,8 +116,9 @@ pub async fn purchase(
     }
 }
 
-/// Takes credits of a payment back whose money went back, as many as there are: a balance is never negative. Returns how many.
-/// The reference is the caller's to use once.
+/// Takes credits back whose payment was refunded or disputed, at most as many as the account can
+/// spend: a balance is never negative. Returns how many were taken. The caller must use a
+/// reference only once.
 pub async fn take_back(
     tx: &mut Tx<'_>,
     account_id: &str,
@@ -120,7 +127,7 @@ pub async fn take_back(
 ) -> Result<Credits, LedgerError> {
     let Payment { reference, credits, reason } = payment;
     check_amount(credits)?;
-    // What is on hold stays there.
+    // Credits on hold are not taken.
     let taken = Credits(lock(tx, account_id).await?.credits).min(credits);
     if taken.0 > 0 {
         let entry = NewEntry { reference: Some(reference), ..NewEntry::of("reversal", -taken.0, reason) };
@@ -133,17 +140,17 @@ fn check_amount(credits: Credits) -> Result<(), LedgerError> {
     if (1..=CREDITS_MAX).contains(&credits.0) { Ok(()) } else { Err(LedgerError::BadAmount(credits.0)) }
 }
 
-/// An entry that changes what the account can spend.
+/// A new entry that changes the credits that the account can spend.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewEntry<'a> {
     pub kind: &'static str,
     pub credits: i64,
     pub reason: &'a str,
-    /// Of purchases and reversals.
+    /// Set for purchases and reversals.
     pub reference: Option<&'a str>,
-    /// Of refunds.
+    /// Set for refunds.
     pub delivery_url_id: Option<&'a str>,
-    /// Of corrections.
+    /// Set for corrections.
     pub corrects: Option<&'a str>,
 }
 
@@ -156,25 +163,25 @@ impl<'a> NewEntry<'a> {
 /// An account's row of `balances`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Book {
-    /// What it can spend.
+    /// Credits that the account can spend.
     pub credits: i64,
     pub held: i64,
-    /// How many entries its ledger has.
+    /// Number of entries in the account's ledger.
     pub entries: i64,
 }
 
-/// What changes in an account's row.
+/// Changes to add to an account's row in `balances`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Movement {
-    /// Of what the account can spend.
+pub(super) struct BalanceChange {
+    /// Change of the credits that the account can spend.
     pub credits: i64,
-    /// Of what is on hold.
+    /// Change of the credits on hold.
     pub held: i64,
-    /// Rows of the ledger that are added.
+    /// Number of ledger rows that are added.
     pub entries: i64,
 }
 
-/// Changes a balance and enters why.
+/// Changes a balance and writes the entry that explains the change.
 pub(super) async fn enter(
     tx: &mut Tx<'_>,
     account_id: &str,
@@ -186,7 +193,7 @@ pub(super) async fn enter(
     add(tx, account_id, entry.credits, 1).await
 }
 
-/// Writes an account's next entry. `false`: its payment has been entered before.
+/// Writes an account's next entry. Returns false if its payment has been entered before.
 async fn insert(
     tx: &mut Tx<'_>,
     account_id: &str,
@@ -215,19 +222,24 @@ async fn insert(
     Ok(inserted.rows_affected() == 1)
 }
 
-/// Locks an account's row: what is read of it stays true.
+/// Locks an account's row, so that the values read from it stay true until the transaction ends.
 async fn lock(tx: &mut Tx<'_>, account_id: &str) -> Result<Book, LedgerError> {
     add(tx, account_id, 0, 0).await
 }
 
-/// Adds to a balance, or takes what is known to be there.
+/// Adds to a balance, or takes credits that are known to be there.
 async fn add(tx: &mut Tx<'_>, account_id: &str, credits: i64, entries: i64) -> Result<Book, LedgerError> {
-    let after = change(tx, account_id, Movement { credits, held: 0, entries }).await?;
+    let after = change(tx, account_id, BalanceChange { credits, held: 0, entries }).await?;
     after.ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))
 }
 
-/// Changes an account's row and locks it; the row after the change. `None`: the balance does not cover it, or there is no such account.
-pub(super) async fn change(tx: &mut Tx<'_>, account_id: &str, movement: Movement) -> Result<Option<Book>, sqlx::Error> {
+/// Changes an account's row, locks it and returns the row after the change. Returns `None` if the
+/// balance does not cover the change, or there is no such account.
+pub(super) async fn change(
+    tx: &mut Tx<'_>,
+    account_id: &str,
+    movement: BalanceChange,
+) -> Result<Option<Book>, sqlx::Error> {
     let row = sqlx::query(
         "update balances set credits = credits + $2, held = held + $3, entries = entries + $4
          where account_id = $1 and credits + $2 >= 0 returning credits, held, entries",
@@ -241,7 +253,7 @@ pub(super) async fn change(tx: &mut Tx<'_>, account_id: &str, movement: Movement
     row.as_ref().map(Book::read).transpose()
 }
 
-/// An account's row as it is, without locking it.
+/// Reads an account's row without locking it.
 pub(super) async fn read(tx: &mut Tx<'_>, account_id: &str) -> Result<Option<Book>, sqlx::Error> {
     let row = sqlx::query("select credits, held, entries from balances where account_id = $1")
         .bind(account_id)
@@ -256,24 +268,26 @@ impl Book {
     }
 }
 
-/// What the account can spend now.
+/// Returns the credits that the account can spend now.
 pub async fn balance(pool: &AnyPool, account_id: &str) -> Result<Credits, LedgerError> {
-    Ok(standing(pool, account_id).await?.credits)
+    Ok(account_credits(pool, account_id).await?.credits)
 }
 
-/// An account's credits, and what it has had for those that are gone.
+/// An account's credits, and the number of images that it received for those already spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// What it can spend now.
+pub struct AccountCredits {
+    /// Credits that the account can spend now.
     pub credits: Credits,
     /// Reserved for deliveries that have not happened yet.
     pub held: Credits,
-    /// Pictures delivered, ever.
+    /// Images delivered since the account was opened.
     pub deliveries: i64,
 }
 
-pub async fn standing(pool: &AnyPool, account_id: &str) -> Result<Standing, LedgerError> {
-    // Pictures from the sums of each day: an account may have millions of deliveries.
+/// Returns an account's credits and its number of deliveries. Fails with
+/// [`LedgerError::UnknownAccount`] if there is no such account.
+pub async fn account_credits(pool: &AnyPool, account_id: &str) -> Result<AccountCredits, LedgerError> {
+    // Images are counted from the daily sums: an account may have millions of deliveries.
     let row = sqlx::query(
         "select b.credits, b.held,
             cast(coalesce((select sum(u.images) from usage_daily u where u.account_id = b.account_id), 0) as bigint)
@@ -283,27 +297,33 @@ pub async fn standing(pool: &AnyPool, account_id: &str) -> Result<Standing, Ledg
     .fetch_optional(pool)
     .await?
     .ok_or_else(|| LedgerError::UnknownAccount(account_id.to_owned()))?;
-    Ok(Standing { credits: Credits(row.try_get(0)?), held: Credits(row.try_get(1)?), deliveries: row.try_get(2)? })
+    Ok(AccountCredits {
+        credits: Credits(row.try_get(0)?),
+        held: Credits(row.try_get(1)?),
+        deliveries: row.try_get(2)?,
+    })
 }
 
-/// An account whose entries do not add up to its balance and what it has on hold, or whose open holds are not what is on hold.
+/// An account whose ledger is inconsistent: its entries do not add up to its balance plus its
+/// credits on hold, or its open holds do not add up to its credits on hold.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Verdict {
+pub struct Mismatch {
     pub account_id: String,
-    /// What it can spend.
+    /// Credits that the account can spend.
     pub balance: Credits,
-    /// What it has on hold.
+    /// Credits that the account has on hold.
     pub held: Credits,
-    /// The sum of its entries: has to be balance and held together.
+    /// Sum of the account's entries; must equal `balance` plus `held`.
     pub entries: Credits,
-    /// Credits of its open holds: have to be what is held.
+    /// Credits of the account's open holds; must equal `held`.
     pub open_holds: Credits,
-    /// Entries whose number, or balance, does not follow from the ones before.
+    /// Number of entries whose number or balance does not follow from the entries before.
     pub out_of_line: i64,
 }
 
-/// Adds every account's entries up and returns the accounts where something is wrong: none, in a sound ledger.
-pub async fn verify(pool: &AnyPool) -> Result<Vec<Verdict>, LedgerError> {
+/// Adds up the entries of every account and returns the accounts that are inconsistent. The result
+/// is empty if the ledger is sound.
+pub async fn verify(pool: &AnyPool) -> Result<Vec<Mismatch>, LedgerError> {
     let rows = sqlx::query(
         "with lines as (
             select account_id, credits, number, balance,
@@ -328,7 +348,7 @@ pub async fn verify(pool: &AnyPool) -> Result<Vec<Verdict>, LedgerError> {
     .await?;
     rows.into_iter()
         .map(|row| {
-            Ok(Verdict {
+            Ok(Mismatch {
                 account_id: row.try_get(0)?,
                 balance: Credits(row.try_get(1)?),
                 held: Credits(row.try_get(2)?),

@@ -1,17 +1,17 @@
-//! Deliveries of an account, as its owner looks at them.
+//! An account's deliveries, as they are listed for its holder.
 
 use super::Credits;
 use crate::clock::UnixMs;
 use sqlx::{AnyPool, Row};
 
-/// A picture that was given to a client.
+/// An image that was delivered to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivered {
     pub id: String,
     pub at: UnixMs,
     pub request_id: String,
     pub key_name: String,
-    /// make/model/year in slugs.
+    /// The vehicle as `make/model/year`, in slugs.
     pub vehicle_key: String,
     pub view: String,
     pub colour: String,
@@ -22,7 +22,8 @@ pub struct Delivered {
     pub credits: Credits,
 }
 
-/// The newest first, older than the delivery `before` where it is given.
+/// Returns up to `limit` deliveries of an account, newest first. Starts after the delivery with the
+/// id `before` if it is given, else with the newest.
 pub async fn deliveries(
     pool: &AnyPool,
     account_id: &str,

@@ -1,6 +1,8 @@
-//! Signed addresses as far as money goes: made with their debit, counted when loaded, given back once when the first load fails.
+//! Signed URLs as far as they concern credits: they are made with their debit, counted when loaded,
+//! and given back once if the first load fails.
 //!
-//! Runs inside the meter's transaction. Which address a token names and whether it may be loaded is `delivery`'s.
+//! The functions run inside the meter's transaction. `delivery` decides which URL a token names and
+//! whether it may be loaded.
 
 use super::ended::CountedIn;
 use crate::clock::UnixMs;
@@ -8,13 +10,14 @@ use crate::db::Tx;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// An address that was loaded or closed: the account that paid for it, and whose cap it counted against.
+/// A signed URL that was loaded or closed: the account that paid for it, and the key's cap
+/// against which it counted.
 pub(super) struct Changed {
     pub account_id: String,
     pub counted: Option<CountedIn>,
 }
 
-/// Counts a load, if the address may still be loaded.
+/// Counts a load. Returns `None` if the URL may no longer be loaded.
 pub(super) async fn count_load(tx: &mut Tx<'_>, now: UnixMs, id: &str) -> Result<Option<Changed>, sqlx::Error> {
     let row = sqlx::query(
         "update delivery_urls set uses = uses + 1
@@ -28,7 +31,8 @@ pub(super) async fn count_load(tx: &mut Tx<'_>, now: UnixMs, id: &str) -> Result
     row.map(|row| read(&row)).transpose()
 }
 
-/// Closes an address that was never loaded: its credit is to be given back.
+/// Closes a URL that was never loaded, so that its credit can be given back. Returns `None` if it
+/// was loaded or closed before.
 pub(super) async fn consume(tx: &mut Tx<'_>, id: &str) -> Result<Option<Changed>, sqlx::Error> {
     let row = sqlx::query(
         "update delivery_urls set state = 'consumed' where id = $1 and state = 'active' and uses = 0

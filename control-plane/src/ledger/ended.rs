@@ -1,16 +1,17 @@
-//! What a batch of the meter has ended, and the cap that its credits count against.
+//! Holds and signed URLs that a batch of the meter ends, and the cap against which
+//! their credits count.
 
 use super::Credits;
 
-/// A hold that has ended, or a signed address that was loaded or whose credit is given back.
-pub(super) struct Ended {
+/// A hold that has ended, or a signed URL that was loaded or whose credit is given back.
+pub(super) struct EndedHold {
     pub account_id: String,
     pub credits: Credits,
-    /// The cap that its credits count against.
+    /// The cap against which its credits count.
     pub counted: Option<CountedIn>,
 }
 
-/// Where credits that are on hold, or of an address, were counted.
+/// The key and the month whose cap counted the credits of a hold or a signed URL.
 #[derive(Debug, Clone)]
 pub(super) struct CountedIn {
     pub key_id: String,

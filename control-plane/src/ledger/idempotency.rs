@@ -1,8 +1,9 @@
-//! Requests that name themselves with `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): done once, then answered from
-//! what was kept.
+//! Requests with `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): each is carried out
+//! once, and a repetition gets the stored answer.
 //!
-//! An attempt is claimed before anything is charged. The answer is kept in the transaction that charges (the meter's), so a crash
-//! leaves either both or none, and a repetition is never charged again. Which requests may be named is the handler's affair.
+//! An attempt is claimed before anything is charged. The answer is stored in the transaction that
+//! charges (the meter's), so a crash leaves either both or none, and a repetition is never charged
+//! again. The handler decides which requests may have a key.
 //!
 //! Why: `docs/decisions/api.md` (`Idempotency-Key`: when it is claimed and how long it is kept).
 
@@ -14,46 +15,49 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::time::Duration;
 
-/// How long an answer is kept.
+/// Time for which an answer is kept, in milliseconds.
 const KEPT_MS: i64 = DAY_MS;
 
-/// A request as its client names it.
+/// A request with the idempotency key that its client chose.
 #[derive(Debug, Clone, Copy)]
-pub struct Named<'a> {
+pub struct IdempotentRequest<'a> {
     pub account_id: &'a str,
     pub endpoint: &'static str,
     pub key: &'a str,
-    /// Tells it from other requests of the same key.
+    /// Distinguishes it from other requests with the same key.
     pub fingerprint: &'a str,
-    /// Of the request as it was sent: the same text is the same request, however it is understood by now. An earlier release kept it as the
-    /// fingerprint.
+    /// Fingerprint of the request as it was sent: the same text is the same request, even if it is
+    /// understood differently by now. An earlier release stored this one as the fingerprint.
     pub text_fingerprint: &'a str,
-    /// Whether the whole answer is kept. If it is, the same text gets that answer, even if the text would be
-    /// understood differently now. If it is not, the same text may only replace an attempt whose process is gone.
+    /// True if the whole answer is kept. If it is, the same text gets that answer, even if the text
+    /// would be understood differently now. If it is not, the same text may only replace an attempt
+    /// whose process is gone.
     pub is_kept_whole: bool,
 }
 
-/// What is known of a named request.
+/// Result of claiming an idempotency key.
 #[derive(Debug)]
 pub enum Claimed {
-    /// Ours to do; given up again when dropped before it was done.
+    /// The caller must carry out the request. The key is given up if the attempt is dropped before
+    /// its answer was stored.
     Ours(Attempt),
-    /// Done before.
-    Done(Kept),
-    /// Somebody is at it.
+    /// The request was carried out before.
+    Done(StoredAnswer),
+    /// Another attempt is carrying out the request now.
     Running,
-    /// Its key was used for another request.
+    /// The key was used for another request.
     OtherRequest,
 }
 
-/// The answer that was given, and the balance it told.
+/// The stored answer, and the balance that it contained.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredAnswer {
     pub answer: String,
     pub credits_remaining: Credits,
 }
 
-/// An attempt at a named request. Dropping it lets the key be tried again, unless the answer was kept.
+/// An attempt at a request with an idempotency key. Dropping it lets the key be tried again, unless
+/// the answer was stored.
 #[derive(Debug)]
 pub struct Attempt {
     id: String,
@@ -65,12 +69,13 @@ impl Attempt {
         &self.id
     }
 
-    /// Its answer was kept: there is nothing to give up.
+    /// Records that the answer was stored, so that there is nothing to give up.
     pub fn was_kept(mut self) {
         self.id.clear();
     }
 
-    /// Lets the key be tried again, before the client is told that nothing came of this attempt.
+    /// Gives the key up, so that it can be tried again, before the client gets the answer that
+    /// this attempt failed.
     pub async fn give_up(mut self) {
         give_up(self.database.clone(), std::mem::take(&mut self.id)).await;
     }
@@ -87,12 +92,13 @@ impl Drop for Attempt {
     }
 }
 
-/// How often giving up a name is tried, and the pause between two tries: together as long as a fail-over takes. A name that stays claimed
-/// all the same is answered with 409 until its process ends.
+/// Maximum number of tries to give a key up, and the pause between two tries: together as
+/// long as a fail-over takes. A key that stays claimed all the same is answered with 409
+/// until its process ends.
 const GIVING_UP_TRIES: u32 = 300;
 const GIVING_UP_PAUSE: Duration = Duration::from_secs(2);
 
-/// Tries once before it returns. If that fails, a task of its own goes on trying.
+/// Gives a key up. Tries once before it returns; if that fails, a separate task goes on trying.
 async fn give_up(database: Database, id: String) {
     if given_up(&database, &id).await {
         return;
@@ -104,7 +110,7 @@ async fn give_up(database: Database, id: String) {
                 return;
             }
         }
-        tracing::warn!("an idempotency key stays claimed: the database did not answer");
+        tracing::warn!("an idempotency key could not be released: the database did not answer");
     });
 }
 
@@ -112,28 +118,38 @@ async fn given_up(database: &Database, id: &str) -> bool {
     let giving_up = sqlx::query("delete from idempotency_keys where attempt_id = $1 and state = 'running'").bind(id);
     let given_up = database.write(giving_up).await;
     if let Err(error) = &given_up {
-        tracing::warn!(error = error as &dyn std::error::Error, "an idempotency key stays claimed for now");
+        tracing::warn!(
+            error = error as &dyn std::error::Error,
+            "an idempotency key could not be released; it is retried"
+        );
     }
     given_up.is_ok()
 }
 
-/// Claims a named request, or says what became of it.
+/// Claims an idempotency key, or returns the state of the request that has it.
 pub async fn claim(
     database: &Database,
     owner: &ProcessId,
     now: UnixMs,
-    named: Named<'_>,
+    named: IdempotentRequest<'_>,
 ) -> Result<Claimed, sqlx::Error> {
     let (database, owner) = (database.clone(), owner.clone());
     let (account_id, key) = (named.account_id.to_owned(), named.key.to_owned());
     let (endpoint, fingerprint, text_fingerprint) =
         (named.endpoint, named.fingerprint.to_owned(), named.text_fingerprint.to_owned());
     let is_kept_whole = named.is_kept_whole;
-    // To its end, also when the client goes away in the middle: a claim that no attempt holds would be given up by nobody.
+    // Run to its end even if the client disconnects in the middle: nobody would give up a claim
+    // that no attempt holds.
     let claiming = tokio::spawn(async move {
         let (fingerprint, text_fingerprint) = (&fingerprint, &text_fingerprint);
-        let named =
-            Named { account_id: &account_id, endpoint, key: &key, fingerprint, text_fingerprint, is_kept_whole };
+        let named = IdempotentRequest {
+            account_id: &account_id,
+            endpoint,
+            key: &key,
+            fingerprint,
+            text_fingerprint,
+            is_kept_whole,
+        };
         claim_now(&database, &owner, now, named).await
     });
     claiming.await.map_err(|_| sqlx::Error::WorkerCrashed)?
@@ -143,11 +159,11 @@ async fn claim_now(
     database: &Database,
     owner: &ProcessId,
     now: UnixMs,
-    named: Named<'_>,
+    named: IdempotentRequest<'_>,
 ) -> Result<Claimed, sqlx::Error> {
     let attempt_id = uuid::Uuid::now_v7().to_string();
     let mut tx = database.begin().await?;
-    // Takes the place of what has expired, and of an attempt whose process is gone.
+    // Replaces a row that has expired, and an attempt whose process is gone.
     let claimed = sqlx::query(
         "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, expires_at_ms, text_sha256)
          values ($1, $2, $3, $4, 'running', $5, $6, $7, $10)
@@ -175,7 +191,8 @@ async fn claim_now(
         tx.commit().await?;
         return Ok(Claimed::Ours(Attempt { id: attempt_id, database: database.clone() }));
     }
-    // An answer that is given again keeps its charge, even if it is not known yet whether it was given a first time.
+    // An answer that is sent again keeps its charge, even if it is not known yet whether it
+    // was sent a first time.
     let sql = "update idempotency_keys set replayed = 1
                where account_id = $1 and endpoint = $2 and idempotency_key = $3 and (body_sha256 in ($4, $5) or (text_sha256 = $5 and $6 = 1))
                   and state = 'done' and replayed = 0";
@@ -198,9 +215,11 @@ async fn claim_now(
     .fetch_optional(&mut *tx)
     .await?;
     tx.commit().await?;
-    // Given up by the other one a moment ago: to the client it is the same as still running.
+    // Another attempt gave the key up a moment ago: to the client this is the
+    // same as still running.
     let Some(row) = row else { return Ok(Claimed::Running) };
-    // The same text may be understood otherwise by now: under another release of the catalog, or with other settings.
+    // The same text may be understood differently by now, under another release of the catalog or
+    // with other settings.
     let (kept, kept_text): (&str, &str) = (row.try_get("body_sha256")?, row.try_get("text_sha256")?);
     let is_running = row.try_get::<Option<&str>, _>("answer")?.is_none();
     let is_same_text = kept_text == named.text_fingerprint && (named.is_kept_whole || is_running);
@@ -210,9 +229,9 @@ async fn claim_now(
     answer_of(&row)
 }
 
-/// What became of the very same request, sent before under this key by this account: its answer, or that it is being
-/// answered. For a request that is not understood any more, because the catalog has changed since. `None`: nothing is
-/// known of it.
+/// Returns the state of the very same request that this account sent before under this key: its
+/// answer, or [`Claimed::Running`]. For a request that is no longer understood because the catalog
+/// has changed since. Returns `None` if no such request is stored.
 pub async fn known(
     database: &Database,
     now: UnixMs,
@@ -220,7 +239,7 @@ pub async fn known(
     (endpoint, key): (&'static str, &str),
     text_sha256: &str,
 ) -> Result<Option<Claimed>, sqlx::Error> {
-    // An answer that is given again keeps its charge, as where a name is claimed.
+    // An answer that is sent again keeps its charge, as in `claim_now`.
     let row = database.write_returning(
         sqlx::query(
             "update idempotency_keys set replayed = case when state = 'done' then 1 else replayed end
@@ -239,17 +258,20 @@ pub async fn known(
     row.await?.first().map(answer_of).transpose()
 }
 
-/// Of a row with `answer` and `credits_remaining`.
+/// Reads a row with the columns `answer` and `credits_remaining`.
 fn answer_of(row: &AnyRow) -> Result<Claimed, sqlx::Error> {
     let answer: Option<String> = row.try_get("answer")?;
     let remaining: Option<i64> = row.try_get("credits_remaining")?;
     Ok(match answer {
-        Some(answer) => Claimed::Done(Kept { answer, credits_remaining: Credits(remaining.unwrap_or_default()) }),
+        Some(answer) => {
+            Claimed::Done(StoredAnswer { answer, credits_remaining: Credits(remaining.unwrap_or_default()) })
+        }
         None => Claimed::Running,
     })
 }
 
-/// Whether the attempt is still ours; on PostgreSQL its row stays locked until the transaction ends.
+/// Returns true if the attempt still holds its key. On PostgreSQL the row stays locked until
+/// the transaction ends.
 pub async fn is_ours(tx: &mut Tx<'_>, attempt_id: &str) -> Result<bool, sqlx::Error> {
     let locked = sqlx::query("update idempotency_keys set owner = owner where attempt_id = $1 and state = 'running'")
         .bind(attempt_id)
@@ -258,12 +280,13 @@ pub async fn is_ours(tx: &mut Tx<'_>, attempt_id: &str) -> Result<bool, sqlx::Er
     Ok(locked.rows_affected() == 1)
 }
 
-/// Keeps the answer of an attempt that is ours.
+/// Stores the answer of an attempt that still holds its key.
 pub async fn keep(tx: &mut Tx<'_>, attempt_id: &str, answer: &str, remaining: Credits) -> Result<(), sqlx::Error> {
     keep_charged(tx, attempt_id, answer, remaining, None).await
 }
 
-/// Keeps the answer of an attempt that is ours, with the balance that it tells and the entry that it was charged with.
+/// Stores the answer of an attempt that still holds its key, with the balance in the answer and the
+/// entry that charged for it.
 pub(super) async fn keep_charged(
     tx: &mut Tx<'_>,
     attempt_id: &str,
@@ -284,7 +307,8 @@ pub(super) async fn keep_charged(
     Ok(())
 }
 
-/// Forgets the answer that an entry was charged for. `false`: it was given again, so the charge stays.
+/// Deletes the answer for which an entry charged. Returns false if the answer was sent again, so
+/// that the charge stays.
 pub(super) async fn forget_charged(tx: &mut Tx<'_>, entry_id: &str) -> Result<bool, sqlx::Error> {
     sqlx::query("delete from idempotency_keys where entry_id = $1 and replayed = 0")
         .bind(entry_id)
@@ -295,7 +319,7 @@ pub(super) async fn forget_charged(tx: &mut Tx<'_>, entry_id: &str) -> Result<bo
     Ok(replayed.await?.is_none())
 }
 
-/// Forgets the answer to a request whose charge was given back.
+/// Deletes the answer to a request whose charge was given back.
 pub async fn forget(database: &Database, account_id: &str, endpoint: &str, key: &str) -> Result<(), sqlx::Error> {
     let kept = sqlx::query(
         "delete from idempotency_keys where account_id = $1 and endpoint = $2 and idempotency_key = $3 and state = 'done'",
@@ -303,7 +327,7 @@ pub async fn forget(database: &Database, account_id: &str, endpoint: &str, key: 
     database.write(kept.bind(account_id.to_owned()).bind(endpoint.to_owned()).bind(key.to_owned())).await.map(drop)
 }
 
-/// Forgets what has expired.
+/// Deletes the answers and claims that have expired, and returns their number.
 pub(super) async fn forget_expired(database: &Database, now: UnixMs) -> Result<u64, sqlx::Error> {
     database.write(sqlx::query("delete from idempotency_keys where expires_at_ms <= $1").bind(now.0)).await
 }

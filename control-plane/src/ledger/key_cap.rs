@@ -1,45 +1,46 @@
-//! Monthly caps of keys: what a key may take in a UTC month, in all.
+//! Monthly caps of keys: the total of credits that a key may take in a UTC month.
 //!
-//! Inside the meter's transaction the rows of the keys with a cap that a batch charges are locked, in the order of their ids and before any
-//! balance, so what is read of them stays true until the commit: nothing passes a cap, from however many processes. What was taken counts
-//! in the month in which it was taken, and is given back there.
+//! Inside the meter's transaction the rows of the capped keys that a batch charges are locked, in
+//! the order of their ids and before any balance. What is read from them therefore stays true until
+//! the commit, and no number of processes can exceed a cap. Credits count in the month in which
+//! they were taken, and are given back to that month.
 //!
 //! Why: `docs/decisions/credits-and-ledger.md` (Monthly cap of an API key).
 
 use super::balance::CREDITS_MAX;
-use super::ended::{CountedIn, Ended};
+use super::ended::{CountedIn, EndedHold};
 use super::{Charge, Credits, Entry, LedgerError, Outcome};
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 use sqlx::Row;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The cap of a key, and what counts against it.
+/// The cap of a key, and the credits that count against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyCap {
     pub cap: Credits,
-    /// In the month that was asked about.
+    /// Credits taken in the month in question.
     pub spent: Credits,
 }
 
 impl KeyCap {
-    /// `None`: the key has no cap.
+    /// Builds the cap from the columns of `api_keys`. Returns `None` if the key has no cap.
     pub fn of(cap: Option<i64>, spent_month: Option<&str>, spent: i64, now: UnixMs) -> Option<Self> {
         let is_of_now = spent_month.is_some_and(|month| month >= now.utc_month().as_str());
         Some(KeyCap { cap: Credits(cap?), spent: Credits(if is_of_now { spent } else { 0 }) })
     }
 }
 
-/// The keys with a cap that a batch charges, or gives credits back to; their rows are locked.
+/// The capped keys that a batch charges or gives credits back to. Their rows are locked.
 #[derive(Default)]
 pub(super) struct Caps {
-    locked: BTreeMap<String, Locked>,
-    /// Of keys that were rotated: the one that has their place, cap and count.
+    locked: BTreeMap<String, LockedCaps>,
+    /// For each key that was rotated, the key that has its place, cap and count now.
     replaced: BTreeMap<String, String>,
 }
 
-struct Locked {
-    /// `None`: it was taken off since the request came.
+struct LockedCaps {
+    /// `None` if the cap was removed after the request arrived.
     cap: Option<i64>,
     month: String,
     spent: i64,
@@ -47,12 +48,12 @@ struct Locked {
 }
 
 impl Caps {
-    /// Locks the rows, and gives back what the batch has ended.
+    /// Locks the rows, and gives back the credits of the holds and URLs that the batch ended.
     pub async fn lock(
         tx: &mut Tx<'_>,
         now: UnixMs,
         entries: &[&Entry],
-        ended: &BTreeMap<usize, Ended>,
+        ended: &BTreeMap<usize, EndedHold>,
         outcomes: &[Option<Outcome>],
     ) -> Result<Self, sqlx::Error> {
         let gives = |index: &usize| matches!(entries[*index].charge, Charge::Release { .. } | Charge::Refund { .. });
@@ -72,7 +73,8 @@ impl Caps {
         Ok(caps)
     }
 
-    /// Locks keys in the order of their ids, each rotated one with the key in its place, which is younger and so comes later.
+    /// Locks keys in the order of their ids. A rotated key is locked with the key in its place,
+    /// which is younger and so comes later in that order.
     async fn lock_keys(tx: &mut Tx<'_>, mut key_ids: BTreeSet<String>, now: UnixMs) -> Result<Self, sqlx::Error> {
         let mut caps = Caps::default();
         while let Some(key_id) = key_ids.pop_first() {
@@ -90,7 +92,7 @@ impl Caps {
         Ok(caps)
     }
 
-    fn get_mut(&mut self, key_id: &str) -> Option<&mut Locked> {
+    fn get_mut(&mut self, key_id: &str) -> Option<&mut LockedCaps> {
         let key_id = self.replaced.get(key_id).map_or(key_id, String::as_str);
         self.locked.get_mut(key_id)
     }
@@ -103,26 +105,27 @@ impl Caps {
         }
     }
 
-    fn of<'c>(&'c self, entry: &Entry) -> Option<&'c Locked> {
+    fn of<'c>(&'c self, entry: &Entry) -> Option<&'c LockedCaps> {
         let key_id = entry.capped_key_id.as_deref()?;
         self.locked.get(self.replaced.get(key_id).map_or(key_id, String::as_str))
     }
 
-    /// The cap that does not cover the entry.
+    /// Returns the cap if it does not cover the entry.
     pub fn refuses(&self, entry: &Entry) -> Option<KeyCap> {
         let locked = self.of(entry)?;
         let (cap, asked) = (locked.cap?, entry.charge.asks().0);
         (asked > 0 && locked.spent + asked > cap).then_some(KeyCap { cap: Credits(cap), spent: Credits(locked.spent) })
     }
 
-    /// Counts what an entry takes.
+    /// Counts the credits that an entry takes.
     pub fn take(&mut self, entry: &Entry) {
         if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.get_mut(key_id)) {
             locked.spent += entry.charge.asks().0;
         }
     }
 
-    /// Counts what all of these take; `false`, and nothing counted, where a cap does not cover them.
+    /// Counts the credits that all these entries take. Returns false, and counts nothing, if a cap
+    /// does not cover one of them.
     pub fn take_all(&mut self, entries: &[&Entry]) -> bool {
         for (taken, entry) in entries.iter().enumerate() {
             if self.refuses(entry).is_some() {
@@ -134,7 +137,7 @@ impl Caps {
         true
     }
 
-    /// What was counted was not taken after all.
+    /// Reverts [`Caps::take`] for entries whose credits were not taken after all.
     pub fn put_back(&mut self, entries: &[&Entry]) {
         for entry in entries {
             if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.get_mut(key_id)) {
@@ -143,12 +146,12 @@ impl Caps {
         }
     }
 
-    /// The month in which what the entry takes counts.
+    /// Returns the month in which the entry's credits count, if its key is capped.
     pub fn month(&self, entry: &Entry) -> Option<&str> {
         self.of(entry).map(|locked| locked.month.as_str())
     }
 
-    /// Writes what has changed.
+    /// Writes the counts that have changed.
     pub async fn write(&self, tx: &mut Tx<'_>) -> Result<(), sqlx::Error> {
         for (key_id, locked) in self.locked.iter().filter(|(_, locked)| locked.spent != locked.spent_before) {
             sqlx::query("update api_keys set spent_credits = $1 where id = $2")
@@ -161,7 +164,7 @@ impl Caps {
     }
 }
 
-/// Gives back outside of a batch what was counted.
+/// Gives counted credits back outside of a batch.
 pub(super) async fn give_back<'c>(
     tx: &mut Tx<'_>,
     given_back: impl Iterator<Item = (&'c CountedIn, Credits)>,
@@ -176,9 +179,14 @@ pub(super) async fn give_back<'c>(
     caps.write(tx).await
 }
 
-/// Locks a key's row and brings it to the month of now; with it comes the key that has taken its place, if it was
-/// rotated. A process whose clock is a little behind counts into the newer month.
-async fn lock_one(tx: &mut Tx<'_>, key_id: &str, now: UnixMs) -> Result<Option<(Locked, Option<String>)>, sqlx::Error> {
+/// Locks a key's row and resets its count if a new month has begun. Returns it with the key
+/// that has taken its place, if it was rotated. A process whose clock is a little behind counts
+/// into the newer month.
+async fn lock_one(
+    tx: &mut Tx<'_>,
+    key_id: &str,
+    now: UnixMs,
+) -> Result<Option<(LockedCaps, Option<String>)>, sqlx::Error> {
     let row = sqlx::query(
         "update api_keys set spent_credits = case when spent_month >= $2 then spent_credits else 0 end,
             spent_month = case when spent_month >= $2 then spent_month else $2 end
@@ -190,19 +198,20 @@ async fn lock_one(tx: &mut Tx<'_>, key_id: &str, now: UnixMs) -> Result<Option<(
     .await?;
     row.map(|row| {
         let spent = row.try_get(2)?;
-        Ok((Locked { cap: row.try_get(0)?, month: row.try_get(1)?, spent, spent_before: spent }, row.try_get(3)?))
+        Ok((LockedCaps { cap: row.try_get(0)?, month: row.try_get(1)?, spent, spent_before: spent }, row.try_get(3)?))
     })
     .transpose()
 }
 
-/// Gives a key in use a cap, changes it, or takes it off; `false` when there is no such key. A first cap counts what the key has taken in
-/// this month already.
+/// Sets, changes or removes the cap of a key in use. Returns false if there is no such key, and
+/// [`LedgerError::BadAmount`] if the cap is not between 1 and [`CREDITS_MAX`]. A first cap counts
+/// what the key has already taken in this month.
 pub async fn set(db: &Database, key_id: &str, cap: Option<Credits>, now: UnixMs) -> Result<bool, LedgerError> {
     if let Some(cap) = cap.filter(|cap| !(1..=CREDITS_MAX).contains(&cap.0)) {
         return Err(LedgerError::BadAmount(cap.0));
     }
     let mut tx = db.begin().await?;
-    // Locks the row: what is counted below is not counted by a batch as well.
+    // Locks the row, so that no batch counts as well what is counted below.
     let before = sqlx::query(
         "update api_keys set spent_credits = spent_credits where id = $1 and revoked_at_ms is null
          returning monthly_cap_credits, account_id",
@@ -229,7 +238,7 @@ pub async fn set(db: &Database, key_id: &str, cap: Option<Credits>, now: UnixMs)
     Ok(true)
 }
 
-/// What a key has taken and not been given back.
+/// Returns the credits that a key has taken since then and that were not given back.
 async fn spent_since(tx: &mut Tx<'_>, account_id: &str, key_id: &str, since: UnixMs) -> Result<i64, sqlx::Error> {
     sqlx::query(
         "select cast(

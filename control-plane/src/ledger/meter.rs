@@ -1,12 +1,18 @@
-//! The meter: one task per process that commits whatever has come in since its last commit, in one transaction.
+//! The meter: one task per process that commits everything that has arrived since its last commit,
+//! in one transaction, which is called a batch.
 //!
-//! Exact, not sampled: nobody is answered before the commit. One statement per request gives one or two thousand durable debits a
-//! second; a group shares one commit. It never waits for a group to grow: a lone entry is committed at once, and under load the
-//! group is what came during the last commit (waiting a millisecond more was measured: fewer commits, idle cores, fewer debits). What a batch does inside its transaction is in `batch`.
+//! It is exact, not sampled: no waiting request gets an answer before the commit. One transaction
+//! per request gives one or two thousand durable debits a second, because each waits for the disk;
+//! a batch shares that wait. The meter never waits for a batch to grow: a lone entry is committed
+//! at once, and under load the batch is what arrived during the last commit (waiting a millisecond
+//! more was measured: fewer commits, idle cores, fewer debits). `batch` contains what happens
+//! inside the transaction.
+//!
+//! Why: `docs/decisions/credits-and-ledger.md` (Charges are committed in batches).
 
 use super::batch::{self, Applied, BatchError};
 use super::unanswered::{self, BatchId};
-use super::{Charge, Entry, LedgerError, Metered, Outcome, ProcessId, undo};
+use super::{Charge, Entry, LedgerError, MeterAnswer, Outcome, ProcessId, undo};
 use crate::clock::{Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,23 +20,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-/// Entries waiting for the next batch. More would mean that the database is seconds behind, and an answer by then is worth less
-/// than an honest 503.
+/// Maximum number of entries that wait for the next batch. More would mean that the database is
+/// seconds behind, and an answer by then is worth less than an honest 503.
 const QUEUE_MAX: usize = 4096;
 
-/// Entries in one transaction: bounds how long a commit can take, and so the wait of the first in it.
+/// Maximum number of entries in one transaction: bounds how long a commit can take, and so the wait
+/// of the first entry in it.
 const BATCH_MAX: usize = 512;
 
-/// How many batches may be between their commit and their answers. A batch whose commit broke off counts until it is known whether it was
-/// committed, and uses a connection of the pool now and then. While there are this many, nothing more is charged.
+/// Maximum number of batches that are being committed or have not been answered. A batch takes one
+/// of these permits before its commit and keeps it until its requests are answered. After a commit
+/// that broke off it keeps the permit until its charges are given back, or it is known that there
+/// were none; it uses a connection of the pool now and then meanwhile. While no permit is free, the
+/// next batch waits for [`UNKNOWN_FOR`] and is then refused, so that nothing more is charged.
 const UNANSWERED_MAX: usize = 8;
 
-/// How long callers wait to hear whether they were charged, when a commit broke off: as long as anybody waits for a connection.
+/// Longest time that the requests of a batch wait to learn whether they were charged, if its commit
+/// broke off, and longest time that a batch waits for a permit: as long as the longest wait for a
+/// connection of the pool.
 const UNKNOWN_FOR: Duration = Duration::from_secs(5);
 
-/// Between two looks at what became of a commit.
+/// Pause between two checks of whether a broken-off commit went through, and the first pause
+/// between two tries to give something back.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
+/// The reason why an entry got no answer from the ledger.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum MeterError {
     #[error("too many requests wait for the ledger")]
@@ -40,54 +54,59 @@ pub enum MeterError {
     /// Nothing was charged.
     #[error("the ledger could not be written")]
     Database(#[source] Arc<sqlx::Error>),
-    /// What was charged, if anything was, is given back as soon as the database can say so.
+    /// It is not known whether anything was charged. If it was, it is given back as soon as
+    /// the database answers.
     #[error("the connection broke while the ledger was written")]
     Unknown(#[source] Arc<sqlx::Error>),
 }
 
 struct Waiting {
     entry: Entry,
-    answer: oneshot::Sender<Result<Metered, MeterError>>,
+    answer: oneshot::Sender<Result<MeterAnswer, MeterError>>,
 }
 
-/// Handle of the meter task. The task ends, after committing what it has, when the last handle is dropped.
+/// Handle of the meter task. When the last handle is dropped, the task commits what it has and
+/// ends.
 #[derive(Debug, Clone)]
 pub struct Meter {
     queue: mpsc::Sender<Waiting>,
-    desk: Arc<Desk>,
+    state: Arc<MeterState>,
 }
 
-/// For each name whose window is known to be full, when that window ends, in unix milliseconds. A window that is not listed may be full as
-/// well.
+/// For each name whose window is known to be full, the time when that window ends, in Unix
+/// milliseconds. A window that is not listed may be full as well.
 type FullWindows = moka::sync::Cache<String, i64>;
 
-/// Some 100 bytes each.
+/// Bounds the memory of the cache: an entry takes about 100 bytes.
 const FULL_WINDOWS_MAX: u64 = 10_000;
 
-/// A window that ends within this is left to the database, whose clock decides.
+/// A window that ends within this many milliseconds is left to the transaction: the clock of
+/// another process may already have begun the next window.
 const NEARLY_OVER_MS: i64 = 1_000;
 
 impl Meter {
-    /// Whether the window of `counted` (see [`RateCount`](super::RateCount)) is known to be full, so that nothing need be done for a request before it
-    /// is counted and refused.
+    /// Returns true if the window of `counted` (see [`RateCount`](super::RateCount)) is known to be
+    /// full. The request can then be counted and refused before any other work is done for it.
     pub fn is_full(&self, counted: &str, now: UnixMs) -> bool {
-        self.desk.full.get(counted).is_some_and(|ends_ms| now.0 < ends_ms - NEARLY_OVER_MS)
+        self.state.full.get(counted).is_some_and(|ends_ms| now.0 < ends_ms - NEARLY_OVER_MS)
     }
 
-    /// Starts the task. `owner` is written into the holds it opens.
+    /// Starts the task. `owner` is written into the holds that it opens.
     pub fn start(database: Database, clock: Clock, owner: ProcessId) -> Self {
         let (queue, entries) = mpsc::channel(QUEUE_MAX);
         let batches = Batches { last: BatchId::new(), unanswered: BTreeSet::new() };
         let full = FullWindows::builder().max_capacity(FULL_WINDOWS_MAX).build();
         let permits = Arc::new(Semaphore::new(UNANSWERED_MAX));
-        let desk = Arc::new(Desk { database, clock, owner, permits, batches: Mutex::new(batches), full });
-        tokio::spawn(run(desk.clone(), entries));
-        Meter { queue, desk }
+        let state = Arc::new(MeterState { database, clock, owner, permits, batches: Mutex::new(batches), full });
+        tokio::spawn(run(state.clone(), entries));
+        Meter { queue, state }
     }
 
-    /// Hands an entry in and waits for its commit. A caller that stops waiting before its batch begins is not charged; one that stops later
-    /// is given back what it was charged.
-    pub async fn submit(&self, entry: Entry) -> Result<Metered, MeterError> {
+    /// Submits an entry and waits for its commit. If the request stops waiting before its batch
+    /// begins, the entry is dropped, unless it ends a hold or refunds. If it stops waiting later, a
+    /// debit, a settlement or a mint is given back. A load of a signed URL stays counted, and an
+    /// open hold expires.
+    pub async fn submit(&self, entry: Entry) -> Result<MeterAnswer, MeterError> {
         let (answer, answered) = oneshot::channel();
         self.queue.try_send(Waiting { entry, answer }).map_err(|e| match e {
             mpsc::error::TrySendError::Full(_) => MeterError::Full,
@@ -96,17 +115,20 @@ impl Meter {
         answered.await.map_err(|_| MeterError::Stopping)?
     }
 
-    /// Entries that wait for a commit, up to what the queue holds: the ledger's lag.
+    /// Returns the number of entries that wait for a commit, at most the capacity of the queue: the
+    /// ledger's lag.
     pub fn waiting(&self) -> usize {
         self.queue.max_capacity() - self.queue.capacity()
     }
 
-    /// Gives back what was charged for something that did not reach its client, by [`Metered::entry_id`]; tried until the database answers.
+    /// Gives back a charge for something that did not reach its client, by
+    /// [`MeterAnswer::entry_id`]. Retries until the database answers.
     pub fn give_back(&self, entry_id: String) {
-        self.desk.give_back(entry_id);
+        self.state.give_back(entry_id);
     }
 
-    /// Submits an entry that gives something back, which may be done twice without harm; tried beside its caller until the ledger takes it.
+    /// Submits an entry that gives something back, and that may be done twice without harm. Retries
+    /// in a separate task until the ledger takes it.
     pub fn submit_until_done(&self, entry: Entry) {
         let meter = self.clone();
         tokio::spawn(async move {
@@ -115,23 +137,26 @@ impl Meter {
                 if matches!(error, MeterError::Stopping) {
                     return;
                 }
-                tracing::warn!(error = &error as &dyn std::error::Error, "a charge could not be given back yet");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "a charge could not be refunded; it is retried"
+                );
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(UNKNOWN_FOR);
             }
         });
     }
 
-    /// Forgets the rows of batches that have been answered.
+    /// Deletes the rows of batches that have been answered.
     pub(super) async fn forget_answered(&self) -> Result<(), sqlx::Error> {
-        let before = self.desk.oldest_unanswered();
-        unanswered::forget(&self.desk.database, &self.desk.owner, &before).await
+        let before = self.state.oldest_unanswered();
+        unanswered::forget(&self.state.database, &self.state.owner, &before).await
     }
 }
 
-/// What the meter works with.
+/// The state that the meter's task and its handles share.
 #[derive(Debug)]
-struct Desk {
+struct MeterState {
     database: Database,
     clock: Clock,
     owner: ProcessId,
@@ -146,23 +171,23 @@ struct Batches {
     unanswered: BTreeSet<BatchId>,
 }
 
-impl Desk {
+impl MeterState {
     fn begin(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> Unanswered {
         let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         let id = BatchId::new();
         batches.last = id.clone();
         batches.unanswered.insert(id.clone());
-        Unanswered { desk: self.clone(), id, _permit: permit }
+        Unanswered { state: self.clone(), id, _permit: permit }
     }
 
-    /// Whatever lies before this one has been answered.
+    /// Returns the oldest batch that has not been answered: all batches before it have been.
     fn oldest_unanswered(&self) -> BatchId {
         let batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         batches.unanswered.first().unwrap_or(&batches.last).clone()
     }
 
-    fn remember_full(&self, entries: &[&Entry], answers: &[Metered]) {
-        // What an account's window refused says nothing about the window of the key.
+    fn remember_full(&self, entries: &[&Entry], answers: &[MeterAnswer]) {
+        // A refusal by an account's window says nothing about the window of the key.
         let refused = entries
             .iter()
             .zip(answers)
@@ -174,59 +199,63 @@ impl Desk {
         }
     }
 
-    /// Tries until the database answers, in a task of its own.
+    /// Gives a charge back in a separate task, which retries until the database answers.
     fn give_back(self: &Arc<Self>, entry_id: String) {
-        let desk = self.clone();
+        let state = self.clone();
         tokio::spawn(async move {
-            until_done(|| async { undo::give_back(&desk.database, &entry_id, desk.clock.now()).await.map(drop) }).await;
+            until_done(|| async { undo::give_back(&state.database, &entry_id, state.clock.now()).await.map(drop) })
+                .await;
         });
     }
 }
 
-/// Tries until the database does it; a charge that should not stay is worth a task that waits.
+/// Repeats `work` until the database carries it out: a charge that should not stay is worth a task
+/// that waits.
 async fn until_done<F: Future<Output = Result<(), LedgerError>>>(work: impl Fn() -> F) {
     let mut pause = LOOK_AGAIN;
     while let Err(error) = work().await {
-        tracing::warn!(error = &error as &dyn std::error::Error, "a charge could not be given back yet");
+        tracing::warn!(error = &error as &dyn std::error::Error, "a charge could not be refunded; it is retried");
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(UNKNOWN_FOR);
     }
 }
 
-/// A batch until everybody in it has been told.
+/// A batch until all its waiting requests have been answered.
 struct Unanswered {
-    desk: Arc<Desk>,
+    state: Arc<MeterState>,
     id: BatchId,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Drop for Unanswered {
     fn drop(&mut self) {
-        let mut batches = self.desk.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batches = self.state.batches.lock().unwrap_or_else(PoisonError::into_inner);
         batches.unanswered.remove(&self.id);
     }
 }
 
 impl Unanswered {
-    /// Tells the callers of a batch that was committed, once their row says so.
+    /// Answers the waiting requests of a batch that was committed, once the batch's row is marked
+    /// as answered.
     async fn tell(self, group: Vec<Waiting>, applied: Applied) {
         if !applied.has_charged {
             return self.answer(group, applied);
         }
-        match unanswered::confirm(&self.desk.database, &self.id).await {
+        match unanswered::confirm(&self.state.database, &self.id).await {
             Ok(true) => self.answer(group, applied),
             Ok(false) => refuse(group, MeterError::Unknown(Arc::new(sqlx::Error::RowNotFound))),
             Err(error) => self.find_out(group, applied, error, true).await,
         }
     }
 
-    /// Finds out what became of a batch whose commit, or whose confirmation, broke off. Its callers wait for a while; what was charged to
-    /// those who were sent away is given back.
+    /// Finds out whether a batch was committed whose commit, or whose confirmation, broke off. Its
+    /// requests wait for [`UNKNOWN_FOR`]; after that they get an error, and what they were charged
+    /// is given back.
     async fn find_out(self, group: Vec<Waiting>, applied: Applied, error: sqlx::Error, mut is_committed: bool) {
         let began = Instant::now();
         let error = Arc::new(error);
         let waiting = loop {
-            let database = &self.desk.database;
+            let database = &self.state.database;
             let known = match is_committed {
                 true => Ok(true),
                 false => unanswered::was_committed(database, &self.id).await,
@@ -241,7 +270,7 @@ impl Unanswered {
             };
             match confirmed {
                 Ok(true) => return self.answer(group, applied),
-                // Another process has taken this one for dead and gives it back.
+                // Another process has taken this one for dead and gives the charges back.
                 Ok(false) => return refuse(group, MeterError::Unknown(error)),
                 Err(_) if began.elapsed() >= UNKNOWN_FOR => break group,
                 Err(_) => tokio::time::sleep(LOOK_AGAIN).await,
@@ -250,35 +279,36 @@ impl Unanswered {
         tracing::error!(
             error = &*error as &dyn std::error::Error,
             entries = waiting.len(),
-            "a commit broke off and its outcome is unknown: what it charged will be given back"
+            "a commit broke off with an unknown outcome; its charges will be refunded"
         );
         metrics::counter!("cyclorama_meter_unknown_commits_total").increment(1);
         refuse(waiting, MeterError::Unknown(error));
         until_done(|| async {
-            let database = &self.desk.database;
+            let database = &self.state.database;
             match is_committed || unanswered::was_committed(database, &self.id).await? {
-                true => unanswered::undo(database, &self.id, self.desk.clock.now()).await,
+                true => unanswered::undo(database, &self.id, self.state.clock.now()).await,
                 false => Ok(()),
             }
         })
         .await;
-        tracing::info!("a commit whose outcome was unknown has been settled");
+        tracing::info!("a commit with an unknown outcome was resolved");
     }
 
-    /// Answers everybody; who has left meanwhile is given back what he paid.
+    /// Answers all waiting requests, and gives back the charges of those that have stopped waiting
+    /// in the meantime.
     fn answer(self, group: Vec<Waiting>, applied: Applied) {
         let entries: Vec<&Entry> = group.iter().map(|waiting| &waiting.entry).collect();
         count(&entries, &applied.answers);
-        self.desk.remember_full(&entries, &applied.answers);
+        self.state.remember_full(&entries, &applied.answers);
         for (waiting, answer) in group.into_iter().zip(applied.answers) {
-            if let Err(Ok(Metered { entry_id: Some(entry_id), .. })) = waiting.answer.send(Ok(answer)) {
-                self.desk.give_back(entry_id);
+            if let Err(Ok(MeterAnswer { entry_id: Some(entry_id), .. })) = waiting.answer.send(Ok(answer)) {
+                self.state.give_back(entry_id);
             }
         }
     }
 }
 
-/// Tells a group that it was not done.
+/// Answers all waiting requests of a batch with an error.
 fn refuse(group: Vec<Waiting>, error: MeterError) {
     metrics::counter!("cyclorama_meter_refused_entries_total").increment(group.len() as u64);
     for waiting in group {
@@ -286,15 +316,16 @@ fn refuse(group: Vec<Waiting>, error: MeterError) {
     }
 }
 
-async fn run(desk: Arc<Desk>, mut entries: mpsc::Receiver<Waiting>) {
+async fn run(state: Arc<MeterState>, mut entries: mpsc::Receiver<Waiting>) {
     let mut batch = Vec::new();
     while entries.recv_many(&mut batch, BATCH_MAX).await > 0 {
-        commit(&desk, std::mem::take(&mut batch)).await;
+        commit(&state, std::mem::take(&mut batch)).await;
     }
 }
 
-/// What a batch came to, for `/metrics`: added up first, because a busy meter commits tens of thousands of entries a second.
-fn count(entries: &[&Entry], answers: &[Metered]) {
+/// Records the outcomes of a batch for `/metrics`. They are added up first, because a busy meter
+/// commits tens of thousands of entries a second.
+fn count(entries: &[&Entry], answers: &[MeterAnswer]) {
     let mut done: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut credits = 0;
     let all = entries.iter().zip(answers);
@@ -308,22 +339,21 @@ fn count(entries: &[&Entry], answers: &[Metered]) {
     metrics::counter!("cyclorama_credits_taken_total").increment(credits.max(0) as u64);
 }
 
-/// A hold is ended, and a credit given back, even when nobody listens for the answer.
+/// True for an entry that ends a hold or gives a credit back: it is committed even if no request
+/// waits for the answer.
 fn must_happen(entry: &Entry) -> bool {
     matches!(entry.charge, Charge::Settle { .. } | Charge::Release { .. } | Charge::Refund { .. })
 }
 
-/// Commits a batch; everybody in it is answered once it is committed. When the database refuses the batch for what is in it, the halves are
-/// tried apart, so one bad entry fails alone.
-async fn commit(desk: &Arc<Desk>, batch: Vec<Waiting>) {
+/// Commits a batch and answers all its waiting requests after the commit. If the database refuses
+/// the batch for what is in it, its halves are tried separately, as batches of their own, so that
+/// one bad entry fails alone.
+async fn commit(state: &Arc<MeterState>, batch: Vec<Waiting>) {
     let mut groups = vec![batch];
     while let Some(mut group) = groups.pop() {
-        let permit = tokio::time::timeout(UNKNOWN_FOR, desk.permits.clone().acquire_owned()).await;
+        let permit = tokio::time::timeout(UNKNOWN_FOR, state.permits.clone().acquire_owned()).await;
         let Ok(Ok(permit)) = permit else {
-            tracing::error!(
-                entries = group.len(),
-                "the outcome of too many commits is unknown: nothing more is charged"
-            );
+            tracing::error!(entries = group.len(), "too many commits broke off; nothing more is charged");
             refuse(group, MeterError::Full);
             continue;
         };
@@ -331,17 +361,17 @@ async fn commit(desk: &Arc<Desk>, batch: Vec<Waiting>) {
         if group.is_empty() {
             continue;
         }
-        let unanswered = desk.begin(permit);
+        let unanswered = state.begin(permit);
         let entries: Vec<&Entry> = group.iter().map(|waiting| &waiting.entry).collect();
         let started = Instant::now();
-        match batch::apply(&desk.database, desk.clock.now(), &desk.owner, &unanswered.id, &entries).await {
+        match batch::apply(&state.database, state.clock.now(), &state.owner, &unanswered.id, &entries).await {
             Ok(applied) => {
                 metrics::counter!("cyclorama_meter_commits_total").increment(1);
                 metrics::histogram!("cyclorama_meter_commit_seconds").record(started.elapsed().as_secs_f64());
-                match desk.database.kind {
-                    // The next batch need not wait for the row of this one to say that it is answered.
+                match state.database.kind {
+                    // The next batch need not wait until this one's row is marked as answered.
                     DatabaseKind::Postgres => drop(tokio::spawn(unanswered.tell(group, applied))),
-                    // It says so already.
+                    // The row was written as answered.
                     DatabaseKind::Sqlite => unanswered.answer(group, applied),
                 }
             }

@@ -1,8 +1,9 @@
-//! Credits: balances, the append-only list of entries, holds, and the meter that commits them in groups.
+//! Credits: balances, the append-only list of entries, holds, and the meter that commits them in
+//! batches.
 //!
-//! Invariants, each also a constraint of the schema: the sum of an account's entries is its balance with what is on
-//! hold, a balance is never negative, a hold ends once. What a picture costs and when a hold is settled is decided in
-//! `delivery`.
+//! Invariants, each also a constraint of the schema: the sum of an account's entries is its balance
+//! plus its credits on hold, a balance is never negative, and a hold ends once. `delivery` decides
+//! the price of an image and when a hold is settled.
 
 mod balance;
 mod batch;
@@ -27,8 +28,8 @@ mod undo;
 mod usage;
 
 pub use balance::{
-    CREDITS_MAX, Payment, Verdict, balance, grant, has_only_free_credits, open_account, open_free_account, purchase,
-    standing, take_back, verify,
+    CREDITS_MAX, Mismatch, Payment, account_credits, balance, grant, has_only_free_credits, open_account,
+    open_free_account, purchase, take_back, verify,
 };
 pub use deliveries::{Delivered, deliveries};
 pub use key_cap::{KeyCap, set as set_key_cap};
@@ -45,12 +46,13 @@ pub use usage::{Usage, credits_spent_on, usage_30d, usage_by_day};
 pub struct Credits(pub i64);
 
 impl Credits {
-    /// What one picture costs, however it was found, and what one signed address costs. Whatever charges or shows a price
-    /// takes it from here; pages and descriptions say it in words, as "one credit".
+    /// Price of one image, whether it was cached or rendered, and of one signed URL. All
+    /// code that charges or shows a price uses this constant; pages and descriptions say
+    /// "one credit" in words.
     /// Why: `docs/decisions/credits-and-ledger.md` (The price of a picture is one credit).
     pub const PER_PICTURE: Credits = Credits(1);
 
-    /// What so many pictures or signed addresses cost.
+    /// Returns the price of `count` images or signed URLs.
     pub fn of_pictures(count: usize) -> Credits {
         Credits(count as i64 * Self::PER_PICTURE.0)
     }
@@ -76,60 +78,68 @@ pub enum LedgerError {
     Database(#[from] sqlx::Error),
 }
 
-/// What one request asks of the meter. All of it commits together, or none of it.
+/// The counts and the charge that one request submits to the meter. All of it commits
+/// together, or none of it.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Counts one request against a window. When the window is full nothing else of the entry happens.
+    /// Counts one request against a window. If the window is full, nothing else
+    /// of the entry happens.
     pub count: Option<RateCount>,
-    /// The key that asks, where it has a monthly cap: what is taken has to fit in it. Keys without one cost no statement.
+    /// Id of the key that sent the request, if the key has a monthly cap: the charge must fit in
+    /// the cap. Keys without a cap cost no extra statement.
     pub capped_key_id: Option<String>,
     pub charge: Charge,
 }
 
 impl Entry {
-    /// A charge that nobody counts, of nobody's key.
+    /// Returns an entry with this charge, without a rate limit or a key's cap.
     pub fn uncounted(charge: Charge) -> Self {
         Entry { count: None, capped_key_id: None, charge }
     }
 }
 
-/// One request, in exact fixed windows of 60 s that all processes share.
+/// One request to count in exact fixed windows of 60 s, which all processes share.
 #[derive(Debug, Clone)]
 pub struct RateCount {
-    /// Whose window: a key's id, or a client address with what it asked for.
+    /// Name of the window: a key's id, or a client's address together with what it requested.
     pub counted: String,
     pub limit_per_minute: i64,
-    /// The key's account, for its usage.
+    /// The key's account, whose usage counts the request.
     pub account_id: Option<String>,
-    /// What all keys of the account may ask together that have no limit of their own; `None`: this one is counted alone.
+    /// Limit for all keys of the account together that have no limit of their own. `None` if this
+    /// key is counted alone.
     pub account_limit_per_minute: Option<i64>,
 }
 
+/// The credits that an [`Entry`] moves.
 #[derive(Debug, Clone)]
 pub enum Charge {
-    /// Only the count.
+    /// Only counts the request.
     Nothing,
-    /// Only reads what the account can spend.
+    /// Only reads the credits that the account can spend.
     Read { account_id: String },
-    /// Takes the credits of a picture whose bytes are at hand.
+    /// Takes the credits of an image whose bytes are already available.
     Debit { account_id: String, credits: Credits, delivery: Delivery, keep: Option<AnswerToKeep> },
-    /// Reserves credits. `expires_at_ms` lies beyond the longest wait: a hold that is still open then is released.
+    /// Puts credits on hold. `expires_at_ms` lies beyond the longest wait: a hold that is still
+    /// open then is released.
     Hold { account_id: String, credits: Credits, hold_id: String, expires_at_ms: i64 },
-    /// Keeps the credits of an open hold: the picture is delivered. They may pay for a signed address of it as well, which is written with
-    /// this; the picture counts as its first load.
+    /// Keeps the credits of an open hold, because the image is delivered. They may also pay for a
+    /// signed URL of the image, which is written in the same transaction; the delivery then counts
+    /// as the URL's first load.
     Settle { hold_id: String, delivery: Delivery, address: Option<Box<NewDeliveryUrl>>, keep: Option<AnswerToKeep> },
     /// Gives the credits of an open hold back.
     Release { hold_id: String },
-    /// Takes one credit for each signed address and writes them all: one debit.
+    /// Takes one credit for each signed URL and writes them all, with one debit.
     Mint { account_id: String, urls: Vec<NewDeliveryUrl>, keep: Option<AnswerToKeep> },
-    /// Counts a load of a signed address against its cap; paid for when it was made.
+    /// Counts a load of a signed URL against its maximum number of uses. It takes no credits: the
+    /// URL was paid for when it was made.
     Load { delivery_url_id: String, delivery: Delivery },
-    /// The first load of a signed address failed: closes it and gives its credit back.
+    /// Closes a signed URL whose first load failed, and gives its credit back.
     Refund { delivery_url_id: String },
 }
 
 impl Charge {
-    /// Credits that it takes from the balance.
+    /// Returns the credits that this charge takes from the balance.
     pub fn asks(&self) -> Credits {
         match self {
             Charge::Debit { credits, .. } | Charge::Hold { credits, .. } => *credits,
@@ -138,12 +148,13 @@ impl Charge {
         }
     }
 
-    /// Whether it takes something for good, or a use of an address: what its caller has to be told of.
+    /// True if the charge takes credits or a use of a URL for good, so that the waiting request
+    /// must get the answer.
     fn is_final(&self) -> bool {
         matches!(self, Charge::Debit { .. } | Charge::Settle { .. } | Charge::Mint { .. } | Charge::Load { .. })
     }
 
-    /// For `/metrics`.
+    /// Returns the label of this charge in `/metrics`.
     fn name(&self) -> &'static str {
         match self {
             Charge::Nothing => "nothing",
@@ -159,43 +170,45 @@ impl Charge {
     }
 }
 
-/// The answer of a named request (see [`idempotency`]), kept with its charge or not at all.
+/// The answer of a request with an idempotency key (see [`idempotency`]). It is stored together
+/// with the charge, or not at all.
 #[derive(Debug, Clone)]
 pub struct AnswerToKeep {
     pub attempt_id: String,
-    /// JSON; the balance after the charge is kept beside it.
+    /// JSON. The balance after the charge is stored beside it.
     pub answer: String,
 }
 
-/// A signed address to be written with its debit.
+/// A signed URL that is written together with its debit.
 #[derive(Debug, Clone)]
 pub struct NewDeliveryUrl {
     pub id: String,
     pub key_id: String,
     pub request_id: String,
     pub variant: cyclorama_core::Variant,
-    /// The name of a format, or `auto`.
+    /// Name of an image format, or `auto`.
     pub format: &'static str,
-    /// The box that was asked for, in pixels.
+    /// The requested box, in pixels.
     pub width: Option<u32>,
     pub height: Option<u32>,
-    /// What the picture does with it, as a query.
+    /// The framing (how the image fills the box), as a query string.
     pub frame: String,
-    /// What its entry says: vehicle, view, colour and frame.
+    /// Reason in the URL's ledger entry: vehicle, view, colour and framing.
     pub about: String,
-    /// 0: as many loads as one likes.
+    /// Maximum number of loads; 0 if there is no limit.
     pub max_uses: i64,
     pub expires_at_ms: i64,
 }
 
-/// The record of one picture given to a client; account and credits come from the charge it is written with.
+/// The record of one image delivered to a client. Account and credits come from the charge with
+/// which it is written.
 #[derive(Debug, Clone)]
 pub struct Delivery {
     pub key_id: String,
     pub request_id: String,
-    /// What its entry says: vehicle, view, colour and frame.
+    /// Reason in the delivery's ledger entry: vehicle, view, colour and framing.
     pub about: String,
-    /// The vehicle that was asked for, as text of a `VehicleKey`.
+    /// The requested vehicle, as the text of a `VehicleKey`.
     pub vehicle_key: String,
     pub render_id: String,
     pub revision: i64,
@@ -205,7 +218,7 @@ pub struct Delivery {
     pub source: Source,
 }
 
-/// Where a delivered picture came from. Both cost the same.
+/// The source of a delivered image. Both sources cost the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -222,43 +235,47 @@ impl Source {
     }
 }
 
-/// The meter's answer to an [`Entry`], given after the commit.
+/// The meter's answer to an [`Entry`], sent after the commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metered {
-    /// Given when the entry counted a request.
+pub struct MeterAnswer {
+    /// Present if the entry counted a request.
     pub window: Option<Window>,
     pub outcome: Outcome,
-    /// What was charged for good: for [`Meter::give_back`].
+    /// Id of the ledger entry of a final charge, for [`Meter::give_back`].
     pub entry_id: Option<String>,
 }
 
+/// The result of an [`Entry`]'s charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Done. The balance after it, where the entry named an account or a hold.
+    /// The entry was committed. `remaining` is the balance after it, if the entry named
+    /// an account or a hold.
     Done {
         remaining: Option<Credits>,
     },
-    /// The key's window is full, or its account's; nothing was charged.
+    /// The window of the key, or of its account, is full; nothing was charged.
     RateLimited {
         limit: i64,
         of_account: bool,
     },
-    /// The balance does not cover it; nothing was charged.
+    /// The balance does not cover the charge; nothing was charged.
     Insufficient {
         balance: Credits,
     },
-    /// The key's cap of the month does not cover it; nothing was charged.
+    /// The key's monthly cap does not cover the charge; nothing was charged.
     OverCap {
         balance: Credits,
         cap: Credits,
-        /// Taken in this month so far.
+        /// Credits that the key has taken in this month so far.
         spent: Credits,
     },
-    /// The hold was already settled or released (its owner was taken for dead): the picture must not be delivered.
+    /// The hold was already settled or released (its owner was taken for dead), so the image
+    /// must not be delivered.
     HoldNotOpen,
-    /// The address was used up, consumed or has expired (for a load), or was loaded or refunded before (for a refund).
+    /// The signed URL does not allow the change. For a load: it was used up, was consumed or has
+    /// expired. For a refund: it was loaded or refunded before.
     DeliveryUrlClosed,
-    /// The named request was taken over by another attempt; nothing was charged.
+    /// Another attempt has taken over the request with this idempotency key; nothing was charged.
     AttemptLost,
     UnknownAccount,
 }

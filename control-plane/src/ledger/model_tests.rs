@@ -1,4 +1,5 @@
-//! The ledger against a model of a few lines: random operations, every outcome and every balance compared after each.
+//! The ledger against a model of a few lines: random operations, with every outcome and every
+//! balance compared after each.
 
 use super::tests::{
     ACCOUNT, KEY, account, debit, hold, key, load, mint, only, refund, release, settle, sound, started,
@@ -22,13 +23,13 @@ enum Operation {
     Mint(Vec<u8>, i64),
     Load(u8),
     Refund(u8),
-    /// The key is given a cap, or it is taken off.
+    /// Sets or removes the key's cap.
     Cap(Option<i64>),
-    /// Several at once, so that they share a transaction.
+    /// Several operations at once, so that they share a transaction.
     Together(Vec<Operation>),
 }
 
-/// What the meter does.
+/// Operations that the meter carries out.
 fn metered() -> impl Strategy<Value = Operation> {
     let id = 0..6u8;
     prop_oneof![
@@ -57,7 +58,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
 enum HoldState {
     Open {
         credits: i64,
-        /// Against the key's cap.
+        /// True if the hold counts against the key's cap.
         is_counted: bool,
     },
     Ended,
@@ -71,7 +72,7 @@ struct Url {
     is_counted: bool,
 }
 
-/// What the ledger must be, without a database.
+/// The expected state of the ledger, kept without a database.
 #[derive(Debug, Clone, Default)]
 struct Model {
     balance: i64,
@@ -81,9 +82,9 @@ struct Model {
     urls: BTreeMap<u8, Url>,
     payments: BTreeMap<u8, i64>,
     cap: Option<i64>,
-    /// What counts against the cap.
+    /// Credits that count against the cap.
     counted: i64,
-    /// Credits of pictures that were delivered.
+    /// Credits of images that were delivered.
     delivered: i64,
 }
 
@@ -99,7 +100,8 @@ impl Model {
         }
     }
 
-    /// A first cap counts what was taken already: pictures, addresses, and holds that were counted before it was taken off.
+    /// Sets the cap. A first cap counts what was taken already: images, signed URLs, and holds that
+    /// were counted before an earlier cap was removed.
     fn set_cap(&mut self, cap: Option<i64>) {
         if cap.is_some() && self.cap.is_none() {
             let urls = self.urls.values().filter(|url| !url.consumed).count() as i64;
@@ -134,14 +136,15 @@ impl Model {
         Outcome::Done { remaining: Some(Credits(self.balance)) }
     }
 
-    /// The outcome of an operation of the meter. `None`: the database refuses it, for its id is taken.
+    /// Returns the outcome of an operation of the meter. `None` if the database refuses the
+    /// operation because its id is taken.
     fn apply(&mut self, operation: &Operation) -> Option<Outcome> {
         let result = match operation {
             Operation::Debit(credits) => self.take(*credits).map(|()| {
                 self.images += 1;
                 self.delivered += credits;
             }),
-            // Only what could be paid for comes as far as its row.
+            // Only an operation that can be paid for gets as far as writing its row.
             Operation::Hold(id, credits) if self.holds.contains_key(id) && self.covers(*credits).is_ok() => {
                 return None;
             }
@@ -260,7 +263,7 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
                 assert!(set, "step {step}");
                 model.set_cap(*cap);
             }
-            // Which of them comes first is the meter's affair: what they come to together is compared below.
+            // The meter chooses which of them comes first; their total effect is compared below.
             Operation::Together(several) => {
                 let answers = several.iter().map(|operation| meter.submit(entry(operation, model.cap.is_some())));
                 let answers = futures::future::join_all(answers).await;
@@ -294,10 +297,11 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
     assert_eq!(lines.last().map_or(0, |line| line.balance), model.balance + held.sum::<i64>());
 }
 
-/// Brings the model along with operations that were done in an order of the meter's choosing: some order explains every answer.
-fn follow(model: &mut Model, several: &[Operation], answers: &[Result<Metered, MeterError>]) {
-    let done = |answer: &Result<Metered, MeterError>| matches!(answer, Ok(metered) if matches!(metered.outcome, Outcome::Done { .. }));
-    // What gives is done before what takes, as the meter does; the rest keeps its order.
+/// Applies operations to the model that were done in an order of the meter's choosing, and checks
+/// that some order explains every answer.
+fn follow(model: &mut Model, several: &[Operation], answers: &[Result<MeterAnswer, MeterError>]) {
+    let done = |answer: &Result<MeterAnswer, MeterError>| matches!(answer, Ok(metered) if matches!(metered.outcome, Outcome::Done { .. }));
+    // Operations that give come before those that take, as in the meter; the rest keeps its order.
     let gives = |operation: &Operation| {
         matches!(operation, Operation::Release(_) | Operation::Refund(_) | Operation::Settle(_))
     };

@@ -1,6 +1,7 @@
-//! Who waits for a hold: each process keeps a heartbeat row, and any process releases what nobody waits for any more.
+//! Owners of holds: each process keeps a heartbeat row, and any process releases the holds
+//! whose owner is gone.
 //!
-//! This is what makes balances right again after a crash without a person's help.
+//! This corrects balances after a crash without a person's help.
 
 use super::process::{ProcessId, SILENCE_MS};
 use super::{Charge, Entry, LedgerError, Meter, unanswered};
@@ -12,12 +13,13 @@ use std::time::Duration;
 
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
-/// Holds released in one sweep; the rest follows two seconds later.
+/// Maximum number of holds released in one sweep; the rest follows two seconds later.
 const SWEEP_MAX: i64 = 256;
 
-/// Registers the process and keeps its heartbeat and the sweep running until the task is aborted.
+/// Registers the process, and keeps its heartbeat and the sweep running until the task is aborted.
 ///
-/// SQLite belongs to one process, so whoever else is registered there is from before a crash and is forgotten at once.
+/// SQLite belongs to one process, so every other process registered there is from before a crash
+/// and is deleted at once.
 pub async fn start_sweeper(
     database: Database,
     clock: Clock,
@@ -29,19 +31,19 @@ pub async fn start_sweeper(
     }
     beat(&database, &process, clock.now()).await?;
     sweep(&database, &meter, clock.now()).await?;
-    Ok(every(HEARTBEAT, "holds could not be swept", (database, process, meter), move |state| async move {
+    Ok(every(HEARTBEAT, "abandoned holds could not be released", (database, process, meter), move |state| async move {
         let (database, process, meter) = state;
         let now = clock.now();
         beat(&database, &process, now).await?;
         match sweep(&database, &meter, now).await? {
             0 => {}
-            released => tracing::info!(released, "gave back credits of holds nobody waits for"),
+            released => tracing::info!(released, "holds of ended processes and abandoned requests were released"),
         }
         Ok::<(), LedgerError>(())
     }))
 }
 
-/// Also what says whether the database can be written.
+/// Writes the heartbeat. Its success or failure also tells whether the database can be written.
 async fn beat(database: &Database, process: &ProcessId, now: UnixMs) -> Result<(), LedgerError> {
     database
         .write_to_learn(
@@ -56,8 +58,8 @@ async fn beat(database: &Database, process: &ProcessId, now: UnixMs) -> Result<(
     Ok(())
 }
 
-/// Gives back what processes that are silent had charged and told nobody, then releases open holds that are past
-/// their time or whose owner is silent. Returns how many holds this call released.
+/// Gives back what silent processes had charged without answering anybody, then releases open holds
+/// that have expired or whose owner is silent. Returns how many holds this call released.
 pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Result<usize, LedgerError> {
     let silent_since_ms = now.0 - SILENCE_MS;
     meter.forget_answered().await?;
@@ -80,7 +82,7 @@ pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Re
     let answers = futures::future::join_all(releases).await;
     let released =
         answers.iter().flatten().filter(|answer| matches!(answer.outcome, super::Outcome::Done { .. })).count();
-    // Rows of processes that are long gone have no open hold left.
+    // Rows of processes that are long gone and have no open hold left.
     database.write(sqlx::query("delete from processes where seen_at_ms < $1 and not exists (select 1 from holds where owner = processes.id and state = 'open')")
         .bind(now.0 - 100 * SILENCE_MS)
         ).await?;

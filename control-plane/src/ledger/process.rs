@@ -1,7 +1,7 @@
-//! Identity of a run of the service, and when it is taken for dead.
+//! The identity of a run of the service, and how long it may be silent before it is taken for dead.
 
-/// A process silent for this long is taken for dead. If it was only slow, its settle finds the hold closed and the picture is not
-/// delivered: late is safe.
+/// A process that is silent for this long is taken for dead. If it was only slow, its settle finds
+/// the hold closed and the image is not delivered, so a late settle is safe.
 /// Why: `docs/decisions/credits-and-ledger.md` (Holds of a process that died).
 pub const SILENCE_MS: i64 = 15_000;
 

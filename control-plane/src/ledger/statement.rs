@@ -1,4 +1,4 @@
-//! An account's entries as it reads them: what happened, when, and the balance after each.
+//! An account's entries as the API lists them: what changed, when, and the balance after each.
 
 use super::LedgerError;
 use crate::clock::UnixMs;
@@ -6,41 +6,45 @@ use serde::Serialize;
 use sqlx::any::AnyRow;
 use sqlx::{AnyPool, Row};
 
-/// Entries of one page at most.
+/// Maximum number of entries in one page.
 pub const PAGE_MAX: i64 = 1000;
 
 /// One entry of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct StatementLine {
-    /// Names the entry; a page that continues this one starts after it.
+    /// Id of the entry. Send it as `after` to get the entries that follow it.
     pub id: String,
-    /// RFC 3339, UTC.
+    /// Time of the entry, as RFC 3339 in UTC.
     #[schema(format = DateTime)]
     pub at: String,
-    /// grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold and release.
+    /// grant, purchase, reversal, debit, settle, refund or correction; older statements also
+    /// have hold and release.
     pub kind: String,
-    /// What it added, or took. A settle takes what was on hold; after a hold entry, in older statements, it is 0.
+    /// Credits that the entry added, negative for those that it removed. A settle removes the
+    /// credits that were on hold; in older statements, where the hold is an entry, it is 0.
     pub credits: i64,
-    /// What all entries up to this one come to. Credits that are on hold are still in it.
+    /// Sum of all entries up to this one. It includes credits that are on hold.
     pub balance: i64,
-    /// Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour.
+    /// The reason of a grant, purchase or reversal; for debits and settles the vehicle, view and
+    /// color that were paid for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The hold that it settled; in older statements also the one that it opened or released.
+    /// The hold that the entry settled; in older statements also the one that it opened or
+    /// released.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hold_id: Option<String>,
-    /// The signed address whose credit came back.
+    /// The signed URL whose credit was given back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_url_id: Option<String>,
     /// The payment, for purchases and reversals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The entry that a correction gives back: a charge whose answer did not go out.
+    /// The entry that a correction gives back: a charge whose answer was not sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrects: Option<String>,
 }
 
-/// Whether the account has ever bought credits, by whichever way it was entered.
+/// Returns true if the account has ever bought credits, in whatever way the purchase was entered.
 pub async fn has_purchase(pool: &AnyPool, account_id: &str) -> Result<bool, sqlx::Error> {
     let row = sqlx::query("select 1 from ledger_entries where account_id = $1 and kind = 'purchase' limit 1")
         .bind(account_id)
@@ -68,14 +72,16 @@ impl StatementLine {
     }
 }
 
-/// The newest entries, the newest first.
+/// Returns the newest `limit` entries, newest first.
 pub async fn newest_entries(pool: &AnyPool, account_id: &str, limit: i64) -> Result<Vec<StatementLine>, LedgerError> {
     let sql = format!("select {COLUMNS} from ledger_entries where account_id = $1 order by number desc limit $2");
     let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(account_id).bind(limit).fetch_all(pool).await?;
     Ok(rows.iter().map(StatementLine::read).collect::<Result<_, _>>()?)
 }
 
-/// Up to `limit` entries, oldest first, after the entry `after` or from the first one. Reads no others, however many there are.
+/// Returns up to `limit` entries, oldest first, starting after the entry `after` or with the first
+/// one. Reads only those entries, however many the account has. Fails with
+/// `LedgerError::UnknownEntry` if the account has no entry `after`.
 pub async fn statement(
     pool: &AnyPool,
     account_id: &str,
@@ -98,7 +104,8 @@ pub async fn statement(
     Ok(rows.await?.iter().map(StatementLine::read).collect::<Result<_, _>>()?)
 }
 
-/// The entry after which the newest `limit` entries begin; `None`: there are no more than those.
+/// Returns the id of the entry after which the newest `limit` entries begin, or `None` if there are
+/// no more entries than those.
 pub async fn before_newest(pool: &AnyPool, account_id: &str, limit: i64) -> Result<Option<String>, LedgerError> {
     let sql = "select e.id from ledger_entries e join balances b on b.account_id = e.account_id
                where e.account_id = $1 and e.number = b.entries - $2";

@@ -1,4 +1,4 @@
-//! The ledger's invariants, attacked on every database at hand.
+//! Tests of the ledger's invariants under load, on every available database.
 
 use super::*;
 use crate::clock::{Clock, UnixMs};
@@ -87,7 +87,7 @@ pub(super) async fn sound(database: &Database) {
 async fn fifty_parallel_holds_of_ten_from_a_hundred_sell_exactly_a_hundred() {
     for database in databases().await {
         account(&database, ACCOUNT, 100).await;
-        // Two meters: two processes on one database.
+        // Two meters stand for two processes on one database.
         let meters = [started(&database).await.0, started(&database).await.0];
         let holds = (0..50).map(|n| {
             let meter = meters[n % 2].clone();
@@ -121,7 +121,7 @@ async fn a_hold_ends_once() {
     for database in databases().await {
         account(&database, ACCOUNT, 3).await;
         let (meter, _) = started(&database).await;
-        // What is done to one hold, and the outcome of each step.
+        // Each case: the steps that are taken with one hold, and the outcome of each step.
         let table: [(&str, Vec<(Entry, Outcome)>); 4] = [
             ("settled", vec![(hold("a", 1), done(2)), (settle("a"), done(2)), (release("a"), Outcome::HoldNotOpen)]),
             ("released", vec![(hold("b", 1), done(1)), (release("b"), done(2)), (release("b"), Outcome::HoldNotOpen)]),
@@ -177,7 +177,7 @@ async fn a_bad_entry_does_not_fail_its_neighbours() {
         let (meter, _) = started(&database).await;
         assert_eq!(outcome(&meter, hold("taken", 1)).await, done(99));
         let mut entries: Vec<Entry> = (0..20).map(|_| debit(ACCOUNT, 1)).collect();
-        // The id is taken: the primary key refuses it, and with it the transaction.
+        // The id is taken, so the primary key refuses the row and with it the transaction.
         entries.insert(7, hold("taken", 1));
         let answers = futures::future::join_all(entries.into_iter().map(|entry| meter.submit(entry))).await;
         assert_eq!(answers.iter().filter(|a| a.is_ok()).count(), 20);
@@ -193,7 +193,7 @@ async fn a_window_lets_exactly_its_limit_through_and_bills_nothing_beyond() {
     for database in databases().await {
         account(&database, ACCOUNT, 100).await;
         let meters = [started(&database).await.0, started(&database).await.0];
-        // Not across the end of a minute.
+        // The requests must not fall on both sides of the end of a minute.
         let into_minute_ms = Clock::SYSTEM.now().0.rem_euclid(60_000);
         if into_minute_ms > 50_000 {
             tokio::time::sleep(std::time::Duration::from_millis((60_000 - into_minute_ms) as u64)).await;
@@ -283,7 +283,8 @@ async fn a_hold_past_its_time_comes_back_though_its_owner_lives() {
     }
 }
 
-/// Prints the figure of `docs/`: durable debits a second with 256 callers. The assertion is about money, not time.
+/// Prints the measured number for `docs/`: durable debits a second with 256 concurrent
+/// requests. The assertion is about credits, not time.
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::disallowed_methods, reason = "who runs the test says how long it measures")]
 async fn two_hundred_and_fifty_six_callers_are_all_charged() {
@@ -318,8 +319,9 @@ async fn two_hundred_and_fifty_six_callers_are_all_charged() {
     }
 }
 
-/// SQLite gives its one write lock to whoever asks at the right moment, and a busy meter asks all the time: without turns, others
-/// lost to "database is locked" after five seconds.
+/// SQLite gives its one write lock to whichever connection requests it at the right moment, and a
+/// busy meter requests it all the time: without turns, other writers failed with "database is
+/// locked" after five seconds.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_busy_meter_leaves_others_their_turn_to_write() {
     for database in databases().await {
@@ -466,7 +468,8 @@ async fn loads_and_refunds_of_one_address_race_from_two_processes() {
     }
 }
 
-/// Two processes, one key with a cap and one without on the same account: the one never takes a credit more, the other is not held up.
+/// Two processes use one key with a cap and one without on the same account: the first never takes
+/// a credit more than its cap, the second is not held up.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
     for database in databases().await {
@@ -510,7 +513,8 @@ async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
         let counted = crate::accounts::api_key::cap(&database, KEY, Clock::SYSTEM.now()).await.expect("reads");
         assert_eq!(counted, Some(KeyCap { cap: Credits(30), spent: Credits(taken) }));
 
-        // Room comes back with each hold that is released and each address whose first load failed, whoever ends them.
+        // Each hold that is released and each signed URL whose first load failed makes room under
+        // the cap, whichever process ends them.
         let open: Vec<String> = ids(&database, "select id from holds where state = 'open'").await;
         let unloaded: Vec<String> = ids(&database, "select id from delivery_urls where state = 'active'").await;
         let given_back = 2 * open.len() as i64 + unloaded.len() as i64;
@@ -529,7 +533,7 @@ async fn ids(database: &Database, sql: &'static str) -> Vec<String> {
     sqlx::query_scalar(sql).fetch_all(&database.readers).await.expect("reads")
 }
 
-/// What was taken in one month is no affair of the next.
+/// Credits taken in one month do not count in the next.
 #[tokio::test]
 async fn a_month_ends() {
     for database in databases().await {
@@ -565,12 +569,12 @@ async fn a_month_ends() {
 
 #[tokio::test]
 async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
-    use super::idempotency::{Claimed, Kept, Named, claim};
+    use super::idempotency::{Claimed, IdempotentRequest, StoredAnswer, claim};
     for database in databases().await {
         account(&database, ACCOUNT, 5).await;
         key(&database).await;
         let (meter, process) = started(&database).await;
-        let named = Named {
+        let named = IdempotentRequest {
             account_id: ACCOUNT,
             endpoint: "test",
             key: "once",
@@ -604,7 +608,7 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
             (release("a"), done(5)),
             (hold("b", 1), done(4)),
             (settle("b", attempt.id()), done(4)),
-            // What was kept is not kept again.
+            // An answer that is stored already is not stored again.
             (hold("c", 1), done(3)),
             (settle("c", attempt.id()), Outcome::AttemptLost),
             (release("c"), done(4)),
@@ -614,7 +618,7 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
             sound(&database).await;
         }
         let Claimed::Done(kept) = claimed().await else { panic!("its answer was kept") };
-        assert_eq!(kept, Kept { answer: "\"told\"".to_owned(), credits_remaining: Credits(4) });
+        assert_eq!(kept, StoredAnswer { answer: "\"told\"".to_owned(), credits_remaining: Credits(4) });
         attempt.was_kept();
     }
 }
@@ -633,10 +637,10 @@ async fn a_hold_pays_for_a_picture_and_its_address_in_one_step() {
         for (entry, expected) in [
             (hold("a", 1), done(2)),
             (settle("a", "url-a"), done(2)),
-            // Its picture was shown: there is nothing to give back.
+            // The URL's image was delivered, so there is nothing to give back.
             (refund("url-a"), Outcome::DeliveryUrlClosed),
             (load("url-a"), LOADED),
-            // A hold that was given back makes no address good.
+            // A hold that was given back makes no URL valid.
             (hold("b", 1), done(1)),
             (release("b"), done(2)),
             (settle("b", "url-b"), Outcome::HoldNotOpen),
@@ -647,14 +651,14 @@ async fn a_hold_pays_for_a_picture_and_its_address_in_one_step() {
             sound(&database).await;
         }
         assert_eq!(count(&database, "select count(*) from delivery_urls where state = 'active' and uses = 2").await, 1);
-        // The credit stands in the address's row alone.
+        // The credit is recorded in the URL's row alone.
         assert_eq!(count(&database, "select cast(sum(credits) as bigint) from deliveries").await, 0);
     }
 }
 
 #[tokio::test]
 async fn what_an_earlier_release_kept_is_found_for_its_day() {
-    use super::idempotency::{Claimed, Named, claim};
+    use super::idempotency::{Claimed, IdempotentRequest, claim};
     for database in databases().await {
         account(&database, ACCOUNT, 3).await;
         let (_, process) = started(&database).await;
@@ -669,7 +673,7 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
             database.write(sqlx::query(sqlx::AssertSqlSafe(kept))).await.expect("writes");
         }
         let claimed = async |key: &str| {
-            let named = Named {
+            let named = IdempotentRequest {
                 account_id: ACCOUNT,
                 endpoint: "test",
                 key,
@@ -683,7 +687,7 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
         assert!(matches!(claimed("left").await, Claimed::Ours(_)), "{:?}", database.kind);
         assert!(matches!(claimed("other").await, Claimed::OtherRequest), "{:?}", database.kind);
 
-        // The same text that was understood otherwise when it was claimed.
+        // The same text, understood differently when it was claimed.
         for (key, state, answer) in [("text-kept", "done", "'1'"), ("text-left", "running", "null")] {
             let kept = format!(
                 "insert into idempotency_keys (account_id, endpoint, idempotency_key, body_sha256, state, attempt_id, owner, answer,
@@ -694,8 +698,14 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
         }
         let claimed = async |key: &str, is_kept_whole: bool| {
             let (fingerprint, text_fingerprint) = ("2:new", "former");
-            let named =
-                Named { account_id: ACCOUNT, endpoint: "test", key, fingerprint, text_fingerprint, is_kept_whole };
+            let named = IdempotentRequest {
+                account_id: ACCOUNT,
+                endpoint: "test",
+                key,
+                fingerprint,
+                text_fingerprint,
+                is_kept_whole,
+            };
             claim(&database, &process, UnixMs(1), named).await.expect("claims")
         };
         assert!(matches!(claimed("text-kept", true).await, Claimed::Done(_)), "{:?}", database.kind);
@@ -706,16 +716,16 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
-    use super::idempotency::{Claimed, Named, claim};
+    use super::idempotency::{Claimed, IdempotentRequest, claim};
     use std::task::Poll;
     for database in databases().await {
         account(&database, ACCOUNT, 5).await;
         let (meter, process) = started(&database).await;
-        // The process is alive, so nobody takes over what it holds.
+        // The process is alive, so no other process takes over what it holds.
         let beating = start_sweeper(database.clone(), Clock::SYSTEM, process.clone(), meter).await.expect("registers");
         for turns in 1..=16 {
             let key = format!("gone-{turns}");
-            let named = Named {
+            let named = IdempotentRequest {
                 account_id: ACCOUNT,
                 endpoint: "test",
                 key: &key,
@@ -725,7 +735,7 @@ async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
             };
             let mut claiming = Box::pin(claim(&database, &process, UnixMs(1), named));
             let mut turn = 0;
-            // Until it has had so many turns, or is done.
+            // Polls the claim up to `turns` times, or until it is done.
             std::future::poll_fn(|context| {
                 turn += 1;
                 match claiming.as_mut().poll(context) {
@@ -734,7 +744,8 @@ async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
                 }
             })
             .await;
-            // Long enough for the database to do what it was told; the client does not hear of it.
+            // Long enough for the database to carry out the statement; the client
+            // does not get the result.
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             drop(claiming);
             let again = async {

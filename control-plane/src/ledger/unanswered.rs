@@ -1,9 +1,12 @@
-//! Batches that charged somebody who may not have been told: rows of `meter_batches`.
+//! Batches that charged requests which may not have been answered: rows of `meter_batches`.
 //!
-//! A batch that charges writes its row in its own transaction. On PostgreSQL the process says `answered` there before it tells anybody, so
-//! what is `open` and belongs to a process that is gone was answered to nobody, and any other process gives it back. That update needs no
-//! place on disk of its own: it is lost only with the database itself, and then the process that is still there knows better. On SQLite
-//! the row begins as `answered`: the database lives and dies with its one process, which after a failed commit can read what became of it.
+//! A batch that charges writes its row in its own transaction. On PostgreSQL the process sets the
+//! row to `answered` before it answers any request. If a row is `open` and its process is gone, no
+//! request of that batch was answered, and any other process gives its charges back. The update to
+//! `answered` needs no disk flush of its own: it is lost only if the database itself fails, and
+//! then the process that is still running knows the true state. On SQLite the row begins as
+//! `answered`: the database lives and dies with its one process, which can read after a failed
+//! commit whether the row is there.
 //!
 //! Why: `docs/decisions/credits-and-ledger.md` (A commit whose outcome is unknown).
 
@@ -13,15 +16,15 @@ use crate::db::{Database, DatabaseKind, Tx};
 use sqlx::Row;
 use uuid::Uuid;
 
-/// Batches settled in one sweep; the rest follows with the next.
+/// Maximum number of batches settled in one sweep; the rest follows with the next.
 const SWEEP_MAX: i64 = 16;
 
-/// Names a batch. The ids of its entries and deliveries begin with it and end with their place.
+/// Id of a batch. The ids of its entries and deliveries begin with it and end with their position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BatchId(String);
 
 impl BatchId {
-    /// Later ones of a process are greater.
+    /// Returns a new id. Ids that a process creates later are greater.
     pub fn new() -> Self {
         let mut bytes = Uuid::now_v7().into_bytes();
         bytes[14..].fill(0);
@@ -32,12 +35,12 @@ impl BatchId {
         BatchId(text)
     }
 
-    /// The id of the rows of an entry, by its place in the batch.
+    /// Returns the id of an entry's rows, given the entry's position in the batch.
     pub fn entry(&self, place: usize) -> String {
         format!("{}{:04x}", &self.0[..self.0.len() - 4], place + 1)
     }
 
-    /// Not below the id of any entry.
+    /// Returns an id that is not less than that of any entry in the batch.
     fn end(&self) -> String {
         format!("{}ffff", &self.0[..self.0.len() - 4])
     }
@@ -67,7 +70,8 @@ pub(super) async fn begin(
     Ok(())
 }
 
-/// Says that the callers of a batch are being told. `false`: another process has taken this one for dead, and what was charged is given back.
+/// Marks a batch as answered. Returns false if another process has taken this one for dead and
+/// gives the charges back.
 pub(super) async fn confirm(database: &Database, batch: &BatchId) -> Result<bool, sqlx::Error> {
     let sql = match database.kind {
         DatabaseKind::Sqlite => "update meter_batches set state = 'answered' where id = $1 and state <> 'undo'",
@@ -79,10 +83,11 @@ pub(super) async fn confirm(database: &Database, batch: &BatchId) -> Result<bool
     Ok(database.write(sqlx::query(sql).bind(&batch.0)).await? == 1)
 }
 
-/// Whether a batch whose commit broke off was committed: for good, one way or the other.
+/// Returns true if a batch whose commit broke off was committed. The answer is final.
 ///
-/// On PostgreSQL inserting a row with its key waits for a transaction that is still in flight with it; what is not there then has been
-/// rolled back and cannot come any more.
+/// On PostgreSQL, inserting a row with the same key waits for a transaction that is still in
+/// flight with it. If the row is not there after that, the transaction has been rolled back and
+/// cannot commit any more.
 pub(super) async fn was_committed(database: &Database, batch: &BatchId) -> Result<bool, sqlx::Error> {
     let mut tx = database.begin().await?;
     if database.kind == DatabaseKind::Postgres {
@@ -96,13 +101,15 @@ pub(super) async fn was_committed(database: &Database, batch: &BatchId) -> Resul
     Ok(inserted == 0)
 }
 
-/// Gives back what a committed batch charged whose callers were told that it would be. May be repeated until it succeeds.
+/// Gives back what a committed batch charged, after its requests were answered that a charge will
+/// be given back. May be repeated until it succeeds.
 pub(super) async fn undo(database: &Database, batch: &BatchId, now: UnixMs) -> Result<(), LedgerError> {
     database.write(sqlx::query("update meter_batches set state = 'undo' where id = $1").bind(&batch.0)).await?;
     carry_out(database, batch, now).await
 }
 
-/// Everything that a batch in state `undo` charged, in steps that each happen once whoever takes them.
+/// Gives back everything that a batch in state `undo` charged, in steps that each take effect once,
+/// whichever process takes them.
 async fn carry_out(database: &Database, batch: &BatchId, now: UnixMs) -> Result<(), LedgerError> {
     let entries: Vec<String> = sqlx::query_scalar(
         "select id from ledger_entries where id > $1 and id <= $2 and kind in ('debit', 'settle') and credits < 0 order by id",
@@ -127,7 +134,7 @@ async fn carry_out(database: &Database, batch: &BatchId, now: UnixMs) -> Result<
     Ok(tx.commit().await?)
 }
 
-/// Settles what processes have left behind that are gone. Returns how many batches were given back.
+/// Settles the batches of processes that are gone. Returns how many batches were given back.
 pub(super) async fn sweep(database: &Database, now: UnixMs, silent_since_ms: i64) -> Result<usize, LedgerError> {
     const GONE: &str = "not exists (select 1 from processes p where p.id = meter_batches.owner and p.seen_at_ms >= $1)";
     let left = format!(
@@ -154,7 +161,8 @@ pub(super) async fn sweep(database: &Database, now: UnixMs, silent_since_ms: i64
     Ok(undone)
 }
 
-/// Forgets batches of this process whose callers have all been told: those before `before`.
+/// Deletes the rows of batches of this process whose requests have all been answered: those before
+/// `before`.
 pub(super) async fn forget(database: &Database, owner: &ProcessId, before: &BatchId) -> Result<(), sqlx::Error> {
     let sql = "delete from meter_batches where owner = $1 and id < $2 and state <> 'undo'";
     database.write(sqlx::query(sql).bind(owner.as_str()).bind(&before.0)).await.map(drop)

@@ -1,4 +1,5 @@
-//! Charges whose callers were told nothing, or that nothing is known: given back once, with everything that they counted.
+//! Charges whose requests got no answer, or an answer that the outcome is unknown: they are given
+//! back once, with everything that they counted.
 
 use super::tests::{ACCOUNT, KEY, account, debit, hold, key, load, mint, settle, sound, started};
 use super::unanswered::{self, BatchId};
@@ -21,7 +22,7 @@ async fn spent(database: &Database) -> i64 {
     api_key::cap(database, KEY, Clock::SYSTEM.now()).await.expect("reads").expect("a cap").spent.0
 }
 
-/// One batch with everything that charges, of a key with a cap. Its callers hear nothing of it.
+/// Applies one batch with every kind of final charge, of a capped key. Its requests get no answer.
 async fn charge_everything(database: &Database, owner: &ProcessId, now: UnixMs) -> BatchId {
     let capped = |entry: Entry| Entry { capped_key_id: Some(KEY.to_owned()), ..entry };
     for entry in [capped(hold("held", 3)), capped(mint(&["once"], 1))] {
@@ -51,7 +52,7 @@ async fn what_a_batch_charged_is_given_back_once_by_however_many() {
         for tried in futures::future::join_all(tries).await {
             tried.expect("joins").expect("gives back");
         }
-        // What is left is the address that was paid before, and may be loaded again.
+        // Only the URL that was paid before is left, and it may be loaded again.
         assert_eq!((credits(&database).await, spent(&database).await), (99, 1), "{:?}", database.kind);
         assert_eq!(number(&database, "select count(*) from deliveries").await, 0);
         assert_eq!(
@@ -66,7 +67,8 @@ async fn what_a_batch_charged_is_given_back_once_by_however_many() {
     }
 }
 
-/// On PostgreSQL nobody is told before the row says so; on SQLite a process that is gone told everybody or died with the connections.
+/// On PostgreSQL no request is answered before the row says so; on SQLite a process that is gone
+/// answered every request or died with the connections.
 #[tokio::test]
 async fn a_process_that_is_gone_leaves_what_it_told_nobody() {
     for database in databases().await {
@@ -89,7 +91,7 @@ async fn a_process_that_is_gone_leaves_what_it_told_nobody() {
     }
 }
 
-/// A caller that goes away in the middle of a commit is not charged.
+/// A request that stops waiting in the middle of a commit is not charged.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_that_leaves_while_it_is_charged_gets_it_back() {
     for database in databases().await {
@@ -98,7 +100,7 @@ async fn a_caller_that_leaves_while_it_is_charged_gets_it_back() {
         let (meter, _) = started(&database).await;
         meter.submit(hold("held", 3)).await.expect("the meter answers");
         for entry in [debit(ACCOUNT, 2), mint(&["a", "b"], 0), settle("held")] {
-            // The batch cannot go on before this ends.
+            // The batch cannot go on before this transaction ends.
             let mut in_its_way = database.begin().await.expect("begins");
             sqlx::query("update balances set credits = credits").execute(&mut *in_its_way).await.expect("locks");
             let waits = std::time::Duration::from_millis(300);
@@ -119,7 +121,8 @@ async fn a_caller_that_leaves_while_it_is_charged_gets_it_back() {
     }
 }
 
-/// Holds and addresses of a key that was rotated, once or several times, make room under the cap of the key in its place.
+/// Holds and URLs of a key that was rotated, once or several times, make room under the cap of
+/// the key in its place.
 #[tokio::test]
 async fn what_comes_back_to_a_rotated_key_makes_room_for_the_one_in_its_place() {
     for database in databases().await {
@@ -143,7 +146,7 @@ async fn what_comes_back_to_a_rotated_key_makes_room_for_the_one_in_its_place() 
                 monthly_cap: None,
             };
             let next = keys.rotate(&database, &key_id, new, &plain, now).await.expect("rotates").expect("in use");
-            // A request that came before the rotation is charged after it.
+            // A request that arrived before the rotation is charged after it.
             meter.submit(capped(&key_id, debit(ACCOUNT, 1))).await.expect("the meter answers");
             key_id = next;
         }
@@ -157,7 +160,8 @@ async fn what_comes_back_to_a_rotated_key_makes_room_for_the_one_in_its_place() 
     }
 }
 
-/// The ledger of an earlier version, with a hold in each state, is right afterwards and goes on.
+/// The ledger of an earlier version, with a hold in each state, is consistent after the migration
+/// and goes on working.
 #[tokio::test]
 async fn a_ledger_from_before_entries_had_numbers_stays_sound() {
     use crate::db::MIGRATOR;
@@ -196,9 +200,9 @@ async fn a_ledger_from_before_entries_had_numbers_stays_sound() {
             line("debit", -2, 97),
         ];
         assert_eq!((told(ACCOUNT).await, told("other").await), (before.clone(), vec![line("grant", 5, 5)]));
-        assert_eq!(standing(&database.readers, ACCOUNT).await.expect("reads").held, Credits(4));
+        assert_eq!(account_credits(&database.readers, ACCOUNT).await.expect("reads").held, Credits(4));
 
-        // Nobody waits for the open hold any more.
+        // No process waits for the open hold any more.
         let (meter, process) = started(&database).await;
         let sweeper = start_sweeper(database.clone(), Clock::SYSTEM, process, meter.clone()).await.expect("starts");
         assert_eq!(credits(&database).await, 97);

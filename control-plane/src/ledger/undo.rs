@@ -1,6 +1,8 @@
-//! Giving back what was charged for good when nobody was told of it: once, whoever does it and however often.
+//! Gives back final charges whose requests got no answer: once, whichever process does it and
+//! however often it tries.
 //!
-//! Each charge in a transaction of its own, which takes its locks in the order of a batch of the meter.
+//! Each charge is given back in a transaction of its own, which takes its locks in the same order
+//! as a batch of the meter.
 
 use super::balance::{NewEntry, enter};
 use super::ended::CountedIn;
@@ -14,8 +16,8 @@ use std::collections::BTreeMap;
 
 const REASON: &str = "charged, but the answer did not go out";
 
-/// Gives a debit or a settlement back, with what it counted. `false`: it has been given back, or its answer was given after all to somebody
-/// who asked again.
+/// Gives back a debit or a settlement, with what it counted. Returns false if it has been given
+/// back before, or if its answer was sent after all to a client that repeated the request.
 pub(super) async fn give_back(database: &Database, entry_id: &str, now: UnixMs) -> Result<bool, LedgerError> {
     let mut tx = database.begin().await?;
     let given = give_back_in(&mut tx, entry_id, now).await?;
@@ -42,8 +44,8 @@ async fn give_back_in(tx: &mut Tx<'_>, entry_id: &str, now: UnixMs) -> Result<bo
     let (account_id, credits, at): (String, i64, UnixMs) =
         (charged.try_get(0)?, -charged.try_get::<i64, _>(1)?, UnixMs(charged.try_get(2)?));
     let was_held = charged.try_get::<Option<String>, _>(3)?.is_some();
-    // The same credit may have paid for a signed address. Only the answer that did not go out named it, so nobody knows it, and it is
-    // closed.
+    // The same credit may have paid for a signed URL. Only the answer that was not sent contained
+    // the URL, so nobody knows it, and it is closed.
     let address: Option<String> = match was_held {
         true => {
             let sql = "update delivery_urls set state = 'consumed', uses = 0 where entry_id = $1 and state = 'active' and uses = 1
@@ -93,14 +95,14 @@ async fn give_back_in(tx: &mut Tx<'_>, entry_id: &str, now: UnixMs) -> Result<bo
             account_id,
             entry_id,
             credits = -used.credits_spent,
-            "a charge that nobody was told of was given back"
+            "a charge whose request was never answered was refunded"
         );
         usage::add(tx, at, BTreeMap::from([(account_id.as_str(), used)])).await?;
     }
     Ok(has_given)
 }
 
-/// Closes the addresses that an entry paid for, as far as they were never loaded.
+/// Closes the signed URLs for which an entry paid, except those that were loaded.
 async fn consume_all(tx: &mut Tx<'_>, entry_id: &str) -> Result<BTreeMap<String, Option<CountedIn>>, sqlx::Error> {
     let ids: Vec<String> = sqlx::query_scalar("select id from delivery_urls where entry_id = $1 order by id")
         .bind(entry_id)
@@ -115,8 +117,8 @@ async fn consume_all(tx: &mut Tx<'_>, entry_id: &str) -> Result<BTreeMap<String,
     Ok(consumed)
 }
 
-/// Takes back loads of signed addresses whose pictures did not go out. `delivery_url_ids` names an address once for each load; the records
-/// of the loads have ids greater than `after` and up to `until`.
+/// Takes back loads of signed URLs whose images were not sent. `delivery_url_ids` contains a URL
+/// once for each load; the records of the loads have ids greater than `after` and up to `until`.
 pub(super) async fn uncount_loads(
     tx: &mut Tx<'_>,
     delivery_url_ids: &[&str],

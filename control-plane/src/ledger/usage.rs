@@ -1,37 +1,37 @@
-//! What accounts did, day by day: added up by the meter in the transaction of what it counts, so that no figure is ever computed
-//! from millions of rows.
+//! Usage of accounts by day. The meter adds it up in the same transaction as what it counts, so
+//! that no number is ever computed from millions of rows.
 
-use super::ended::Ended;
+use super::ended::EndedHold;
 use super::{Charge, Credits, Entry, Outcome, Source};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
 use sqlx::{AnyPool, Row};
 use std::collections::BTreeMap;
 
-/// Days that an account is shown.
+/// Number of days of usage that are shown for an account.
 const SHOWN_DAYS: i64 = 30;
 
-/// Sums over some days.
+/// Sums over one or more days.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Requests of the account's keys, refused ones included.
     pub requests: i64,
-    /// Pictures delivered, by key or as a counted load of a signed address.
+    /// Images delivered, by key or as a counted load of a signed URL.
     pub images: i64,
-    /// How many of them existed already.
+    /// Number of those images that existed already.
     pub cached_images: i64,
-    /// Taken less given back.
+    /// Credits taken minus credits given back.
     pub credits_spent: i64,
 }
 
-/// Credits of an account taken less given back on the UTC day of `day`.
+/// Returns the credits of an account taken minus those given back on the UTC day of `day`.
 pub async fn credits_spent_on(pool: &AnyPool, account_id: &str, day: UnixMs) -> Result<Credits, sqlx::Error> {
     let sql = "select credits_spent from usage_daily where account_id = $1 and day = $2";
     let row = sqlx::query(sql).bind(account_id).bind(day.utc_day()).fetch_optional(pool).await?;
     row.map_or(Ok(Credits(0)), |row| row.try_get(0).map(Credits))
 }
 
-/// The last thirty UTC days, today included.
+/// Returns the usage of the last thirty UTC days, today included.
 pub async fn usage_30d(pool: &AnyPool, account_id: &str, now: UnixMs) -> Result<Usage, sqlx::Error> {
     let first_day = now.plus_ms(-(SHOWN_DAYS - 1) * DAY_MS).utc_day();
     let row = sqlx::query(
@@ -51,7 +51,8 @@ pub async fn usage_30d(pool: &AnyPool, account_id: &str, now: UnixMs) -> Result<
     })
 }
 
-/// The same thirty days one by one, the oldest first, those without any use included.
+/// Returns the usage of the same thirty days one by one, oldest first, including
+/// days without any use.
 pub async fn usage_by_day(pool: &AnyPool, account_id: &str, now: UnixMs) -> Result<Vec<(String, Usage)>, sqlx::Error> {
     let days = (0..SHOWN_DAYS).rev().map(|ago| now.plus_ms(-ago * DAY_MS).utc_day());
     let mut by_day: BTreeMap<String, Usage> = days.map(|day| (day, Usage::default())).collect();
@@ -64,7 +65,7 @@ pub async fn usage_by_day(pool: &AnyPool, account_id: &str, now: UnixMs) -> Resu
     .fetch_all(pool)
     .await?;
     for row in rows {
-        // A process whose clock is ahead may have begun tomorrow.
+        // A process whose clock is ahead may have begun tomorrow already.
         if let Some(usage) = by_day.get_mut(row.try_get::<&str, _>(0)?) {
             *usage = Usage {
                 requests: row.try_get(1)?,
@@ -77,11 +78,11 @@ pub async fn usage_by_day(pool: &AnyPool, account_id: &str, now: UnixMs) -> Resu
     Ok(by_day.into_iter().collect())
 }
 
-/// What a batch adds to each account's day.
+/// Returns what a batch adds to each account's day.
 pub(super) fn of_batch<'a>(
     entries: &[&'a Entry],
     outcomes: &[Option<Outcome>],
-    ended: &'a BTreeMap<usize, Ended>,
+    ended: &'a BTreeMap<usize, EndedHold>,
 ) -> BTreeMap<&'a str, Usage> {
     let mut by_account: BTreeMap<&str, Usage> = BTreeMap::new();
     for (index, entry) in entries.iter().enumerate() {
@@ -115,7 +116,7 @@ pub(super) fn of_batch<'a>(
     by_account
 }
 
-/// Adds to the day's rows, account by account.
+/// Adds usage to the rows of the day, account by account.
 pub(super) async fn add(tx: &mut Tx<'_>, now: UnixMs, by_account: BTreeMap<&str, Usage>) -> Result<(), sqlx::Error> {
     let day = now.utc_day();
     for (account_id, usage) in by_account {

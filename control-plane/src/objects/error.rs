@@ -1,19 +1,19 @@
-//! Why an object is not stored, or not found.
+//! The errors with which an object is not stored or not found.
 
 use super::keys::{InvalidKey, ObjectKey};
 use cyclorama_core::wire::OBJECT_BYTES_MAX;
 
-/// What a store said, or what kept it from answering.
+/// The store's own error, or the reason why it did not answer.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// What went wrong, in the terms a caller decides by.
+/// An error of the store, by the kinds that callers distinguish.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// Nothing is stored under the key. An answer, not an incident.
+    /// Nothing is stored under the key. This is an answer and no incident.
     #[error("no object `{key}`")]
     Missing { key: ObjectKey },
     /// The disk or the quota is full: nothing can be stored until an operator makes room.
-    #[error("no room to store `{key}`")]
+    #[error("no space to store `{key}`")]
     Full {
         key: ObjectKey,
         #[source]
@@ -26,12 +26,12 @@ pub enum ObjectError {
         #[source]
         source: Cause,
     },
-    #[error("object `{key}` has {bytes} bytes or more, and {OBJECT_BYTES_MAX} are allowed")]
+    #[error("object `{key}` has {bytes} bytes or more; at most {OBJECT_BYTES_MAX} are allowed")]
     TooLarge { key: ObjectKey, bytes: u64 },
-    /// Its bytes are not those that were stored under the key.
-    #[error("object `{key}` is not what was stored: its digest is another one")]
+    /// The object's bytes are not those that were stored under the key.
+    #[error("object `{key}` has another digest than when it was stored")]
     Altered { key: ObjectKey },
-    /// `store` is a folder or an `s3://` address.
+    /// The store cannot be used. `store` is a folder or an `s3://` address.
     #[error("cannot use {store} as the object store")]
     Open {
         store: String,
@@ -42,7 +42,7 @@ pub enum ObjectError {
     Key(#[from] InvalidKey),
 }
 
-/// Refuses more bytes than an object may have.
+/// Fails with [`ObjectError::TooLarge`] for more bytes than an object may have.
 pub(super) fn check_size(key: &ObjectKey, bytes: u64) -> Result<(), ObjectError> {
     if bytes > OBJECT_BYTES_MAX {
         return Err(ObjectError::TooLarge { key: key.clone(), bytes });

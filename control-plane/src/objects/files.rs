@@ -12,17 +12,20 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::io::AsyncWriteExt;
 
-/// Half-written files wait here, on the same file system as the objects so that a rename is one step. No key can name
-/// it: segments do not start with a dot.
+/// Folder of half-written files. It is on the same file system as the objects, so that a rename is
+/// one step. No key can name it: segments do not start with a dot.
 const PARTIAL_FOLDER: &str = ".partial";
 
-/// A partial file older than this belongs to a process that is gone: no put takes an hour.
+/// Maximum age of a partial file. An older one belongs to a process that is gone: no put takes an
+/// hour.
 const PARTIAL_AGE_MAX: Duration = Duration::from_secs(3600);
 
-/// A folder can vanish between its making and the rename into it (see `remove_empty_folders`), but hardly twice.
+/// Maximum number of attempts at a move. A folder can vanish between its creation and the rename
+/// into it (see `remove_empty_folders`), but hardly twice.
 const MOVE_TRIES: u32 = 5;
 
-/// An object that is being received: a partial file, which is removed when it is dropped unfinished.
+/// An object that is being received: a partial file, which is removed when it is dropped
+/// unfinished.
 #[derive(Debug)]
 pub struct Incoming {
     store: FileStore,
@@ -36,9 +39,10 @@ impl Incoming {
         self.file.write_all(piece).await.map_err(|e| write_failure(&self.key, e))
     }
 
-    /// Gives the object its name, durably, in the place of what had it.
+    /// Durably gives the object its key, in place of an earlier object.
     pub async fn finish(mut self) -> Result<(), ObjectError> {
-        // Before the rename: otherwise a power cut can leave the new name on an empty file. What is still being written fails here.
+        // The sync comes before the rename: otherwise a power cut can leave the new name on an
+        // empty file. Writes that are still pending fail here.
         let flushed = async {
             self.file.flush().await?;
             self.file.sync_all().await
@@ -56,11 +60,12 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // Nothing is left of one that has its name.
+        // A finished object has no partial file any more, so the removal then does nothing.
         let _ = fs::remove_file(&self.partial);
     }
 }
 
+/// A store of objects as files in a folder. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct FileStore {
     folder: Arc<Path>,
@@ -72,7 +77,7 @@ impl FileStore {
             let partial = folder.join(PARTIAL_FOLDER);
             fs::create_dir_all(&partial)?;
             remove_abandoned(&partial)?;
-            // Proves that the folder can be written now rather than at the first render.
+            // Proves now, rather than at the first render, that the folder can be written.
             let trial = partial.join(uuid::Uuid::now_v7().to_string());
             File::create(&trial)?.write_all(b"cyclorama")?;
             fs::remove_file(&trial)
@@ -114,13 +119,14 @@ impl FileStore {
         self.write(key, bytes, |from, to| fs::rename(from, to)).map(drop)
     }
 
-    /// Whether the object was new.
+    /// Stores an object unless one exists, and returns true if it was stored.
     pub(super) fn put_new(&self, key: &ObjectKey, bytes: &[u8]) -> Result<bool, ObjectError> {
-        // A link, unlike a rename, does not replace what has the name.
+        // A link, unlike a rename, does not replace an existing file.
         self.write(key, bytes, |from, to| fs::hard_link(from, to))
     }
 
-    /// Writes a partial file and gives it the key's name by `place`. Whether it has it: `false` when the name was taken.
+    /// Writes a partial file and gives it the key's name by `place`. Returns false if the name was
+    /// taken.
     fn write(
         &self,
         key: &ObjectKey,
@@ -132,7 +138,8 @@ impl FileStore {
         let written = || -> io::Result<bool> {
             let mut file = File::create_new(&partial)?;
             file.write_all(bytes)?;
-            // Before the rename: otherwise a power cut can leave the new name on an empty file.
+            // The sync comes before the rename: otherwise a power cut can leave the new name on an
+            // empty file.
             file.sync_all()?;
             match self.place_durably(&partial, &target, &place) {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && target.is_file() => Ok(false),
@@ -140,7 +147,7 @@ impl FileStore {
             }
         };
         let written = written();
-        // A rename leaves nothing behind; a link and a failure do.
+        // A rename leaves no partial file behind; a link and a failure do.
         let _ = fs::remove_file(&partial);
         written.map_err(|e| write_failure(key, e))
     }
@@ -166,7 +173,7 @@ impl FileStore {
         }
     }
 
-    /// Tells of every object below the folders named, until nobody listens any more.
+    /// Sends every object below the folders to the listener, until the listener is closed.
     pub(super) fn list(&self, below: &[&str], listener: &Listener) {
         let mut folders: Vec<String> = below.iter().map(|folder| (*folder).to_owned()).collect();
         while let Some(folder) = folders.pop() {
@@ -174,7 +181,7 @@ impl FileStore {
             match list_folder(&path, &folder, listener) {
                 Ok(Some(inner)) => folders.extend(inner),
                 Ok(None) => return,
-                // Nothing of the kind yet, or emptied and removed since it was seen.
+                // The folder does not exist yet, or was emptied and removed since it was listed.
                 Err(error) if is_missing(&error) => {}
                 Err(error) => {
                     let error = ObjectError::Open { store: path.display().to_string(), source: error.into() };
@@ -194,13 +201,15 @@ impl FileStore {
         }
     }
 
-    /// A second name for a file: its bytes never change, because objects are replaced by new files and never written into. Not flushed:
-    /// after a power cut nobody asks for a pinned object.
+    /// Gives a file a second name. The bytes of the file never change, because objects are replaced
+    /// by new files and never written into. The folders are not flushed: after a power cut no
+    /// pinned object is needed.
     pub(super) fn pin(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
         let (from_path, to_path) = (self.path(from), self.path(to));
         self.place(&from_path, &to_path, |from, to| fs::hard_link(from, to)).map(drop).map_err(|e| failure(from, e))
     }
 
+    /// Moves a file to its final key, see `ObjectStore::publish`.
     pub(super) fn publish(&self, from: &ObjectKey, to: &ObjectKey) -> Result<bool, ObjectError> {
         if self.size(from)?.is_none() {
             return Err(ObjectError::Missing { key: from.clone() });
@@ -209,7 +218,7 @@ impl FileStore {
         let is_new = match self.place_durably(&self.path(from), &target, |from, to| fs::hard_link(from, to)) {
             Ok(()) => true,
             Err(e) if e.kind() == ErrorKind::AlreadyExists && target.is_file() => false,
-            // The target's folder has just been made, so what is missing is the source.
+            // The target's folder has just been made, so the missing file is the source.
             Err(e) if is_missing(&e) => return Err(ObjectError::Missing { key: from.clone() }),
             Err(e) => return Err(failure(to, e)),
         };
@@ -217,8 +226,9 @@ impl FileStore {
         Ok(is_new)
     }
 
-    /// Removes the folders above a key that has gone, as far as they are empty: every lease stages under a folder of its
-    /// own. Best effort; a folder that is being used just then is not empty, or is made again by who uses it.
+    /// Removes the folders above a deleted key, as far as they are empty: every lease stages under
+    /// a folder of its own. Best effort: a folder that is in use is not empty, or is made again by
+    /// the writer that needs it.
     fn remove_empty_folders(&self, gone: &ObjectKey) {
         let path = self.path(gone);
         let above = path.ancestors().skip(1).take_while(|folder| *folder != &*self.folder);
@@ -233,7 +243,8 @@ impl FileStore {
         self.folder.join(key.as_str())
     }
 
-    /// Gives a file another name by `place`, then flushes the folders whose entries changed, so that the new name survives a power cut.
+    /// Gives a file another name by `place`, then flushes the folders whose entries changed, so
+    /// that the new name survives a power cut.
     fn place_durably(&self, from: &Path, to: &Path, place: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
         let changed = self.place(from, to, place)?;
         let flush = |folder: &&Path| match File::open(folder) {
@@ -244,7 +255,8 @@ impl FileStore {
         changed.iter().try_for_each(flush)
     }
 
-    /// Gives a file another name by `place`, in a folder that is made if it is absent. The folders whose entries changed.
+    /// Gives a file another name by `place`, in a folder that is made if it is absent. Returns the
+    /// folders whose entries changed.
     fn place<'a>(
         &'a self,
         from: &Path,
@@ -262,8 +274,9 @@ impl FileStore {
             }
             tries_left -= 1;
             match fs::create_dir_all(parent).and_then(|()| place(from, to)) {
-                // The folder was empty for a moment, and whoever took the last object out of it removed it: before the rename
-                // (missing), or between the two looks that making it takes (exists already, and then does not).
+                // The folder was empty for a moment, and the task that deleted its last object
+                // removed the folder: before the rename (not found), or between the two checks that
+                // making the folder takes (it exists already, and then does not).
                 Err(e)
                     if (is_missing(&e) || (e.kind() == ErrorKind::AlreadyExists && !to.exists()))
                         && tries_left > 0
@@ -275,7 +288,8 @@ impl FileStore {
     }
 }
 
-/// Tells of the objects in one folder; the names of the folders in it. `None`: nobody listens any more.
+/// Sends the objects in one folder to the listener, and returns the names of the folders in it.
+/// Returns `None` if the listener is closed.
 fn list_folder(path: &Path, folder: &str, listener: &Listener) -> io::Result<Option<Vec<String>>> {
     let mut inner = Vec::new();
     for entry in fs::read_dir(path)? {
@@ -297,7 +311,7 @@ fn list_folder(path: &Path, folder: &str, listener: &Listener) -> io::Result<Opt
                     return Ok(None);
                 }
             }
-            Err(error) => tracing::warn!(%error, "a file in the object store's folder is left alone"),
+            Err(error) => tracing::warn!(%error, "a file of others in the object store's folder was skipped"),
         }
     }
     Ok(Some(inner))
@@ -317,7 +331,7 @@ pub(super) fn failure(key: &ObjectKey, source: io::Error) -> ObjectError {
     }
 }
 
-/// Why writing failed. It finds nothing missing but the store itself.
+/// Returns the error of a failed write. A write finds nothing missing but the store itself.
 fn write_failure(key: &ObjectKey, source: io::Error) -> ObjectError {
     match failure(key, source) {
         ObjectError::Missing { key } => {

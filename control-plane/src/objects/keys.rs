@@ -1,23 +1,27 @@
-//! The names of objects, side by side: what is stored where is read here and nowhere else.
+//! The keys of all objects: this module alone defines where each kind of object is stored.
 
 use cyclorama_core::wire::ObjectName;
-use cyclorama_core::{Format, Frame, View};
+use cyclorama_core::{Format, Framing, View};
 use std::fmt;
 
-/// A checked object name: segments of `a-z 0-9 . _ -` joined by `/`, none empty or starting with a dot, so that a key
-/// is also a safe path and a safe URL. Upper case is left out because some file systems cannot tell it apart.
+/// A checked object key: segments of `a-z 0-9 . _ -` joined by `/`, none empty or starting with a
+/// dot, so that a key is also a safe path and a safe URL. Upper case is left out because some file
+/// systems do not distinguish it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectKey(String);
 
-/// S3 allows 1,024 bytes; file systems allow 255 a segment, of which the temporary name needs some.
+/// Maximum length of a key, in bytes. S3 allows 1,024 bytes; file systems allow 255 for a segment,
+/// of which the temporary name needs some.
 const KEY_BYTES_MAX: usize = 512;
 const SEGMENT_BYTES_MAX: usize = 200;
 
+/// The error for a text that is no object key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an object key")]
 pub struct InvalidKey(String);
 
 impl ObjectKey {
+    /// Checks a key. Fails with [`InvalidKey`] if it breaks the rules of [`ObjectKey`].
     pub fn new(key: impl Into<String>) -> Result<Self, InvalidKey> {
         let key = key.into();
         let segment_ok = |s: &str| {
@@ -45,39 +49,44 @@ impl fmt::Display for ObjectKey {
     }
 }
 
-/// What keys of objects that last begin with.
+/// First segments of the keys of objects that are kept for good.
 pub const LASTING: [&str; 5] = ["layers", "masters", "paints", "derived", "signed"];
 
-/// What keys of uploads begin with.
+/// First segment of the keys of uploads.
 pub const STAGING: &str = "staging";
 
-/// Light layers of a vehicle (by its key, `make/model/year`) and view, named by their content. `sha256` is lower-case
-/// hex. A re-render has a higher revision.
+/// Returns the key of the layers of a vehicle (by its key, `make/model/year`) and view, which
+/// contains the digest of their content. `sha256` is lower-case hex. A rerender has a higher
+/// revision.
 pub fn layers(vehicle_key: &str, view: View, revision: u64, sha256: &str) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("layers/{vehicle_key}/{view}/{revision}-{}", digest(sha256)?))
 }
 
-/// The same as versions up to 0.1 named them.
+/// Returns the same key as versions up to 0.1 wrote it.
 pub fn layers_by_revision(vehicle_key: &str, view: View, revision: u64) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("layers/{vehicle_key}/{view}/{revision}"))
 }
 
-/// The 1024 px composed picture of a variant, named by its content. `sha256` is lower-case hex.
+/// Returns the key of a variant's master (1024 px, composed), which contains the digest of its
+/// content. `sha256` is lower-case hex.
 pub fn master(sha256: &str) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("masters/{}.png", digest(sha256)?))
 }
 
-/// The same for a paint that no preset names, which is removed when there are too many of them.
+/// Returns the key of a master in a paint that is not a preset. Such masters are removed when there
+/// are too many of them.
 pub fn custom_master(sha256: &str) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("paints/{}.png", digest(sha256)?))
 }
 
-/// A sized and encoded copy of a master.
+/// Returns the key of a sized and encoded copy of a master.
 pub fn derived(master_sha256: &str, width: u32, height: u32, format: Format) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("derived/{}/{width}x{height}.{format}", digest(master_sha256)?))
 }
 
-/// Who had a picture of a size of its own made: such sizes are kept apart, so that nobody's free pictures push out what others paid for.
+/// The part of the store for images of sizes that are not presets, by the kind of request that
+/// wanted them. The parts are separate so that free images never push out those that others paid
+/// for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizePart {
     Paid,
@@ -87,7 +96,7 @@ pub enum SizePart {
 impl SizePart {
     pub const ALL: [SizePart; 2] = [SizePart::Paid, SizePart::Free];
 
-    /// The folder that all sizes of the part are below.
+    /// Returns the folder that holds all sizes of the part.
     pub const fn folder(self) -> &'static [&'static str; 1] {
         match self {
             SizePart::Paid => &["sizes/paid"],
@@ -96,37 +105,40 @@ impl SizePart {
     }
 }
 
-/// A copy of a master in a frame or a format that no preset names. `certificate_id`: of what its credentials are
-/// signed with, if they are. Does not last: it is removed when there are too many of them, and made again.
+/// Returns the key of a copy of a master in a framing or a format that is not a preset.
+/// `certificate_id` is the id of the certificate that signs its credentials, if they are signed.
+/// Such a copy does not last: it is removed when there are too many of them, and made again.
 pub fn size(
     part: SizePart,
     certificate_id: Option<&str>,
     master_sha256: &str,
-    frame: &Frame,
+    frame: &Framing,
     format: Format,
 ) -> Result<ObjectKey, InvalidKey> {
     let ([folder], by) = (part.folder(), certificate_id.unwrap_or("plain"));
     ObjectKey::new(format!("{folder}/{by}/{}/{frame}.{format}", digest(master_sha256)?))
 }
 
-/// A mark: sizes that an earlier version stored beside the presets are removed.
+/// Returns the key of a marker object. The marker says that sizes that an earlier version stored
+/// beside the presets have been removed.
 pub fn sizes_moved() -> ObjectKey {
     ObjectKey("sizes/moved".to_owned())
 }
 
-/// A derivative with credentials, by what they are signed with.
+/// Returns the key of a derivative with credentials, by the certificate that signs them.
 pub fn signed(derived: &ObjectKey, certificate_id: &str) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("signed/{certificate_id}/{derived}"))
 }
 
-/// Where a node's upload waits until its result has been accepted. One lease, one folder, so a late upload of a lost
-/// lease cannot touch a newer one.
+/// Returns the key under which a node's upload waits until its result has been accepted. Each lease
+/// has a folder of its own, so a late upload of a lost lease cannot touch a newer one.
 pub fn staging(job_id: &str, fence: i64, name: &ObjectName) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("{STAGING}/{job_id}/{fence}/{name}"))
 }
 
-/// A staged object as it was when a result came: nobody has an address for it. Below the lease's folder, so that it is cleared with it.
-/// `attempt` is a name of its own for each look at a result, so that none sees what another one pinned.
+/// Returns the key of a pinned object: a staged object as it was when a result came, to which no
+/// upload address leads. It is below the lease's folder, so that it is removed with it. `attempt`
+/// is unique for each check of a result, so that no check sees objects that another one pinned.
 pub fn pinned(job_id: &str, fence: i64, attempt: &str, name: &ObjectName) -> Result<ObjectKey, InvalidKey> {
     ObjectKey::new(format!("{STAGING}/{job_id}/{fence}/{attempt}/{name}"))
 }

@@ -5,14 +5,14 @@ use super::keys::ObjectKey;
 use crate::clock::UnixMs;
 use tokio::sync::mpsc;
 
-/// An object as a listing tells of it.
+/// An entry of a listing of objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub key: ObjectKey,
     pub bytes: u64,
-    /// When it was stored, by the store's clock.
+    /// The time at which it was stored, by the store's clock.
     pub stored_at: UnixMs,
 }
 
-/// Who hears of listed objects.
+/// The channel to which listed objects are sent.
 pub(super) type Listener = mpsc::Sender<Result<Listed, ObjectError>>;

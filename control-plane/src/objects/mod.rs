@@ -1,7 +1,8 @@
-//! Where a picture's bytes are kept: named objects, written whole or not at all, never changed once visible. Files in a folder
-//! (`files`) or objects of a bucket (`s3`).
+//! The store of images' bytes: named objects, written whole or not at all, and never changed once
+//! they are visible. They are files in a folder (`files`) or objects of a bucket (`s3`).
 //!
-//! What the names are is `keys`; what a name's bytes mean (a master, a derivative, layers) is its caller's affair.
+//! `keys` defines the names; the callers define what the bytes under a name mean (a master, a
+//! derivative, layers).
 
 mod error;
 mod files;
@@ -33,13 +34,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Objects that are removed at once.
+/// Maximum number of objects that are removed concurrently.
 const REMOVED_AT_ONCE: usize = 8;
 
-/// Entries of a list that wait for whoever reads it.
+/// Maximum number of entries of a listing that wait for their reader.
 const LISTED_AHEAD: usize = 1_000;
 
-/// The store: files on one machine, a bucket for several.
+/// The store: files on one machine, or a bucket for several.
 #[derive(Debug, Clone)]
 pub enum ObjectStore {
     Files(FileStore),
@@ -47,7 +48,7 @@ pub enum ObjectStore {
 }
 
 impl ObjectStore {
-    /// The store that the settings name, proved usable.
+    /// Opens the store that the settings name, and proves that it can be used.
     pub async fn open(objects: &Objects) -> Result<Self, ObjectError> {
         match objects {
             Objects::Files(folder) => Self::open_files(folder.clone()),
@@ -55,13 +56,14 @@ impl ObjectStore {
         }
     }
 
-    /// A store of files under `folder`, which is made if it is absent and is proved writable.
+    /// Opens a store of files under `folder`, which is made if it is absent. Proves that it can be
+    /// written.
     pub fn open_files(folder: PathBuf) -> Result<Self, ObjectError> {
         Ok(Self::Files(FileStore::open(folder)?))
     }
 
-    /// Stores `bytes` durably under `key`, replacing what was there. A reader sees the old object, the new one or none,
-    /// never a part, also after a crash.
+    /// Stores `bytes` durably under `key`, replacing an earlier object. A reader sees the old
+    /// object, the new one or none, never a part, also after a crash.
     pub async fn put(&self, key: &ObjectKey, bytes: Bytes) -> Result<(), ObjectError> {
         check_size(key, bytes.len() as u64)?;
         match self {
@@ -73,8 +75,9 @@ impl ObjectStore {
         }
     }
 
-    /// Begins to store an object whose bytes come one piece after the other. Until it is finished, and when it never
-    /// is, the key names what it named before. `None`: objects are in a bucket, which takes them itself.
+    /// Begins to store an object whose bytes come in pieces. Until the object is finished, and if
+    /// it never is, the key names the earlier object. Returns `None` if objects are in a bucket, to
+    /// which they are uploaded directly.
     pub async fn receive(&self, key: &ObjectKey) -> Result<Option<Incoming>, ObjectError> {
         match self {
             Self::Files(files) => files.receive(key).await.map(Some),
@@ -82,7 +85,8 @@ impl ObjectStore {
         }
     }
 
-    /// Stores `bytes` as durably, unless something is there already, which stays. Of several at once one is kept. Whether it was this.
+    /// Stores `bytes` just as durably, unless an object exists under the key, which then stays. Of
+    /// several concurrent calls one succeeds. Returns true if this call stored its bytes.
     pub async fn put_new(&self, key: &ObjectKey, bytes: Bytes) -> Result<bool, ObjectError> {
         check_size(key, bytes.len() as u64)?;
         match self {
@@ -94,12 +98,13 @@ impl ObjectStore {
         }
     }
 
+    /// Returns the object's bytes. Fails with [`ObjectError::Missing`] if there is no such object.
     pub async fn get(&self, key: &ObjectKey) -> Result<Bytes, ObjectError> {
         self.get_with_file(key).await.map(|(bytes, _)| bytes)
     }
 
-    /// The object, and the file that holds it where objects are files. The file never changes: an object is replaced by a new file,
-    /// never written into.
+    /// Returns the object, and the file that holds it if objects are files. The file never changes:
+    /// an object is replaced by a new file, never written into.
     pub async fn get_with_file(&self, key: &ObjectKey) -> Result<(Bytes, Option<File>), ObjectError> {
         match self {
             Self::Files(files) => {
@@ -110,12 +115,12 @@ impl ObjectStore {
         }
     }
 
-    /// Whether reading an object brings the file that holds it.
+    /// True if reading an object also returns the file that holds it.
     pub fn has_files(&self) -> bool {
         matches!(self, Self::Files(_))
     }
 
-    /// Size in bytes; `None` when there is no such object.
+    /// Returns the object's size in bytes, or `None` when there is no such object.
     pub async fn size(&self, key: &ObjectKey) -> Result<Option<u64>, ObjectError> {
         match self {
             Self::Files(files) => {
@@ -126,13 +131,14 @@ impl ObjectStore {
         }
     }
 
-    /// Every object that lasts, in no order: all but staged uploads and pictures of sizes that no preset names.
+    /// Lists every object that is kept for good, in no order: all but staged uploads and images of
+    /// sizes that are not presets.
     pub fn lasting(&self) -> mpsc::Receiver<Result<Listed, ObjectError>> {
         self.below(&keys::LASTING)
     }
 
-    /// Every object below these folders, in no order. What is stored or removed meanwhile may be among them or not. After an error nothing
-    /// follows.
+    /// Lists every object below these folders, in no order. Objects that are stored or removed
+    /// meanwhile may or may not be listed. After an error nothing follows.
     pub fn below(&self, folders: &'static [&'static str]) -> mpsc::Receiver<Result<Listed, ObjectError>> {
         let (listener, listed) = mpsc::channel(LISTED_AHEAD);
         match self {
@@ -148,7 +154,7 @@ impl ObjectStore {
         listed
     }
 
-    /// Removes the object. Removing what is not there is success: the state asked for is reached.
+    /// Removes the object. Removing an object that does not exist is a success.
     pub async fn delete(&self, key: &ObjectKey) -> Result<(), ObjectError> {
         match self {
             Self::Files(files) => {
@@ -159,8 +165,9 @@ impl ObjectStore {
         }
     }
 
-    /// Gives what `from` holds at this moment the further name `to`, which nobody has an address for. Whatever is put under `from`
-    /// afterwards does not change what `to` names: what is to be verified and then published is pinned first.
+    /// Gives the present object under `from` the second key `to`, to which no upload address leads.
+    /// Later writes to `from` do not change the object under `to`. An object that is to be verified
+    /// and then published is pinned first.
     pub async fn pin(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
         match self {
             Self::Files(files) => {
@@ -171,8 +178,9 @@ impl ObjectStore {
         }
     }
 
-    /// Moves an object to the name that readers know, durably, unless something has that name already, which stays. Either way `from` is
-    /// gone afterwards. Whether it is the object that was moved. In a bucket it may have both names for a moment, or after a failure.
+    /// Durably moves an object to the key that readers know, unless an object with that key exists,
+    /// which then stays. In both cases `from` is gone afterwards. Returns true if the object was
+    /// moved. In a bucket it may have both keys for a moment, or after a failure.
     pub async fn publish(&self, from: &ObjectKey, to: &ObjectKey) -> Result<bool, ObjectError> {
         match self {
             Self::Files(files) => {
@@ -190,12 +198,14 @@ impl ObjectStore {
         }
     }
 
-    /// Removes staged objects that were put before a moment, at most `most` of them. How many it removed.
+    /// Removes at most `most` staged objects that were stored before a time, and returns how many
+    /// it removed.
     pub async fn remove_staged_before(&self, before: UnixMs, most: usize) -> Result<usize, ObjectError> {
         self.remove_below(&[keys::STAGING], most, |entry| entry.stored_at < before).await
     }
 
-    /// Removes at most `most` of the objects below these folders for which `is_removed` holds. How many it removed.
+    /// Removes at most `most` of the objects below these folders for which `is_removed` holds.
+    /// Returns how many it removed.
     pub async fn remove_below(
         &self,
         folders: &'static [&'static str],
@@ -214,8 +224,8 @@ impl ObjectStore {
         removed.try_fold(0, |count, ()| std::future::ready(Ok(count + 1))).await
     }
 
-    /// An address that takes one object by PUT from `now` on for as long as `valid`, from whoever knows it. `None`: objects are
-    /// files, and have no addresses.
+    /// Returns an address that accepts one object by PUT, from anyone who knows it, from `now` on
+    /// for as long as `valid`. Returns `None` if objects are files, which have no addresses.
     pub async fn presigned_put(
         &self,
         key: &ObjectKey,
@@ -229,7 +239,7 @@ impl ObjectStore {
         }
     }
 
-    /// The same for reading it by GET.
+    /// Returns such an address for reading an object by GET.
     pub async fn presigned_get(
         &self,
         key: &ObjectKey,

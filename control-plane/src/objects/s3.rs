@@ -1,7 +1,10 @@
-//! Objects in a bucket of AWS S3 or of any server that speaks its protocol, through the AWS SDK: a key is an object's name below the
-//! prefix. Requests are signed with what the SDK finds where AWS programs look; nothing of that is kept, shown or logged here.
+//! Objects in a bucket of AWS S3 or of any server that speaks its protocol, through the AWS SDK: a
+//! key is an object's name below the prefix. Requests are signed with the credentials that the SDK
+//! finds in the places where AWS programs look; they are not stored, shown or logged here.
 //!
-//! Waiting is bounded: each attempt, each request with its attempts, and each body that is read.
+//! Every wait is bounded: that of each attempt, of each request with its attempts, and of each body
+//! that is read.
+//!
 //!
 //! Why: `docs/decisions/object-store.md` (Conditional PUT (`If-None-Match: *`)).
 
@@ -26,34 +29,36 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Credentials from where AWS programs look, and the SDK's behaviour as of this version, whatever an update of it would rather do.
+/// Returns the loader of credentials from the places where AWS programs look. It pins the SDK's
+/// behaviour to this version, so that an update of the SDK does not change it.
 pub(super) fn aws_chain() -> ConfigLoader {
     aws_config::defaults(BehaviorVersion::v2026_01_12())
 }
 
-/// For servers that do not care which region they are. AWS does.
+/// Region for servers that do not care which region they are in. AWS does.
 const ANY_REGION: &str = "us-east-1";
 
-/// Attempts of one request when the server is in trouble or out of reach.
+/// Maximum number of attempts of one request when the server is in trouble or out of reach.
 pub(super) const ATTEMPTS_MAX: u32 = 3;
 
-/// Attempts of a conditional PUT that met another one of the same name (409). The other one ends, and then there is an answer.
+/// Maximum number of attempts of a conditional PUT that met a concurrent one of the same name
+/// (409). The other one ends, and then there is an answer.
 const CONFLICTS_MAX: u32 = 5;
 const CONFLICT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Longest part of a server's message that is kept, in characters.
+/// Maximum length of a server's message that is kept, in characters.
 const MESSAGE_CHARS_MAX: usize = 200;
 
-/// How long the bucket is waited for.
+/// Limits on the time that the bucket is waited for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
     pub connect: Duration,
     pub attempt: Duration,
-    /// A request with all its attempts; a client waits behind it.
+    /// For a request with all its attempts; a client waits behind it.
     pub operation: Duration,
-    /// The body of an answer, once its head is there.
+    /// For the body of an answer, once its head has come.
     pub body: Duration,
-    /// Mean pause before the second attempt is half of this; it doubles.
+    /// Twice the mean pause before the second attempt; it doubles with each further one.
     pub backoff: Duration,
 }
 
@@ -69,6 +74,7 @@ impl Default for Patience {
     }
 }
 
+/// A store of objects in a bucket. Cheap to clone.
 #[derive(Clone)]
 pub struct S3Store {
     client: Client,
@@ -76,10 +82,11 @@ pub struct S3Store {
     patience: Patience,
 }
 
-/// A request that somebody else may send: a permission, to be shown to nobody but them.
+/// A request that somebody else may send. It is a permission, which must be shown only to the one
+/// who may send it.
 pub struct Presigned {
     pub url: String,
-    /// What has to be sent with it, to the letter.
+    /// Headers that have to be sent with it unchanged.
     pub headers: Vec<(String, String)>,
 }
 
@@ -94,7 +101,7 @@ struct Refused {
 }
 
 impl S3Store {
-    /// Proves that the bucket can be used now rather than at the first render.
+    /// Proves now, rather than at the first render, that the bucket can be used.
     pub(super) async fn open(
         bucket: &Bucket,
         patience: Patience,
@@ -109,7 +116,7 @@ impl S3Store {
         opened.await.map_err(|source| ObjectError::Open { store: bucket.to_string(), source })
     }
 
-    /// Does with an object of its own all that is done with others. Leaves nothing behind.
+    /// Performs all operations of the store on an object of its own. Leaves nothing behind.
     async fn prove_usable(&self) -> Result<(), Cause> {
         let key = ObjectKey::new(format!("probe/{}", uuid::Uuid::now_v7()))?;
         let written = Bytes::from_static(b"cyclorama");
@@ -119,10 +126,10 @@ impl S3Store {
         self.delete(&key).await?;
         let left = self.size(&key).await?;
         if replaced {
-            return Err("its server does not honour `If-None-Match: *`, without which two processes could overwrite each other's pictures".into());
+            return Err("its server does not support `If-None-Match: *`, without which two processes could overwrite each other's images".into());
         }
         if read != written || left.is_some() {
-            return Err("its server does not give back what was put, or keeps what was deleted".into());
+            return Err("its server does not return an object as it was stored, or keeps deleted objects".into());
         }
         Ok(())
     }
@@ -132,7 +139,9 @@ impl S3Store {
         request.send().await.map(drop).map_err(|error| failed(key, "PUT", error))
     }
 
-    /// Whether the object was new. `false` also when an attempt of ours stored it and its answer was lost: it is there either way.
+    /// Stores an object unless one exists, and returns true if it was new. Returns false also when
+    /// an earlier attempt of this call stored it and the answer was lost: the object exists in both
+    /// cases.
     pub(super) async fn put_new(&self, key: &ObjectKey, bytes: Bytes) -> Result<bool, ObjectError> {
         let mut conflicts = 0;
         loop {
@@ -163,27 +172,28 @@ impl S3Store {
         let reading = async {
             let mut bytes = Vec::with_capacity(length as usize);
             while let Some(piece) = body.try_next().await.map_err(|error| unreadable(error.into()))? {
-                // What the head said of the length is not believed.
+                // The length in the answer's head is not trusted.
                 check_size(key, (bytes.len() + piece.len()) as u64)?;
                 bytes.extend_from_slice(&piece);
             }
             Ok(bytes.into())
         };
         let read = tokio::time::timeout(self.patience.body, reading).await;
-        read.unwrap_or_else(|_| Err(unreadable("the body of the answer did not come to its end in time".into())))
+        read.unwrap_or_else(|_| Err(unreadable("the body of the response did not end in time".into())))
     }
 
     pub(super) async fn size(&self, key: &ObjectKey) -> Result<Option<u64>, ObjectError> {
         let request = self.client.head_object().bucket(&self.bucket.name).key(self.name(key));
         match request.send().await {
             Ok(answer) => Ok(Some(answer.content_length().and_then(|length| u64::try_from(length).ok()).unwrap_or(0))),
-            // No body says whether it is the bucket that is missing; whatever is done next will.
+            // An answer to HEAD has no body that could say that the bucket is missing; the next
+            // operation will fail with that error.
             Err(error) if status_of(&error) == Some(404) => Ok(None),
             Err(error) => Err(failed(key, "HEAD", error)),
         }
     }
 
-    /// Tells of every object below the folders named, until nobody listens any more.
+    /// Sends every object below the folders to the listener, until the listener is closed.
     pub(super) async fn list(&self, below: &[&str], listener: &Listener) {
         for folder in below {
             let above = self.above();
@@ -205,7 +215,7 @@ impl S3Store {
                                 return;
                             }
                         }
-                        Err(error) => tracing::warn!(%error, "an object of the bucket is left alone"),
+                        Err(error) => tracing::warn!(%error, "an object of others in the bucket was skipped"),
                     }
                 }
             }
@@ -220,15 +230,15 @@ impl S3Store {
         }
     }
 
-    /// The server copies; no byte comes here.
+    /// Copies an object on the server, without transferring its bytes.
     pub(super) async fn copy(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), ObjectError> {
-        // Names consist of characters that stand for themselves in an address.
+        // Keys consist of characters that need no encoding in an address.
         let source = format!("{}/{}", self.bucket.name, self.name(from));
         let request = self.client.copy_object().bucket(&self.bucket.name).copy_source(source).key(self.name(to));
         request.send().await.map(drop).map_err(|error| failed(from, "COPY", error))
     }
 
-    /// What is in front of every key.
+    /// Returns the text in front of every key.
     fn above(&self) -> String {
         match self.bucket.prefix.as_str() {
             "" => String::new(),
@@ -263,13 +273,13 @@ impl S3Store {
         request.presigned(signing).await.map(Presigned::from).map_err(|error| failed(key, "GET", error))
     }
 
-    /// The object's name in the bucket.
+    /// Returns the object's name in the bucket.
     fn name(&self, key: &ObjectKey) -> String {
         format!("{}{key}", self.above())
     }
 }
 
-/// The client would tell its whole set-up.
+/// The client's own `Debug` would print its whole configuration.
 impl fmt::Debug for S3Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "S3Store({})", self.bucket)
@@ -284,7 +294,8 @@ impl From<PresignedRequest> for Presigned {
 }
 
 async fn client(bucket: &Bucket, patience: Patience, credentials: ConfigLoader) -> Result<Client, Cause> {
-    // The provider that the rest of the process uses; the SDK's own choice would be a second one.
+    // The TLS provider that the rest of the process uses; the SDK's own choice would be a second
+    // one.
     let ring = tls::Provider::Rustls(CryptoMode::Ring);
     let http = aws_smithy_http_client::Builder::new().tls_provider(ring).build_https();
     let mut loader = credentials.http_client(http);
@@ -302,19 +313,20 @@ async fn client(bucket: &Bucket, patience: Patience, credentials: ConfigLoader) 
         .force_path_style(bucket.path_style)
         .timeout_config(timeouts)
         .retry_config(retries)
-        // What is in trouble is this bucket: how many retries there are before it is well again is counted for it.
+        // The trouble is with this bucket, so the number of retries before it recovers is counted
+        // for it alone.
         .retry_partition(RetryPartition::new(bucket.to_string()))
-        // Servers that do not know the checksums of late 2024 refuse a request that carries one. Digests are checked where it counts:
-        // of every upload, before it becomes visible.
+        // Servers that do not know the checksums of late 2024 refuse a request that carries one.
+        // Digests are verified where it matters: of every upload, before it becomes visible.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
     if let Some(endpoint) = &bucket.endpoint {
-        // The SDK puts the bucket's name right behind a path.
+        // The SDK appends the bucket's name directly to a path.
         settings = settings.endpoint_url(format!("{endpoint}/"));
     }
     if found.region().is_none() {
         if bucket.endpoint.is_none() && found.endpoint_url().is_none() {
-            return Err("no region is named: add region=... to the address, or set AWS_REGION".into());
+            return Err("the region is missing: add region=... to the URL, or set AWS_REGION".into());
         }
         settings = settings.region(Region::from_static(ANY_REGION));
     }
@@ -330,7 +342,7 @@ fn presigning(key: &ObjectKey, now: UnixMs, valid: Duration) -> Result<Presignin
         .map_err(|error| ObjectError::Unreachable { key: key.clone(), source: error.into() })
 }
 
-/// The status of an answer that is no success; `None` where there was no answer.
+/// Returns the status of an answer that is no success, or `None` if there was no answer.
 fn status_of<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|answer| answer.status().as_u16())
 }
@@ -348,7 +360,8 @@ where
         return ObjectError::Missing { key };
     }
     let is_full = status == 507 || ["StorageFull", "QuotaExceeded"].iter().any(|full| code.contains(full));
-    // Nothing else of the answer: what is said about signatures in it is nobody's business.
+    // Only the message is kept: other parts of the answer may contain details of signatures, which
+    // must not be shown.
     let message = refused.message().unwrap_or_default().chars().take(MESSAGE_CHARS_MAX).collect();
     let source = Box::new(Refused { verb, status, code, message });
     if is_full { ObjectError::Full { key, source } } else { ObjectError::Unreachable { key, source } }

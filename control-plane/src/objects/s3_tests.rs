@@ -1,4 +1,4 @@
-//! A bucket whose server is in trouble, and addresses that others may use.
+//! A bucket whose server is in trouble, and presigned addresses.
 
 use super::s3::{ATTEMPTS_MAX, aws_chain};
 use super::tests::key;
@@ -11,10 +11,10 @@ use cyclorama_tests::gateway::{self, Gateway};
 use futures::future::join_all;
 use std::error::Error;
 
-/// Asks of a server in trouble: enough to see that none is different.
+/// Number of requests to a server in trouble: enough to see that all fail alike.
 const TIMES: usize = 10;
 
-/// Of a machine that does not wait: so that a server that hangs is given up soon.
+/// Short limits, so that a server that hangs is given up soon.
 const IMPATIENT: Patience = Patience {
     connect: Duration::from_secs(5),
     attempt: Duration::from_millis(700),
@@ -38,7 +38,7 @@ pub(crate) async fn opened(address: &str) -> Result<ObjectStore, ObjectError> {
     opened_with(address, SECRET_ACCESS_KEY, Patience::default()).await
 }
 
-/// The error and what caused it, as an operator reads them.
+/// The error and its causes, as an operator reads them.
 fn told(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -49,7 +49,7 @@ fn told(error: &dyn Error) -> String {
     text
 }
 
-/// Everything that a store does, once.
+/// Performs each operation of a store once.
 async fn ask(store: &ObjectStore, verb: &str) -> Result<(), ObjectError> {
     let (a, b) = (key("masters/a.png"), key("masters/b.png"));
     match verb {
@@ -68,7 +68,8 @@ const VERBS: [&str; 6] = ["PUT", "PUT new", "GET", "HEAD", "DELETE", "COPY"];
 #[tokio::test(flavor = "multi_thread")]
 async fn trouble_is_told_and_attempts_are_bounded() {
     let many = ATTEMPTS_MAX as usize;
-    // The mood of the server, attempts of one request, whether it is full, and what is told.
+    // The server's behaviour, the number of attempts of one request, whether it is full, and the
+    // expected text.
     for (mood, attempts, is_full, expected) in [
         (Mood::Answers(500, "InternalError"), many, false, "500"),
         (Mood::Answers(503, "SlowDown"), many, false, "503"),
@@ -79,7 +80,8 @@ async fn trouble_is_told_and_attempts_are_bounded() {
         (Mood::Answers(403, "QuotaExceeded"), 1, true, "403"),
     ] {
         for verb in VERBS {
-            // A server of its own each time: the retries that one has cost are missing at the next.
+            // Each case has a server of its own: retries that one case has used up are missing in
+            // the next.
             let bucket = Bucket::start().await.unwrap();
             let store = opened_with(&bucket.address("x"), SECRET_ACCESS_KEY, IMPATIENT).await.unwrap();
             bucket.feel(mood);
@@ -151,7 +153,8 @@ async fn an_object_that_is_too_large_is_not_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bucket_that_cannot_be_used_is_named_at_once() {
     let bucket = Bucket::start().await.unwrap();
-    // The other server makes buckets as they are named, this one checks no signatures.
+    // The server of `bucket` creates buckets on demand, and moto checks no signatures, so each case
+    // needs the other server.
     let moto = Moto::start().await.unwrap();
     let nowhere = "s3://pictures?endpoint=http://127.0.0.1:9";
     let missing = moto.address("x").replace("s3://pictures", "s3://others");
@@ -165,7 +168,8 @@ async fn a_bucket_that_cannot_be_used_is_named_at_once() {
         assert!(matches!(error, ObjectError::Open { .. }) && text.contains(expected), "{text}");
         assert!(text.contains("s3://") && !text.contains("hush") && !text.contains('\n'), "{text}");
     }
-    // It vanishes later: what is not there is told from what cannot be asked for.
+    // The bucket vanishes later: a missing object is distinguished from a bucket that cannot be
+    // used.
     let store = opened(&moto.address("x")).await.unwrap();
     moto.forget().await.unwrap();
     for verb in ["PUT", "PUT new", "GET", "COPY"] {
@@ -174,7 +178,7 @@ async fn a_bucket_that_cannot_be_used_is_named_at_once() {
     }
 }
 
-/// Sends a presigned request, with `changed` headers in place of its own. Status and body.
+/// Sends a presigned request, with `changed` headers in place of its own. Returns status and body.
 async fn sent(
     method: reqwest::Method,
     presigned: Presigned,
@@ -197,7 +201,7 @@ async fn a_presigned_address_opens_one_object_for_a_while() {
     let (put, get) = (reqwest::Method::PUT, reqwest::Method::GET);
     let minute = Duration::from_secs(60);
     let staged = key("staging/job/1/256.red.png");
-    // moto asks nobody for credentials: there is nothing it would refuse.
+    // moto checks no credentials, so it would refuse nothing.
     for (address, refuses) in
         [(bucket.address("deep"), true), (gateway.address("deep"), true), (moto.address("deep"), false)]
     {
@@ -206,7 +210,7 @@ async fn a_presigned_address_opens_one_object_for_a_while() {
         let address =
             || async { store.presigned_put(&staged, "image/png", Clock::SYSTEM.now(), minute).await.unwrap().unwrap() };
         assert_eq!(address().await.headers, [("content-type".to_owned(), "image/png".to_owned())]);
-        // As often as its holder likes.
+        // The holder may use an address any number of times.
         for body in ["one", "two"] {
             assert_eq!(sent(put.clone(), address().await, &[], body.into()).await.0, 200);
             assert_eq!(store.get(&staged).await.unwrap(), body);
@@ -221,7 +225,7 @@ async fn a_presigned_address_opens_one_object_for_a_while() {
         let mut elsewhere = address().await;
         elsewhere.url = elsewhere.url.replace("/1/256.red.png", "/2/256.red.png");
         let text = [("content-type", "text/html")];
-        // The gateway of the tests knows no time.
+        // The tests' gateway does not check the time.
         if !address_of_gateway {
             assert_eq!(sent(put.clone(), over, &[], "late".into()).await.0, 403, "it is over");
         }

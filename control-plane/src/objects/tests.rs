@@ -1,4 +1,5 @@
-//! What every store does, on a folder and on two S3 servers that others wrote; and what is the file store's own.
+//! The contract of every store, on a folder and on two S3 servers written by others; and the
+//! properties of the file store alone.
 
 use super::s3_tests::opened;
 use super::*;
@@ -47,7 +48,7 @@ async fn a_bucket_of_moto_keeps_the_contract() {
     keeps_the_contract(&opened(&moto.address("")).await.unwrap()).await;
 }
 
-/// Behind a gateway that verifies each signature over the whole path.
+/// A bucket behind a gateway that verifies each signature over the whole path.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bucket_below_a_path_keeps_the_contract() {
     let gateway = Gateway::start().await.unwrap();
@@ -227,7 +228,8 @@ async fn folders_go_with_their_last_object_and_come_back() {
     store.delete(&key("staging/job/1/b")).await.unwrap();
     assert!(!folder.path().join("staging").exists());
 
-    // Two that come and go under one folder at once: neither may lose an object to the other's tidying.
+    // Two objects are stored and deleted under one folder concurrently: neither may be lost to the
+    // other's removal of empty folders.
     let come_and_go = |name: &'static str| {
         let store = store.clone();
         tokio::spawn(async move {

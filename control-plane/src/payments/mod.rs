@@ -1,7 +1,8 @@
 //! Buying credits: offers to pay, and the credits of those that were paid, exactly once.
 //!
-//! Two providers: `local`, a payment page of our own that takes no money, for development and installs that bill elsewhere, and
-//! [`stripe`]. What is paid is entered by the ledger under the payment's own reference, in the transaction that marks it paid.
+//! There are two providers: `local`, a payment page of our own that takes no money, for development
+//! and installs that bill elsewhere, and [`stripe`]. The ledger enters the credits of a payment
+//! under the payment's own reference, in the transaction that marks it paid.
 
 pub mod auto_reload;
 pub mod stripe;
@@ -15,10 +16,10 @@ use crate::ledger::{self, Credits, LedgerError};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// Begins the last part of a payment page's address.
+/// Prefix of the last segment of a payment page's URL.
 pub const PAGE_PREFIX: &str = "cycpay_";
 
-/// How long a payment page is good.
+/// Lifetime of a payment page, in milliseconds.
 const LIFETIME_MS: i64 = DAY_MS;
 
 /// An offer to pay.
@@ -28,15 +29,15 @@ pub struct Payment {
     pub account_id: String,
     pub provider: Provider,
     pub pack: Pack,
-    /// Where a person pays at the provider, if not on our page.
+    /// URL of the provider's payment page, if the payment is not made on our page.
     pub checkout_url: Option<String>,
-    /// Credits whose money went back.
+    /// Credits whose money went back to the buyer.
     pub returned_credits: i64,
     pub state: PaymentState,
     pub created_at: UnixMs,
 }
 
-/// Who takes the money.
+/// The service that takes the money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     Local,
@@ -57,7 +58,7 @@ pub enum PaymentState {
     Open,
     Paid,
     Cancelled,
-    /// Open until its time was over.
+    /// The payment was not made before its offer expired.
     Expired,
 }
 
@@ -104,10 +105,11 @@ impl Payment {
     }
 }
 
-/// Payments of one account that may be open at once.
+/// Maximum number of open payments of one account.
 pub const OPEN_MAX: i64 = 50;
 
-/// Offers a pack to an account; `page` is the secret part of the payment page's address. `None` when [`OPEN_MAX`] are open.
+/// Offers a pack to an account and returns the payment's id, or `None` if [`OPEN_MAX`] payments are
+/// open. `page` is the secret part of the payment page's URL.
 pub async fn offer(
     tx: &mut Tx<'_>,
     provider: Provider,
@@ -140,15 +142,15 @@ pub async fn offer(
     Ok(Some(id))
 }
 
-/// The payment of a page.
+/// Returns the payment of a payment page.
 pub async fn find(db: &Database, page: &KeyHash, now: UnixMs) -> Result<Option<Payment>, sqlx::Error> {
     let sql = format!("select {COLUMNS} from payments where page_sha256 = $1");
     let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(page.as_str()).fetch_optional(&db.readers).await?;
     row.map(|row| Payment::read(&row, now)).transpose()
 }
 
-/// It was paid on our own page: its credits are entered. `false` when it was not open any more, or is not paid here; nothing is entered
-/// then.
+/// Marks a payment as paid on our own page and enters its credits. Returns false, and enters
+/// nothing, if the payment is no longer open or is not paid on our page.
 pub async fn pay(db: &Database, payment: &Payment, now: UnixMs) -> Result<bool, LedgerError> {
     let mut tx = db.begin().await?;
     if !end(&mut tx, payment, PaymentState::Paid, now).await? {
@@ -159,7 +161,7 @@ pub async fn pay(db: &Database, payment: &Payment, now: UnixMs) -> Result<bool, 
     Ok(true)
 }
 
-/// Enters the credits of a payment that this transaction marks paid.
+/// Enters the credits of a payment that this transaction marks as paid.
 async fn enter(
     tx: &mut Tx<'_>,
     id: &str,
@@ -174,7 +176,7 @@ async fn enter(
     Ok(())
 }
 
-/// It will not be paid on our own page. `false` when it was not open any more.
+/// Cancels a payment on our own page. Returns false if it was no longer open.
 pub async fn cancel(db: &Database, payment: &Payment, now: UnixMs) -> Result<bool, sqlx::Error> {
     let mut tx = db.begin().await?;
     let ended = end(&mut tx, payment, PaymentState::Cancelled, now).await?;
@@ -194,8 +196,8 @@ async fn end(tx: &mut Tx<'_>, payment: &Payment, state: PaymentState, now: UnixM
     Ok(ended.rows_affected() == 1)
 }
 
-/// It could not be opened at its provider, and nobody has its address: it counts as open no longer. Should money come all the same, it is
-/// credited.
+/// Cancels a payment that could not be opened at its provider, so that it no longer counts as open.
+/// Nobody has its URL. Should money arrive all the same, it is credited.
 pub async fn withdraw(db: &Database, payment_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
     let update =
         sqlx::query("update payments set state = 'cancelled', ended_at_ms = $1 where id = $2 and state = 'open'")
@@ -205,7 +207,7 @@ pub async fn withdraw(db: &Database, payment_id: &str, now: UnixMs) -> Result<()
     Ok(())
 }
 
-/// Remembers the session in which a person pays at Stripe.
+/// Stores the session in which a person pays at Stripe.
 pub async fn opened_at_stripe(
     db: &Database,
     payment_id: &str,
@@ -220,7 +222,7 @@ pub async fn opened_at_stripe(
     Ok(())
 }
 
-/// An account's payments, the newest first.
+/// Returns up to `limit` payments of an account, newest first.
 pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> Result<Vec<Payment>, sqlx::Error> {
     let sql =
         format!("select {COLUMNS} from payments where account_id = $1 order by created_at_ms desc, id desc limit $2");
@@ -244,7 +246,8 @@ mod tests {
         find(db, &page.hash(), NOW).await.expect("finds").expect("there")
     }
 
-    /// What would break the ledger: paying twice, at once, after cancelling, too late.
+    /// Cases that would break the ledger: paying twice, at the same time, after
+    /// cancelling, too late.
     #[tokio::test(flavor = "multi_thread")]
     async fn credits_come_once_however_often_it_is_paid() {
         for db in databases().await {

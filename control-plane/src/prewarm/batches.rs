@@ -1,6 +1,6 @@
 //! Batches and their rows in the database.
 
-use super::Wish;
+use super::PrewarmItem;
 use crate::catalog::Catalog;
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
@@ -9,14 +9,14 @@ use cyclorama_core::{Paint, View};
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-/// Rows of one insert statement: five parameters each, and SQLite takes 32,766.
+/// Rows of one insert statement: each has five parameters, and SQLite accepts 32,766.
 const INSERT_ROWS: usize = 500;
 
 cyclorama_core::named_enum! {
     pub enum BatchState { Running = "running", Paused = "paused", Cancelled = "cancelled", Done = "done" }
 }
 
-/// What an operator tells a batch.
+/// An operator's order to a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Pause,
@@ -25,7 +25,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The states it is taken in, and the one it leads to.
+    /// Returns the states in which the order is accepted, and the state that it leads to.
     const fn step(self) -> (&'static [BatchState], BatchState) {
         match self {
             Order::Pause => (&[BatchState::Running, BatchState::Paused], BatchState::Paused),
@@ -39,9 +39,9 @@ impl Order {
 pub enum BatchError {
     #[error("there is no batch `{0}`")]
     Unknown(String),
-    #[error("the batch is {0} and stays so")]
+    #[error("the batch is {0} and cannot be changed any more")]
     Over(BatchState),
-    #[error("the database does not answer")]
+    #[error("the database did not respond")]
     Database(#[from] sqlx::Error),
 }
 
@@ -64,13 +64,13 @@ impl Batch {
         self.waiting + self.queued + self.done + self.failed
     }
 
-    /// How much of it is over, one way or the other.
+    /// Returns the percentage of rows that are done or failed.
     pub fn percent(&self) -> i64 {
         (self.done + self.failed) * 100 / self.rows().max(1)
     }
 }
 
-/// A row as its report shows it.
+/// A row as the batch's report shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub position: i64,
@@ -85,7 +85,7 @@ pub struct Row {
 pub(super) struct OpenRow {
     pub batch_id: String,
     pub position: i64,
-    pub wish: Wish,
+    pub wish: PrewarmItem,
 }
 
 const BATCH_SELECT: &str = "select b.id, b.name, b.state, b.budget_percent, b.created_at_ms, b.changed_at_ms,
@@ -114,12 +114,12 @@ impl Batch {
         })
     }
 
-    /// Writes a running batch of these wishes. Returns its id.
+    /// Creates a running batch of these wishes and returns its id.
     pub async fn create(
         database: &Database,
         catalog: &Catalog,
         name: &str,
-        wishes: &[Wish],
+        wishes: &[PrewarmItem],
         budget_percent: i64,
         now: UnixMs,
     ) -> Result<String, sqlx::Error> {
@@ -141,9 +141,10 @@ impl Batch {
         Ok(id)
     }
 
-    /// All batches, those that were made last first.
+    /// Returns up to `limit` batches, newest first.
     pub async fn list(database: &Database, limit: i64) -> Result<Vec<Batch>, sqlx::Error> {
-        // Chosen before their rows are counted: the console asks every few seconds.
+        // Select the batches before counting their rows, because the console
+        // polls every few seconds.
         let latest = "(select * from prewarm_batches order by created_at_ms desc, id desc limit $1)";
         let sql =
             format!("{BATCH_SELECT} {latest} {BATCH_JOIN} {BATCH_GROUP} order by b.created_at_ms desc, b.id desc");
@@ -157,7 +158,8 @@ impl Batch {
         row.map(|row| Batch::read(&row)).transpose()?.ok_or_else(|| BatchError::Unknown(id.chars().take(60).collect()))
     }
 
-    /// Tells a batch to pause, to go on or to stop for good.
+    /// Pauses, resumes or cancels a batch. Fails with [`BatchError::Over`] if the batch's state
+    /// does not allow the order.
     pub async fn order(database: &Database, id: &str, order: Order, now: UnixMs) -> Result<Batch, BatchError> {
         let (from, to) = order.step();
         let from: Vec<String> = from.iter().map(|state| format!("'{state}'")).collect();
@@ -174,7 +176,7 @@ impl Batch {
         }
     }
 
-    /// Rows from a position on, in order.
+    /// Returns up to `limit` rows after the position `after`, in order.
     pub async fn report(database: &Database, id: &str, after: i64, limit: i64) -> Result<Vec<Row>, sqlx::Error> {
         let rows = sqlx::query(
             "select position, vehicle_key, view, colors, state, failure_kind, failure_detail from prewarm_rows
@@ -200,7 +202,7 @@ impl Batch {
         rows.iter().map(read).collect()
     }
 
-    /// Batches that have something to feed, the oldest first.
+    /// Returns the ids and budget percentages of the running batches, oldest first.
     pub(super) async fn running(database: &Database) -> Result<Vec<(String, i64)>, sqlx::Error> {
         let rows = sqlx::query(
             "select id, budget_percent from prewarm_batches where state = 'running' order by created_at_ms, id",
@@ -210,7 +212,7 @@ impl Batch {
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 
-    /// A running batch without a row that waits or is queued is done.
+    /// Marks the running batches as done that have no waiting or queued row.
     pub(super) async fn finish(database: &Database, now: UnixMs) -> Result<(), sqlx::Error> {
         let sql = "update prewarm_batches set state = 'done', changed_at_ms = $1 where state = 'running' and not exists (
                        select 1 from prewarm_rows r where r.batch_id = prewarm_batches.id and r.state in ('waiting', 'queued'))";
@@ -223,7 +225,7 @@ async fn insert_rows(
     catalog: &Catalog,
     batch_id: &str,
     first: usize,
-    wishes: &[Wish],
+    wishes: &[PrewarmItem],
     now: UnixMs,
 ) -> Result<(), sqlx::Error> {
     // $1 to $3 are the same for every row.
@@ -249,7 +251,7 @@ async fn insert_rows(
     Ok(())
 }
 
-/// Rows of a state: of one batch, or of all.
+/// Returns up to `limit` rows in a state, of one batch or of all batches.
 pub(super) async fn open_rows(
     database: &Database,
     state: &str,
@@ -280,12 +282,13 @@ pub(super) async fn open_rows(
                 .map_err(|error| unreadable("vehicle", error.to_string()))?;
             let colours: Vec<Paint> = colours_of(row.try_get("colors")?, "prewarm_rows.colors", &batch_id)?;
             let position = row.try_get("position")?;
-            Ok(OpenRow { batch_id, position, wish: Wish { vehicle, view, colours } })
+            Ok(OpenRow { batch_id, position, wish: PrewarmItem { vehicle, view, colours } })
         })
         .collect()
 }
 
-/// Moves a row on, if it is still where it was. `failure`: kind and detail.
+/// Moves a row from state `from` to state `to`, if it is still in `from`.
+/// `failure` is kind and detail.
 pub(super) async fn step(
     database: &Database,
     row: &OpenRow,

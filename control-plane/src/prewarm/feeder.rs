@@ -1,7 +1,8 @@
-//! Feeds rows of running batches to the render queue, a few at a time, and writes down what became of those it fed.
+//! Feeds rows of running batches to the render queue, a few at a time, and records the
+//! results of those it fed.
 //!
-//! Every process has a feeder. They may do the same row at the same moment: the queue has one live job for each vehicle and view, and rows
-//! move on by guarded updates.
+//! Every process has a feeder. They may process the same row at the same moment: the queue has one
+//! live job for each vehicle and view, and rows change state by guarded updates.
 
 use super::batches::{self, Batch, OpenRow};
 use crate::app::App;
@@ -12,12 +13,13 @@ use std::time::Duration;
 
 const TICK: Duration = Duration::from_secs(1);
 
-/// How long a row may stay in the queue before it goes back to its batch: behind people who wait it can take long.
+/// Longest time that a row may stay in the queue before it goes back to its batch, in milliseconds:
+/// it can take long behind the requests of people who wait.
 const QUEUED_MS_MAX: i64 = 60 * 60_000;
 
-/// Hands rows of batches to the queue, until the task is aborted.
+/// Starts the task that feeds rows of batches to the queue. It runs until it is aborted.
 pub fn start(app: App) -> tokio::task::JoinHandle<()> {
-    every(TICK, "prewarming waits", app, |app| async move { feed(&app).await })
+    every(TICK, "a prewarming batch could not be read; it is retried", app, |app| async move { feed(&app).await })
 }
 
 async fn feed(app: &App) -> Result<(), sqlx::Error> {
@@ -37,16 +39,16 @@ async fn feed(app: &App) -> Result<(), sqlx::Error> {
         }
         for row in batches::open_rows(&app.db, "waiting", Some(&batch_id), room).await? {
             match queue(app, &row, budget_percent).await? {
-                Fed::Queued => room -= 1,
-                Fed::AlreadyThere => {}
-                Fed::NotNow => break,
+                FeedOutcome::Queued => room -= 1,
+                FeedOutcome::AlreadyThere => {}
+                FeedOutcome::NotNow => break,
             }
         }
     }
     Batch::finish(&app.db, app.clock.now()).await
 }
 
-/// Whether the row has left the queue.
+/// Updates a queued row from the state of its render. Returns true if the row has left the queue.
 async fn settle(app: &App, row: &OpenRow) -> Result<bool, sqlx::Error> {
     let now = app.clock.now();
     let home = app.pictures.looks.home_ahead(&row.wish.vehicle, row.wish.view).await?.to_string();
@@ -54,35 +56,36 @@ async fn settle(app: &App, row: &OpenRow) -> Result<bool, sqlx::Error> {
         Progress::Done => ("done", None),
         Progress::Failed { kind, detail } => ("failed", Some((kind, detail))),
         Progress::Making => return Ok(false),
-        // Its job was dropped.
+        // The row's job was dropped.
         Progress::Nowhere => ("waiting", None),
     };
     batches::step(&app.db, row, "queued", to, failure, now).await?;
     Ok(true)
 }
 
-enum Fed {
+enum FeedOutcome {
     Queued,
     AlreadyThere,
-    /// The queue is full, or the budget of the day is used up for such work: later.
+    /// The queue is full, or the day's budget for prewarming is used up; the row
+    /// is tried again later.
     NotNow,
 }
 
-async fn queue(app: &App, row: &OpenRow, budget_percent: i64) -> Result<Fed, sqlx::Error> {
+async fn queue(app: &App, row: &OpenRow, budget_percent: i64) -> Result<FeedOutcome, sqlx::Error> {
     let now = app.clock.now();
     let wish = &row.wish;
     let home = app.pictures.looks.home_ahead(&wish.vehicle, wish.view).await?;
     let vehicle = app.pictures.looks.drawn(&home, &wish.vehicle);
     let variants: Vec<Variant> =
         wish.colours.iter().map(|paint| Variant::new(home.clone(), wish.view, *paint)).collect();
-    let wanted = app.renders.want_ahead(&vehicle, &variants, budget_percent, now.0 + QUEUED_MS_MAX);
+    let wanted = app.renders.prewarm(&vehicle, &variants, budget_percent, now.0 + QUEUED_MS_MAX);
     let (to, fed) = match wanted.await {
-        Ok(true) => ("done", Fed::AlreadyThere),
-        Ok(false) => ("queued", Fed::Queued),
-        Err(RenderError::AtCapacity { .. } | RenderError::BudgetSpent { .. }) => return Ok(Fed::NotNow),
+        Ok(true) => ("done", FeedOutcome::AlreadyThere),
+        Ok(false) => ("queued", FeedOutcome::Queued),
+        Err(RenderError::AtCapacity { .. } | RenderError::BudgetSpent { .. }) => return Ok(FeedOutcome::NotNow),
         Err(error) => {
-            tracing::warn!(vehicle = wish.vehicle.key(), view = %wish.view, error = &error as &dyn std::error::Error, "a row could not be queued");
-            return Ok(Fed::NotNow);
+            tracing::warn!(vehicle = wish.vehicle.key(), view = %wish.view, error = &error as &dyn std::error::Error, "a row of a prewarming batch could not be enqueued");
+            return Ok(FeedOutcome::NotNow);
         }
     };
     batches::step(&app.db, row, "waiting", to, None, now).await?;

@@ -1,21 +1,21 @@
-//! Which years of a model look alike, as a plan asks it.
+//! The looks of models during one plan: the years of a model that share their images.
 
 use crate::catalog::{Catalog, Look};
 use cyclorama_core::{BodyClass, Vehicle, VehicleKey};
 use std::collections::HashMap;
 
-/// The looks of models, each looked at once: a plan names many years of one model.
+/// The looks of models. Each model is looked up once, because a plan names many years of one model.
 #[derive(Default)]
 pub struct Looks(HashMap<(String, String, BodyClass), Vec<Look>>);
 
 impl Looks {
-    /// The years that look like the vehicle, itself among them.
+    /// Returns the years that have the same look as the vehicle, including its own.
     pub fn years_alike(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> Vec<VehicleKey> {
         let own = catalog.key_of(vehicle);
         self.of(catalog, vehicle).map_or_else(|| vec![own], |look| look.keys.clone())
     }
 
-    /// The id of a vehicle's look.
+    /// Returns the id of a vehicle's look.
     pub fn id(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> String {
         self.of(catalog, vehicle).map_or_else(|| catalog.look(vehicle).id, |look| look.id.clone())
     }

@@ -1,8 +1,10 @@
-//! Prewarming: pictures that an operator wants rendered before anybody asks. A batch is a list of rows, one for each vehicle and view with
-//! its colours; the `feeder` hands a few at a time to the render queue, behind everybody who waits, and inside a share of the day's budget.
+//! Prewarming: images that an operator wants rendered before anybody requests them. A batch is a
+//! list of rows, one for each vehicle and view with its colours. The `feeder` gives a few at a
+//! time to the render queue, behind all requests that somebody waits for, and within a percentage
+//! of the day's budget.
 //!
-//! All state is in the database, so a batch survives restarts of everything. What exists is never rendered again, because the queue is
-//! asked for variants, not for jobs (`renders::queue`).
+//! All state is in the database, so that a batch survives restarts of everything. Existing images
+//! are never rendered again, because the queue takes variants, not jobs (`renders::queue`).
 
 mod batches;
 mod feeder;
@@ -17,14 +19,15 @@ pub use request::Request;
 
 use cyclorama_core::{Paint, Vehicle, View};
 
-/// Rows of one batch: a hundred thousand diffusion passes are more than a day of a large farm.
+/// Maximum number of rows in one batch: a hundred thousand diffusion passes are more than a
+/// day of a large farm.
 pub const ROWS_MAX: usize = 100_000;
 
 /// A vehicle and view in some colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub struct PrewarmItem {
     pub vehicle: Vehicle,
     pub view: View,
-    /// In the order of the specification, each once.
+    /// In the order of the specification, without duplicates.
     pub colours: Vec<Paint>,
 }

@@ -1,6 +1,6 @@
-//! What a batch would come to: how much of it exists, how long the rest takes, and what it costs.
+//! The estimate for a batch: how much of it exists, how long the rest takes, and how much it costs.
 
-use super::Wish;
+use super::PrewarmItem;
 use super::looks::Looks;
 use super::request::{Request, RequestError, Wishes};
 use crate::app::App;
@@ -10,38 +10,40 @@ use crate::renders::Existing;
 use cyclorama_core::VehicleKey;
 use serde::Serialize;
 
-/// A cold render on a node of which nothing is known yet.
+/// Assumed duration of a cold render, in seconds, if no recent render was measured.
 const RENDER_SECONDS_DEFAULT: f64 = 4.0;
 
-/// Which request of a list means nothing, and why. Counted from 1.
+/// Error of a plan: a request of a list that cannot be understood, with its number (counted from
+/// 1), or the database.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("request {number}: {error}")]
     Request { number: usize, error: RequestError },
-    #[error("the database does not answer")]
+    #[error("the database did not respond")]
     Database(#[from] sqlx::Error),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
-    /// Vehicles and views.
+    /// Number of pairs of vehicle and view.
     pub rows: usize,
     pub pictures: usize,
-    /// Pictures that exist.
+    /// Number of images that exist already.
     pub cached_pictures: usize,
-    /// Diffusion passes: vehicles and views of which nothing exists yet.
+    /// Number of diffusion passes: vehicles and views of which nothing exists yet.
     pub cold_renders: usize,
-    /// Vehicles and views of which only colours are missing: paint alone, free.
+    /// Number of vehicles and views of which only colours are missing. They are only
+    /// painted, which is free.
     pub paint_jobs: usize,
     pub cost_usd: f64,
-    /// Of the day's whole budget.
+    /// Percentage of the day's whole budget.
     pub percent_of_a_day: Option<f64>,
-    /// With the nodes that are there now; absent without one.
+    /// Duration with the nodes that are connected now; absent if there are none.
     pub minutes: Option<f64>,
 }
 
-/// The vehicles and views that requests mean together.
-pub fn wishes(catalog: &Catalog, requests: &[Request]) -> Result<Vec<Wish>, PlanError> {
+/// Returns the vehicles and views that the requests name together.
+pub fn wishes(catalog: &Catalog, requests: &[Request]) -> Result<Vec<PrewarmItem>, PlanError> {
     let mut wishes = Wishes::default();
     for (place, request) in requests.iter().enumerate() {
         wishes.add(catalog, request).map_err(|error| PlanError::Request { number: place + 1, error })?;
@@ -50,7 +52,7 @@ pub fn wishes(catalog: &Catalog, requests: &[Request]) -> Result<Vec<Wish>, Plan
 }
 
 impl Plan {
-    pub async fn of(app: &App, wishes: &[Wish]) -> Result<Plan, PlanError> {
+    pub async fn of(app: &App, wishes: &[PrewarmItem]) -> Result<Plan, PlanError> {
         let mut plan = Plan {
             rows: wishes.len(),
             pictures: wishes.iter().map(|wish| wish.colours.len()).sum(),
@@ -85,7 +87,8 @@ impl Plan {
         let nodes = app.renders.node_counts().await?.alive;
         if nodes > 0 {
             let seconds = app.renders.render_seconds().await?.unwrap_or(RENDER_SECONDS_DEFAULT);
-            // A node renders one after the other; paint is a tenth of it and runs beside.
+            // A node renders one job after the other; a paint job takes a tenth of a
+            // render and runs beside it.
             let work = plan.cold_renders as f64 + plan.paint_jobs as f64 / 10.0;
             plan.minutes = Some(work * seconds / nodes as f64 / 60.0);
         }

@@ -1,7 +1,8 @@
-//! What a line of a list means: which vehicles, views and colours. Pure; the catalog is passed in.
+//! Parses a line of a list into vehicles, views and colours. It has no side effects; the
+//! catalog is passed in.
 
 use super::looks::Looks;
-use super::{ROWS_MAX, Wish};
+use super::{PrewarmItem, ROWS_MAX};
 use crate::catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Make, Model, VehicleId, body_of_word};
 use cyclorama_core::{BodyClass, Colour, Paint, Vehicle, View};
 use serde::{Deserialize, Serialize};
@@ -9,8 +10,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A line of a list, or a query: `make`, or `vehicle` in its place. What is left out of `model` and `years` is all of them; of `body`,
-/// `views` and `colors` the usual one.
+/// A line of a list, or a query, with `make` or with `vehicle` in its place. If `model` or `years`
+/// is absent, all of them are meant; if `body`, `views` or `colors` is absent, the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -19,23 +20,24 @@ pub struct Request {
     pub make: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// A permanent id of make, model and body, in their place.
+    /// A permanent id that stands for make, model and body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vehicle: Option<String>,
-    /// A word for a body, `all`, or the usual one of each year. Years in which a model did not have it are passed over.
+    /// A word for a body, `all`, or absent for the default body of each year. Years in which a
+    /// model did not have the body are skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// `2018`, `2015..2024` or both ends alone (`2015..`), separated by commas; `all`.
+    /// `2018`, `2015..2024` or a range with one end (`2015..`), separated by commas; or `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub years: Option<String>,
-    /// Names separated by commas; `all`.
+    /// Names separated by commas, or `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub views: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub colors: Option<String>,
 }
 
-/// Why a request means nothing. `parameter` is the member to change.
+/// The reason why a request cannot be understood. `parameter` is the member to change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct RequestError {
@@ -47,19 +49,20 @@ fn wrong(parameter: &'static str, detail: impl Into<String>) -> RequestError {
     RequestError { parameter, detail: detail.into() }
 }
 
-/// What several requests come to together: one wish for each vehicle and view, in the order in which they were first asked for.
+/// The combination of several requests: one wish for each vehicle and view, in the order in which
+/// they were first requested.
 #[derive(Default)]
 pub struct Wishes {
-    wishes: Vec<Wish>,
+    wishes: Vec<PrewarmItem>,
     places: BTreeMap<(String, View), usize>,
 }
 
 impl Wishes {
-    pub fn into_inner(self) -> Vec<Wish> {
+    pub fn into_inner(self) -> Vec<PrewarmItem> {
         self.wishes
     }
 
-    /// Adds what a request means. An error leaves some of it added.
+    /// Adds the vehicles and views of a request. If it fails, some of them may have been added.
     pub fn add(&mut self, catalog: &Catalog, request: &Request) -> Result<(), RequestError> {
         let views = named::<View>("views", request.views.as_deref(), View::ALL)?;
         let colours = named::<Colour>("colors", request.colors.as_deref(), Colour::ALL)?;
@@ -87,7 +90,7 @@ impl Wishes {
         }
     }
 
-    /// Years that look alike are one wish, of the year that was named first.
+    /// Adds one wish. Years with the same look become one wish, for the year that was named first.
     fn wish(&mut self, vehicle: &Vehicle, look_id: &str, view: View, colours: &[Paint]) -> Result<(), RequestError> {
         let place = *self.places.entry((look_id.to_owned(), view)).or_insert(self.wishes.len());
         if let Some(wish) = self.wishes.get_mut(place) {
@@ -97,14 +100,14 @@ impl Wishes {
             return Ok(());
         }
         if self.wishes.len() >= ROWS_MAX {
-            return Err(wrong("requests", format!("more than {ROWS_MAX} vehicles and views; make several batches")));
+            return Err(wrong("requests", format!("more than {ROWS_MAX} vehicles and views; use several batches")));
         }
-        self.wishes.push(Wish { vehicle: vehicle.clone(), view, colours: colours.to_vec() });
+        self.wishes.push(PrewarmItem { vehicle: vehicle.clone(), view, colours: colours.to_vec() });
         Ok(())
     }
 }
 
-/// The models that a request names, and which of their bodies.
+/// The models that a request names, and which of their bodies it means.
 struct Named<'a> {
     make: &'a Make,
     models: Vec<&'a Model>,
@@ -113,12 +116,12 @@ struct Named<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Bodies {
-    /// The one that a model usually has in a year.
+    /// The default body of a model in a year.
     Usual,
     All,
-    /// This one, or the one of a model that the same words mean.
+    /// This body, or that of a model which the same words mean.
     Like(BodyClass),
-    /// Of an id: this very one.
+    /// Exactly this body, given by an id.
     Only(BodyClass),
 }
 
@@ -127,7 +130,7 @@ fn named_vehicles<'a>(catalog: &'a Catalog, request: &Request) -> Result<Named<'
     if let Some(id) = request.vehicle.as_deref().map(str::trim).filter(|id| !id.is_empty()) {
         for (name, value) in [("make", &request.make), ("model", &request.model), ("body", &request.body)] {
             if given(value) {
-                return Err(wrong(name, format!("`{name}` does not go with `vehicle`, which says it")));
+                return Err(wrong(name, format!("`{name}` cannot be used with `vehicle`, which contains it")));
             }
         }
         let none = || wrong("vehicle", format!("the catalog has no vehicle `{}`", shortened(id)));
@@ -145,7 +148,7 @@ fn named_vehicles<'a>(catalog: &'a Catalog, request: &Request) -> Result<Named<'
         None | Some("") => Bodies::Usual,
         Some("all") => Bodies::All,
         Some(word) => {
-            let none = || wrong("body", format!("`{}` is no body", shortened(word)));
+            let none = || wrong("body", format!("`{}` is not a body", shortened(word)));
             Bodies::Like(body_of_word(word).ok_or_else(none)?)
         }
     };
@@ -174,7 +177,7 @@ fn subject(request: &Request) -> String {
 
 fn years(text: Option<&str>) -> Result<Vec<RangeInclusive<u16>>, RequestError> {
     let Some(text) = text.filter(|text| !matches!(text.trim(), "" | "all")) else { return Ok(vec![0..=u16::MAX]) };
-    let refuse = || wrong("years", format!("`{}` is no year: 2018, 2015..2024 or all", shortened(text)));
+    let refuse = || wrong("years", format!("`{}` is not a year: write 2018, 2015..2024 or all", shortened(text)));
     let end = |text: &str, open: u16| match text.trim() {
         "" => Ok(open),
         text => text.parse().map_err(|_| refuse()),
@@ -229,7 +232,7 @@ mod tests {
         }
     }
 
-    fn added(requests: &[Request]) -> Result<Vec<Wish>, RequestError> {
+    fn added(requests: &[Request]) -> Result<Vec<PrewarmItem>, RequestError> {
         let catalog = Catalog::embedded().expect("the built-in release");
         let mut wishes = Wishes::default();
         requests.iter().try_for_each(|request| wishes.add(&catalog, request))?;
@@ -242,7 +245,7 @@ mod tests {
             ("2018", "", "", 1, 1),
             ("2018", "all", "", 6, 6),
             ("2018", "front, side", "red,white,red", 2, 4),
-            // The tenth generation came in 2016: years that look alike are one row.
+            // The tenth generation came in 2016: years with the same look are one row.
             ("2015..2018", "", "all", 2, 30),
             ("2015,2017..2018", "", "", 2, 2),
             ("..2015,2015", "rear", "", added(&[request("honda", "civic", "..2015", "rear", "")]).unwrap().len(), 0),
@@ -302,7 +305,7 @@ mod tests {
             (request("nobody", "", "", "", ""), "make", "nobody"),
             (request("honda", "no-such-thing", "", "", ""), "model", "no-such-thing"),
             (request("honda", "civic", "1901", "", ""), "years", "honda civic was not made"),
-            (request("honda", "civic", "soon", "", ""), "years", "`soon` is no year"),
+            (request("honda", "civic", "soon", "", ""), "years", "`soon` is not a year"),
             (request("honda", "civic", "2018", "below", ""), "views", "below"),
             (request("honda", "civic", "2018", "", "mauve"), "colors", "mauve"),
         ] {

@@ -1,18 +1,19 @@
-//! The light layers of a vehicle and view: their row, and the object that it names.
+//! The layers of a vehicle and view: their row, and the object that the row names.
 
 use crate::objects::{InvalidKey, ObjectKey, keys};
 use cyclorama_core::View;
 use sqlx::{AnyConnection, Row};
 
-/// What is stored of a vehicle and view.
+/// The stored layers of a vehicle and view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoredLayers {
     pub key: ObjectKey,
-    /// Of the object's bytes, lower-case hex.
+    /// SHA-256 of the object's bytes, in lower-case hex.
     pub sha256: String,
 }
 
-/// The layers of a vehicle and view in a revision; `None` when those are not the ones that are kept.
+/// Returns the layers of a vehicle and view in a revision, or `None` when other layers, or none,
+/// are stored.
 pub(super) async fn find(
     connection: &mut AnyConnection,
     vehicle_key: &str,
@@ -28,7 +29,8 @@ pub(super) async fn find(
     Ok(Some(StoredLayers { key, sha256 }))
 }
 
-/// The name of a row's object. Rows that an older version wrote name theirs by revision alone.
+/// Returns the key of a row's object. A row that an older version wrote names its object by
+/// revision alone.
 fn key(
     vehicle_key: &str,
     view: View,

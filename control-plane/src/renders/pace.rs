@@ -1,63 +1,68 @@
-//! How fast the farm works, as measured, and what that means for somebody who wants to wait.
+//! The measured speed of the farm, and from it the time that a new request would have to wait.
 
 use super::lane::Lane;
 use crate::clock::UnixMs;
 use std::time::Duration;
 
-/// Of the farm, what a lane is thought to have at least.
+/// Lower bound of the ratio of the farm's capacity that is assumed to be left for a lane.
 const LEFT_MIN: f64 = 0.02;
 
-/// Over how long what lanes are given is averaged.
+/// Time constant of the moving average of jobs handed out per lane, in milliseconds.
 const GIVEN_OVER_MS: f64 = 60_000.0;
 
-/// The longest that anybody is told to stay away.
+/// Maximum of `Retry-After`, in seconds.
 const RETRY_AFTER_SECONDS_MAX: f64 = 600.0;
 
-/// What a client is told where nothing has been measured.
+/// `Retry-After` where nothing has been measured, in seconds.
 pub(super) const RETRY_AFTER_SECONDS_USUAL: u64 = 15;
 
-/// Leases that are held at once, and how long one takes.
+/// The farm's speed: how many leases it holds at once, and how long one takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// Of all nodes that are given work.
+    /// Slots of all nodes that may take jobs.
     pub slots: i64,
     pub seconds_per_job: f64,
 }
 
 impl Pace {
-    /// What the farm does in so many seconds.
+    /// Returns the number of jobs that the farm does in `seconds`.
     pub fn jobs_within(self, seconds: f64) -> f64 {
         self.slots as f64 * seconds / self.seconds_per_job.max(0.001)
     }
 
-    /// Until a picture is there that so many jobs go before: whole rounds of what lanes above leave of the farm, and its own.
-    /// `above_per_second`: jobs that the lanes above its own are given, which will go before it, too.
+    /// Returns the seconds until a new job is done that has `jobs_ahead` others before it: the time
+    /// of those jobs on the part of the farm that higher lanes leave, and the time of the job
+    /// itself. `above_per_second` is the rate at which jobs of higher lanes are handed out, which
+    /// will go before the new job, too.
     pub fn seconds_until_done(self, jobs_ahead: i64, above_per_second: f64) -> f64 {
         let left = (1.0 - above_per_second / self.jobs_within(1.0)).max(LEFT_MIN);
         (jobs_ahead as f64 / (self.slots.max(1) as f64 * left) + 1.0) * self.seconds_per_job
     }
 
-    /// `None`: it will be there in time. Else when it would be, if things go on like this: whole seconds, at least one.
+    /// Returns `None` if a new job would be done within `wait`. Otherwise returns how many seconds
+    /// too late it would be done at the present rates, as whole seconds from 1 to
+    /// [`RETRY_AFTER_SECONDS_MAX`].
     pub fn refuse(self, jobs_ahead: i64, above_per_second: f64, wait: Duration) -> Option<u64> {
         let late_seconds = self.seconds_until_done(jobs_ahead, above_per_second) - wait.as_secs_f64();
         (late_seconds > 0.0).then(|| late_seconds.ceil().clamp(1.0, RETRY_AFTER_SECONDS_MAX) as u64)
     }
 }
 
-/// Jobs a second that each lane was given by this process lately.
+/// Jobs per second that this process lately handed out of each lane.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct LaneRates {
     at_ms: i64,
     per_second: [f64; Lane::ALL.len()],
 }
 
-impl Given {
+impl LaneRates {
+    /// Counts a job of `lane` that was handed out now.
     pub fn note(&mut self, lane: Lane, now: UnixMs) {
         self.decay(now);
         self.per_second[lane as usize] += 1000.0 / GIVEN_OVER_MS;
     }
 
-    /// To the lanes above.
+    /// Returns the rate of all lanes above `lane`, in jobs per second.
     pub fn above(&mut self, lane: Lane, now: UnixMs) -> f64 {
         self.decay(now);
         self.per_second[lane as usize + 1..].iter().sum()
@@ -88,7 +93,8 @@ mod tests {
             (1, 0.2, 400, 0.0, None),
             (1, 130.0, 0, 0.0, Some(10)),
             (1, 5.0, 100_000, 0.0, Some(600)),
-            // Three quarters of the farm go to lanes above: what is ahead takes four times as long.
+            // Three quarters of the farm go to lanes above, so the jobs ahead take four times as
+            // long.
             (1, 5.0, 5, 0.15, None),
             (1, 5.0, 6, 0.15, Some(5)),
             (1, 5.0, 0, 9.0, None),
@@ -100,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_lanes_are_given_is_remembered_for_a_minute() {
-        let mut given = Given::default();
+        let mut given = LaneRates::default();
         let second = |n: i64| UnixMs(1_000_000 + n * 1000);
         for n in 0..600 {
             given.note(Lane::Interactive, second(n));

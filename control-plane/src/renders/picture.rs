@@ -1,32 +1,34 @@
-//! A picture that exists, and why there is none.
+//! A rendered image that exists, and the errors that say why there is none.
 
-use super::rules::Share;
+use super::rules::BudgetScope;
 use std::sync::Arc;
 
-/// A picture that exists.
+/// A rendered image that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
+pub struct RenderedImage {
     pub render_id: String,
     pub revision: i64,
     pub master_sha256: String,
 }
 
+/// The reasons why there is no rendered image.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RenderError {
     #[error("the render failed ({kind}): {detail}")]
     Failed { kind: String, detail: String },
     #[error("no picture within the time a request waits")]
     TooLate,
-    /// The queue is full, or would take longer than the request may wait. Then it makes sense to come back.
+    /// The queue is full, or the job would be done later than the request may wait. The client may
+    /// retry after `retry_after_seconds`.
     #[error("too many renders are waiting")]
     AtCapacity { retry_after_seconds: u64 },
     #[error("the day's render budget is spent")]
     BudgetSpent {
         reset_at_ms: i64,
-        /// What of it is spent.
-        share: Share,
+        /// The limit that is reached.
+        share: BudgetScope,
     },
-    #[error("the database does not answer")]
+    #[error("the database did not answer")]
     Database(#[source] Arc<sqlx::Error>),
 }
 

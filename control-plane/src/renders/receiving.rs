@@ -1,5 +1,9 @@
-//! What nodes keep this process busy with for a while, uploads and requests for work: one at a time of each thing, so
-//! many of each node token, and so many of all. The newer one of a thing ends the older, because a node whose connection died sends again long before this end notices.
+//! Limits on requests of nodes that keep this process busy for a while: uploads and requests for
+//! work.
+//!
+//! One request at a time is allowed for each object or node, a maximum for each node token, and a
+//! maximum for all. A newer request for the same object or node ends the older one, because a node
+//! whose connection died sends again long before this end notices.
 
 use crate::objects::ObjectKey;
 use std::collections::HashMap;
@@ -9,31 +13,34 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Each has a file open and a piece of its body in memory. A node sends six at once for each of its jobs.
+/// Maximum number of concurrent uploads. Each has a file open and a piece of its body in memory. A
+/// node sends six at once for each of its jobs.
 const AT_ONCE: usize = 256;
 
-/// How many of them the nodes of one token may have: those of another token always find places.
+/// Maximum number of concurrent uploads by the nodes of one token, so that nodes of another token
+/// always find room.
 const AT_ONCE_OF_ONE_TOKEN: usize = AT_ONCE / 2;
 
-/// How long an upload waits for its place. Nodes that are refused try again with growing pauses.
+/// The longest time that an upload waits for its place. Nodes that are refused retry with growing
+/// pauses.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// How long a request for work waits for its place: until the older one of its node has ended. It has a turn meanwhile
-/// that others may need.
+/// The longest time that a request for work waits for its place, which is until the older request
+/// of its node has ended. It meanwhile holds a permit that other requests may need.
 const POLL_WAIT_MAX: Duration = Duration::from_millis(100);
 
-/// Why one more found no place, or lost it.
+/// The reasons why a request found no place, or lost its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoPlace {
     TooMany,
-    /// A newer one of the same thing has begun.
+    /// A newer request for the same object or node has begun.
     Replaced,
 }
 
-/// Uploads, by the object.
+/// Places for uploads, by the object's key.
 pub(super) type Receiving = Busy<ObjectKey>;
 
-/// Requests for work, by the token and the node.
+/// Places for requests for work, by the token and the node.
 pub(super) type Polls = Busy<(String, String)>;
 
 /// The places for one kind of request.
@@ -48,9 +55,9 @@ pub(super) struct Busy<K: Eq + Hash> {
 #[derive(Debug)]
 struct State<K> {
     next: u64,
-    /// The latest one of each thing.
+    /// The latest request for each key.
     latest: HashMap<K, (u64, CancellationToken)>,
-    /// The places of each token that has one under way.
+    /// The places of each token that has a request under way.
     of_tokens: HashMap<String, Weak<Semaphore>>,
 }
 
@@ -60,7 +67,7 @@ impl Default for Receiving {
     }
 }
 
-/// One's place; given back when it is dropped.
+/// The place of one request, which is given back when it is dropped.
 #[derive(Debug)]
 pub(super) struct Place<'a, K: Clone + Eq + Hash> {
     busy: &'a Busy<K>,
@@ -71,7 +78,7 @@ pub(super) struct Place<'a, K: Clone + Eq + Hash> {
 }
 
 impl<K: Clone + Eq + Hash> Place<'_, K> {
-    /// Resolves when a newer one of the same thing has begun.
+    /// Resolves when a newer request for the same key has begun.
     pub async fn replaced(&self) {
         self.replaced.cancelled().await;
     }
@@ -91,7 +98,8 @@ impl<K: Clone + Eq + Hash> Drop for Place<'_, K> {
 }
 
 impl Polls {
-    /// For so many of one token. How many there are of all is bounded by the turns of nodes' requests.
+    /// Allows `of_one_token` requests for each token. The permits of nodes' requests bound the
+    /// total.
     pub fn of_one_token(of_one_token: usize) -> Self {
         Busy::new(Semaphore::MAX_PERMITS, of_one_token, POLL_WAIT_MAX)
     }
@@ -103,11 +111,14 @@ impl<K: Clone + Eq + Hash> Busy<K> {
         Busy { all: Arc::new(Semaphore::new(at_once)), of_one_token, wait_max, state: Mutex::new(state) }
     }
 
-    /// Ends an older one of the same thing, and waits for a place. Refused when none becomes free in time.
+    /// Ends an older request for the same key, and waits for a place. Returns [`NoPlace::TooMany`]
+    /// when none becomes free in time, and [`NoPlace::Replaced`] when a newer request comes
+    /// meanwhile.
     pub async fn begin(&self, token_id: &str, key: &K) -> Result<Place<'_, K>, NoPlace> {
         let (mut place, of_token) = self.enter(token_id, key);
         let permits = async {
-            // The token's first: who waits for its own share holds no place of all.
+            // The token's permit comes first: a request that waits for it holds no place of the
+            // total.
             let of_token = of_token.acquire_owned().await.ok()?;
             Some((of_token, self.all.clone().acquire_owned().await.ok()?))
         };
@@ -121,7 +132,8 @@ impl<K: Clone + Eq + Hash> Busy<K> {
         }
     }
 
-    /// Makes this the latest one of its thing, without permits yet; and the places of its token.
+    /// Makes this the latest request for its key, still without permits. Returns it with the
+    /// semaphore of its token.
     fn enter(&self, token_id: &str, key: &K) -> (Place<'_, K>, Arc<Semaphore>) {
         let mut state = self.state();
         state.next += 1;
@@ -179,7 +191,7 @@ mod tests {
         assert!(!newer.replaced.is_cancelled());
         drop(older);
         assert_eq!(receiving.state().latest.len(), 1, "the newer one is still known");
-        // One that waits for a place is ended as well.
+        // A request that waits for a place is ended as well.
         let _other = receiving.begin("a", &key(1)).await.expect("a place");
         let waits = key(2);
         let (older, newer) = tokio::join!(receiving.begin("a", &waits), receiving.begin("a", &waits));

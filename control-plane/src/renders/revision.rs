@@ -1,11 +1,14 @@
-//! Revisions: the numbers of the pictures that a vehicle and view has had, and the noise that each begins with.
+//! Revisions: the numbers of the renders that a vehicle and view has had, and the noise that each
+//! begins with.
 
-/// Revision of the first render of a vehicle and view. Without layers there is neither a picture nor a candidate, so none is older.
+/// Revision of the first render of a vehicle and view. Without layers there is neither an image nor
+/// a candidate, so no render is older.
 pub(super) const FIRST_REVISION: i64 = 1;
 
-/// The noise a vehicle's renders start from: the same for every view, another for every revision.
+/// Returns the seed of the noise that a vehicle's renders start from: the same for every view, and
+/// another for every revision.
 ///
-/// 53 bits, so that the number survives JSON readers that know only floating point.
+/// It has 53 bits, so that the number survives JSON readers that know only floating point.
 pub(super) fn seed(vehicle_key: &str, revision: i64) -> i64 {
     use sha2::{Digest, Sha256};
     let digest =

@@ -1,6 +1,9 @@
-//! Waking who waits: nodes' requests for work, and requests that wait for a picture. In this process at once; in the others through
-//! PostgreSQL's LISTEN and NOTIFY. Nothing depends on a signal: whoever waits also looks by himself now and then, so one that gets lost
-//! costs a second.
+//! Signals that wake waiting requests: nodes' requests for work, and requests that wait for an
+//! image.
+//!
+//! A signal reaches this process at once and the other processes through PostgreSQL's LISTEN and
+//! NOTIFY. Nothing depends on a signal: every waiting request also polls now and then, so a lost
+//! signal costs a second.
 //!
 //! Why: `docs/decisions/render-queue.md` (Waking other processes: PostgreSQL `NOTIFY`).
 
@@ -15,25 +18,27 @@ use tokio::task::JoinHandle;
 
 const CHANNEL: &str = "cyclorama_renders";
 
-/// Signals that wait to be sent to the other processes; more are dropped.
+/// Maximum number of signals that wait to be sent to the other processes; further ones are dropped.
 const OUTGOING_MAX: usize = 1024;
 
-/// Signals of one statement.
+/// Maximum number of signals in one statement.
 const SENT_AT_ONCE: usize = 32;
 
-/// Before a lost connection is tried again.
+/// Pause before a lost connection is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// From so many places on that somebody waits for, those are looked for that nobody does any more.
+/// From this many entries on, entries of `places` that no request waits for are removed before the
+/// map grows.
 const PLACES_MIN: usize = 64;
 
+/// An event that waiting requests may be interested in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Signal {
-    /// There is a new job: one node's request is enough for it.
+    /// There is a new job: waking one node's request is enough for it.
     Queued,
-    /// Nodes that found nothing for themselves may find something now.
+    /// Nodes whose last poll found no job for them may find one now.
     Anew,
-    /// A job of this vehicle and view has ended, well or not.
+    /// A job of this vehicle and view has ended, successfully or not.
     Ended { vehicle_key: String, view: String },
 }
 
@@ -42,14 +47,14 @@ impl fmt::Display for Signal {
         match self {
             Signal::Queued => f.write_str("queued"),
             Signal::Anew => f.write_str("anew"),
-            // Neither has a space in it.
+            // Neither the key nor the view contains a space.
             Signal::Ended { vehicle_key, view } => write!(f, "ended {vehicle_key} {view}"),
         }
     }
 }
 
 impl Signal {
-    /// `None`: from a newer version.
+    /// Returns `None` for a signal of a newer version.
     fn parse(text: &str) -> Option<Self> {
         match text.split(' ').collect::<Vec<_>>()[..] {
             ["queued"] => Some(Signal::Queued),
@@ -62,12 +67,13 @@ impl Signal {
     }
 }
 
+/// The signals of this process, and their exchange with the other processes.
 #[derive(Debug)]
 pub(super) struct Signals {
-    /// Signals of this process come back to it, and have been heard already.
+    /// Identifies this process: its own signals come back to it, and were handled already.
     process: String,
     queued: Notify,
-    /// Who waits for a vehicle and view.
+    /// The vehicles and views that requests wait for.
     places: Mutex<HashMap<(String, String), Weak<Notify>>>,
     outgoing: mpsc::Sender<Signal>,
     /// Taken by the task that sends.
@@ -86,10 +92,11 @@ impl Signals {
         }
     }
 
-    /// Wakes whom it concerns, here and in the other processes.
+    /// Wakes the requests that the signal concerns, in this process and in the others.
     pub fn give(&self, signal: Signal) {
         self.hear(&signal);
-        // A full queue, or one that nobody empties (SQLite): the others find it by looking.
+        // The queue is full, or nothing empties it (SQLite): the other processes find the change by
+        // polling.
         let _ = self.outgoing.try_send(signal);
     }
 
@@ -98,7 +105,8 @@ impl Signals {
         self.queued.notified()
     }
 
-    /// What is notified when a job of this vehicle and view ends, for as long as it is held.
+    /// Returns the `Notify` that is notified when a job of this vehicle and view ends. It is known
+    /// for as long as somebody holds it.
     pub fn ends(&self, vehicle_key: &str, view: &str) -> Arc<Notify> {
         let mut places = self.places();
         if places.len() >= PLACES_MIN && places.len() == places.capacity() {
@@ -112,7 +120,8 @@ impl Signals {
         })
     }
 
-    /// Exchanges signals with the other processes on the database, until the tasks are aborted. SQLite has none.
+    /// Exchanges signals with the other processes on the database, until the tasks are aborted.
+    /// Starts no task for SQLite.
     pub fn start(self: &Arc<Self>, database: &Database) -> Vec<JoinHandle<()>> {
         let to_send = self.to_send.lock().unwrap_or_else(PoisonError::into_inner).take();
         match (database.kind, to_send) {
@@ -136,7 +145,7 @@ impl Signals {
         }
     }
 
-    /// Signals may have been missed: everybody looks.
+    /// Wakes every waiting request, because signals may have been missed.
     fn hear_all(&self) {
         self.queued.notify_waiters();
         self.places().values().filter_map(Weak::upgrade).for_each(|waiting| waiting.notify_waiters());
@@ -152,13 +161,16 @@ async fn send(own: Arc<Signals>, database: Database, mut to_send: mpsc::Receiver
     while to_send.recv_many(&mut ready, SENT_AT_ONCE).await > 0 {
         let signals: HashSet<Signal> = ready.drain(..).collect();
         if let Err(error) = notify(&database, &own.process, &signals).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "other processes could not be told of renders");
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "other processes could not be notified of ended jobs"
+            );
         }
     }
 }
 
 async fn notify(database: &Database, process: &str, signals: &HashSet<Signal>) -> Result<(), sqlx::Error> {
-    // As text: the type that the function has is none that a row can be read of.
+    // The cast is needed because `pg_notify` returns `void`, a type that cannot be read from a row.
     let calls: Vec<String> =
         (2..signals.len() + 2).map(|place| format!("cast(pg_notify($1, ${place}) as text)")).collect();
     let query = sqlx::query(sqlx::AssertSqlSafe(format!("select {}", calls.join(", ")))).bind(CHANNEL);
@@ -171,7 +183,7 @@ async fn listen(signals: Arc<Signals>, database: Database) {
         if let Err(error) = hear_others(&database, &signals).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "other processes are not heard of; looking instead"
+                "notifications of other processes broke off; the database is polled instead"
             );
         }
         tokio::time::sleep(PAUSE).await;
@@ -192,7 +204,7 @@ async fn hear_others(database: &Database, signals: &Signals) -> Result<(), sqlx:
                     signals.hear(&signal);
                 }
             }
-            // The connection was lost and is there again.
+            // The connection was lost and is open again.
             None => signals.hear_all(),
         }
     }

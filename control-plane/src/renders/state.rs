@@ -1,29 +1,35 @@
-//! The states of the rows this module owns, as the migration draws them.
+//! The states of the rows of `renders`, `jobs` and `nodes`. The migration `0004_renders.sql` shows
+//! how the states of renders and jobs follow each other.
 
 cyclorama_core::named_enum! {
-    /// Whether a variant's picture exists. A row begins as wanted, in round 1; the migration's drawing has it begin one step earlier.
-    pub enum RenderState { Lapsed = "lapsed", Wanted = "wanted", Done = "done", Failed = "failed" }
+    /// The state of a variant's image. A new row is `Wanted`, in round 1, or `Done` if it is copied
+    /// from another year of the look. The diagram in the migration shows a new row as `lapsed` and
+    /// wants it in a second step; the code does both in one statement. `Expired` means that no
+    /// request waited for the image any more.
+    pub enum RenderState { Expired = "lapsed", Wanted = "wanted", Done = "done", Failed = "failed" }
 }
 
 cyclorama_core::named_enum! {
-    pub enum JobState { Queued = "queued", Leased = "leased", Done = "done", Failed = "failed", Lapsed = "lapsed" }
+    /// The state of a job. `Expired` means that it expired because no request waited any more.
+    pub enum JobState { Queued = "queued", Leased = "leased", Done = "done", Failed = "failed", Expired = "lapsed" }
 }
 
 cyclorama_core::named_enum! {
-    /// What a node may take, as the service sees it.
-    pub enum Standing {
+    /// A node's status as the service sees it, which says whether it may take jobs.
+    pub enum NodeStatus {
         Active = "active",
-        /// Finishes what it has and takes no more: the operator's order.
+        /// The node finishes its jobs and gets no more, by the operator's order.
         Draining = "draining",
-        /// Takes nothing: the operator's order.
+        /// The node gets no jobs, by the operator's order.
         Locked = "locked",
-        /// Takes nothing: three different jobs in a row failed on it.
+        /// The node gets no jobs, because three different jobs in a row failed on it.
         Quarantined = "quarantined",
         Left = "left",
     }
 }
 
-/// Reads a state out of a column. A value that is none is reported by table, column and id instead of guessed.
+/// Reads a state from a column's text. An unknown value is a decode error that names table, column
+/// and id.
 pub(super) fn column<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(
     text: &str,
     column: &'static str,
@@ -32,15 +38,16 @@ pub(super) fn column<T: std::str::FromStr<Err = cyclorama_core::UnknownName>>(
     text.parse().map_err(|unknown| sqlx::Error::Decode(format!("{column} of {id}: {unknown}").into()))
 }
 
-/// The colours of a row, as [`print_colours`] wrote them.
+/// Reads the paints of a row, as [`print_colours`] wrote them.
 pub fn colours_of(text: &str, name: &'static str, id: &str) -> Result<Vec<cyclorama_core::Paint>, sqlx::Error> {
     text.split(',').map(|colour| column(colour, name, id)).collect()
 }
 
-/// As columns hold them.
+/// Prints paints as columns hold them: comma-separated.
 pub fn print_colours(colours: &[cyclorama_core::Paint]) -> String {
     colours.iter().map(|colour| colour.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// In SQL, of a row of `renders`: whether its paint is one that no preset names, as the index has it.
+/// SQL condition on a row of `renders` that its paint is not a preset with its shadow, written as
+/// in the index.
 pub(super) const IS_CUSTOM: &str = "(color like '#%' or color like '%-no-shadow')";

@@ -1,15 +1,16 @@
-//! The queue's invariants, attacked on every database at hand. Nodes are played by hand: they upload flat pictures.
+//! The queue's invariants, attacked on every available database. The tests play the nodes, which
+//! upload images of one colour.
 
-use super::queue::{LEASES_MAX, LINGER_MAX, Loss, Terms, Wanted};
+use super::queue::{EnqueueOutcome, EnqueueTerms, LEASES_MAX, LINGER_MAX, Loss};
 use super::revision::seed;
 use super::*;
 use crate::db::DatabaseKind;
 use crate::test_database::databases;
 use bytes::Bytes;
-use cyclorama_core::encoding::{Picture as Pixels, encode};
+use cyclorama_core::encoding::{Pixmap as Pixels, encode};
 use cyclorama_core::wire::{
-    AsSent, CUSTOM_PAINTS, Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder,
-    NodeState, ObjectName, Pipeline, ResultRequest, Stage, Upload, UploadedObject,
+    CUSTOM_PAINTS, Device, FailureKind, HeartbeatRequest, Job, JobKind, JobProgress, JoinRequest, NodeOrder, NodeState,
+    ObjectName, Pipeline, ResultRequest, Stage, Unparsed, Upload, UploadedObject,
 };
 use cyclorama_core::{BodyClass, Colour, Dimensions, Format, Paint, Vehicle, VehicleType, View};
 use futures::Stream;
@@ -55,8 +56,8 @@ fn variant(vehicle: &Vehicle, colour: Colour) -> Variant {
     }
 }
 
-fn client() -> Asker {
-    Asker::account(Lane::Interactive, "account-1")
+fn client() -> Requester {
+    Requester::account(Lane::Interactive, "account-1")
 }
 
 fn settings() -> Settings {
@@ -135,7 +136,7 @@ fn secret_of(url: &str) -> &str {
     url.rsplit('/').nth(1).expect("the address holds a secret")
 }
 
-/// What the test's nodes upload. Each colour gives another picture.
+/// Returns the object that a test's node uploads. Each colour makes another image.
 fn object_for(job: &Job, owed: &Upload) -> Vec<u8> {
     let Some((paint, _)) = owed.name.picture() else { return b"layers".to_vec() };
     assert!(job.colours.contains(&paint), "a colour of the job");
@@ -152,7 +153,7 @@ fn described(name: &ObjectName, bytes: &[u8]) -> UploadedObject {
     UploadedObject { name: name.clone(), sha256, bytes: bytes.len() as u64 }
 }
 
-/// Uploads what the job owes.
+/// Uploads every object that the job requires.
 async fn upload(renders: &Renders, job: &Job) -> Result<Vec<UploadedObject>, UploadError> {
     let mut objects = Vec::new();
     for owed in &job.uploads {
@@ -165,7 +166,7 @@ async fn upload(renders: &Renders, job: &Job) -> Result<Vec<UploadedObject>, Upl
 }
 
 fn report(job: &Job, objects: Vec<UploadedObject>) -> ResultRequest {
-    ResultRequest { fence: job.fence, objects, receipt: AsSent::from_document(serde_json::json!({"device": "test"})) }
+    ResultRequest { fence: job.fence, objects, receipt: Unparsed::from_document(serde_json::json!({"device": "test"})) }
 }
 
 async fn finish(renders: &Renders, job: &Job) {
@@ -177,9 +178,9 @@ async fn fail(renders: &Renders, job: &Job, kind: FailureKind) -> bool {
     renders.fail(TOKEN, &job.job_id, job.fence, kind, "on purpose").await.expect("reports").is_ok()
 }
 
-async fn want(renders: &Renders, vehicle: &Vehicle, colour: Colour) -> Result<Wanted, RenderError> {
+async fn want(renders: &Renders, vehicle: &Vehicle, colour: Colour) -> Result<EnqueueOutcome, RenderError> {
     let deadline_ms = Clock::SYSTEM.now().0 + LINGER_MAX.as_millis() as i64;
-    renders.want(vehicle, &variant(vehicle, colour), &client(), deadline_ms).await
+    renders.request(vehicle, &variant(vehicle, colour), &client(), deadline_ms).await
 }
 
 async fn number(database: &Database, sql: &'static str) -> i64 {
@@ -253,7 +254,7 @@ async fn colours_of_one_view_never_have_two_live_jobs() {
     }
 }
 
-/// Whoever wants several colours at once holds some rows while they wait for others.
+/// A request for several paints at once holds some rows while it waits for others.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_colours_and_single_ones_that_are_wanted_at_once_do_not_wait_for_each_other_in_a_circle() {
     for database in databases().await {
@@ -270,7 +271,7 @@ async fn many_colours_and_single_ones_that_are_wanted_at_once_do_not_wait_for_ea
                     let (renders, vehicle) = (renders.clone(), vehicle.clone());
                     tokio::spawn(async move {
                         let variants: Vec<Variant> = colours.iter().map(|colour| variant(&vehicle, *colour)).collect();
-                        let terms = Terms { asker: &client(), deadline_ms, budget_percent: 100 };
+                        let terms = EnqueueTerms { requester: &client(), deadline_ms, budget_percent: 100 };
                         let wanted = renders.want_all(&vehicle, &variants, terms).await.expect("wants");
                         assert_eq!(wanted.len(), variants.len());
                     })
@@ -287,7 +288,7 @@ async fn many_colours_and_single_ones_that_are_wanted_at_once_do_not_wait_for_ea
     }
 }
 
-/// PostgreSQL ends one of two transactions that wait for each other: that is a race lost, and no error.
+/// PostgreSQL ends one of two transactions in a deadlock: that is a lost race, and no error.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_ended_in_a_circle_of_locks_begins_again() {
     for database in databases().await.into_iter().filter(|database| database.kind == DatabaseKind::Postgres) {
@@ -305,14 +306,15 @@ async fn who_is_ended_in_a_circle_of_locks_begins_again() {
             .bind(View::Side.as_str())
             .bind(colour.to_string())
         };
-        // Another one holds the last colour, and asks for the first once the first is held.
+        // Another transaction holds the last paint's row, and waits for the first one once that is
+        // held.
         let mut other = database.begin().await.expect("begins");
         insert(&colours[colours.len() - 1]).execute(&mut *other).await.expect("inserts");
         let wanting = {
             let (renders, vehicle, colours) = (renders.clone(), vehicle.clone(), colours.clone());
             tokio::spawn(async move {
                 let variants: Vec<Variant> = colours.iter().map(|colour| variant(&vehicle, *colour)).collect();
-                let terms = Terms { asker: &client(), deadline_ms, budget_percent: 100 };
+                let terms = EnqueueTerms { requester: &client(), deadline_ms, budget_percent: 100 };
                 renders.want_all(&vehicle, &variants, terms).await
             })
         };
@@ -360,7 +362,7 @@ async fn colours_join_a_queued_job_and_follow_a_leased_one() {
             renders.layers_for(layers_url.rsplit('/').next().expect("a secret")).await.is_err(),
             "the lease is over"
         );
-        assert!(matches!(want(&renders, &vehicle, Colour::White).await, Ok(Wanted::Done(_))));
+        assert!(matches!(want(&renders, &vehicle, Colour::White).await, Ok(EnqueueOutcome::Done(_))));
         assert_eq!(renders.budget().await.expect("reads").settled_microusd, 2_000, "paint costs nothing");
     }
 }
@@ -402,10 +404,10 @@ async fn a_stale_fence_changes_nothing() {
             progress: 1.0,
         };
         let heartbeat =
-            HeartbeatRequest { state: NodeState::Busy, jobs: vec![progress(&stale)], device: AsSent::default() };
+            HeartbeatRequest { state: NodeState::Busy, jobs: vec![progress(&stale)], device: Unparsed::default() };
         let answer = renders.heartbeat(TOKEN, &slow, &heartbeat).await.expect("beats");
         assert_eq!(answer.cancel, std::slice::from_ref(&stale.job_id));
-        // Nobody else's token ends a lease either.
+        // A node with another token cannot end a lease either.
         assert!(matches!(
             renders.accept("token-2", &fresh.job_id, &report(&fresh, objects.clone())).await,
             Err(ResultError::Stale(_))
@@ -418,7 +420,7 @@ async fn a_stale_fence_changes_nothing() {
             Err(ResultError::Stale(_))
         ));
         assert!(!fail(&renders, &fresh, FailureKind::Internal).await, "a job ends once");
-        assert!(matches!(want(&renders, &vehicle, Colour::Red).await, Ok(Wanted::Done(_))));
+        assert!(matches!(want(&renders, &vehicle, Colour::Red).await, Ok(EnqueueOutcome::Done(_))));
     }
 }
 
@@ -454,7 +456,7 @@ async fn results_are_verified_before_anything_moves() {
         let mut short = good.clone();
         short[1].bytes -= 1;
         refused(short, "master.red.png").await;
-        // A picture of another kind, honestly named.
+        // An image of another kind, with its true size and digest.
         replace("256.red.webp", b"not a picture").await;
         let mut other = good.clone();
         for object in other.iter_mut().filter(|object| object.name.to_string() == "256.red.webp") {
@@ -466,9 +468,9 @@ async fn results_are_verified_before_anything_moves() {
         assert_eq!(number(&database, "select count(*) from renders where state = 'wanted'").await, 1);
         assert!(renders.open_upload(secret_of(&job.uploads[0].url), &"../../x".into()).await.is_err());
         assert!(renders.open_upload("guessed", &ObjectName::Layers).await.is_err());
-        // The same addresses take the objects again.
+        // The same addresses accept the objects again.
         finish(&renders, &job).await;
-        assert!(matches!(want(&renders, &vehicle, Colour::Red).await, Ok(Wanted::Done(_))));
+        assert!(matches!(want(&renders, &vehicle, Colour::Red).await, Ok(EnqueueOutcome::Done(_))));
     }
 }
 
@@ -484,7 +486,7 @@ async fn three_attempts_then_everybody_is_told_once() {
                 tokio::spawn(async move { renders.picture(&vehicle, &variant(&vehicle, colour), &client()).await })
             })
             .collect();
-        // All of them wait for the one job before it is taken.
+        // All of them wait for the one job before a node claims it.
         while number(&database, "select count(*) from renders where state = 'wanted'").await < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -503,7 +505,7 @@ async fn three_attempts_then_everybody_is_told_once() {
         assert!(work(&renders, &second, 0).await.is_empty());
         assert_eq!(renders.budget().await.expect("reads").settled_microusd, 2_000);
         assert!(
-            matches!(want(&renders, &vehicle, Colour::Red).await, Ok(Wanted::Waiting { round: 2, .. })),
+            matches!(want(&renders, &vehicle, Colour::Red).await, Ok(EnqueueOutcome::Waiting { round: 2, .. })),
             "the next request tries anew"
         );
     }
@@ -522,7 +524,7 @@ async fn a_lease_that_a_restart_of_the_service_ended_is_no_attempt() {
             tokio::time::sleep(Duration::from_millis(2)).await;
             renders = self::renders(&database, settings());
             renders.lose(&job.job_id, job.fence, Loss::Silence).await.expect("ends");
-            // A job that ends the service each time is not given for ever.
+            // A job that ends the service each time is not given out for ever.
             let failed = number(&database, "select count(*) from jobs where state = 'failed'").await;
             assert_eq!(failed, i64::from(fence == LEASES_MAX), "after {fence} leases");
             if failed == 1 {
@@ -543,7 +545,7 @@ async fn a_vehicle_that_cannot_be_drawn_is_final_at_once_and_no_fault_of_the_nod
             assert!(fail(&renders, &job, FailureKind::Model).await);
         }
         assert_eq!(number(&database, "select count(*) from jobs where state = 'failed'").await, 4);
-        assert_eq!(renders.nodes().await.expect("lists")[0].state, Standing::Active);
+        assert_eq!(renders.nodes().await.expect("lists")[0].state, NodeStatus::Active);
     }
 }
 
@@ -567,16 +569,16 @@ async fn three_different_jobs_in_a_row_quarantine_a_node() {
         for job in work(&renders, &node_id, 1).await {
             assert!(fail(&renders, &job, FailureKind::Internal).await);
         }
-        assert_eq!(state().await, Standing::Active);
+        assert_eq!(state().await, NodeStatus::Active);
         want(&renders, &vehicle("last"), Colour::Red).await.expect("queues");
         let jobs = work(&renders, &node_id, 1).await;
         let last = jobs.iter().find(|job| job.vehicle.model == "last").expect("is leased");
         assert!(fail(&renders, last, FailureKind::Internal).await);
-        assert_eq!(state().await, Standing::Quarantined);
+        assert_eq!(state().await, NodeStatus::Quarantined);
         assert!(work(&renders, &node_id, 0).await.is_empty());
-        let beat = HeartbeatRequest { state: NodeState::Ready, jobs: vec![], device: AsSent::default() };
+        let beat = HeartbeatRequest { state: NodeState::Ready, jobs: vec![], device: Unparsed::default() };
         assert_eq!(renders.heartbeat(TOKEN, &node_id, &beat).await.expect("beats").state, NodeOrder::Locked);
-        // A node that joins anew starts clean.
+        // A node that joins again starts clean.
         let again = node(&renders).await;
         assert_eq!(work(&renders, &again, 1).await.len(), 1);
     }
@@ -627,7 +629,7 @@ async fn settled_and_reserved_never_pass_the_budget() {
         assert!(fail(&renders, &jobs.remove(0), FailureKind::Model).await);
         let budget = renders.budget().await.expect("reads");
         assert_eq!((budget.settled_microusd, budget.reserved_microusd), (4_000, 2_000));
-        // Nobody waits for a queued job any more: what it reserved is free again.
+        // The request of a queued job does not wait any more, so its reservation is free again.
         assert!(fail(&renders, &jobs.remove(0), FailureKind::Internal).await);
         let refused = want(&renders, &vehicle("more"), Colour::Red).await;
         assert!(matches!(refused, Err(RenderError::BudgetSpent { .. })));
@@ -639,7 +641,8 @@ async fn settled_and_reserved_never_pass_the_budget() {
     }
 }
 
-/// Four slots at 3.60 US dollars an hour: a slot's second costs 250 millionths, a lease of thirty seconds 7,500.
+/// Four slots at 3.60 US dollars an hour: a slot's second costs 250 millionths, a lease of thirty
+/// seconds 7,500.
 const USD_PER_HOUR: Option<f64> = Some(3.6);
 
 async fn pass(database: &Database, seconds: i64) {
@@ -648,13 +651,14 @@ async fn pass(database: &Database, seconds: i64) {
     database.write(sqlx::query(sql).bind(seconds * 1000)).await.expect("sets");
 }
 
-/// The time of everybody who waits is up.
+/// Ends the time of all waiting requests.
 async fn all_leave(database: &Database) {
     let sql = "update jobs set deadline_ms = $1 where state = 'leased'";
     database.write(sqlx::query(sql).bind(Clock::SYSTEM.now().0 - 1)).await.expect("sets");
 }
 
-/// (reserved, settled), the latter without the seconds that the test itself took of the clock.
+/// Returns (reserved, settled), the latter without the seconds of the clock that the test itself
+/// took.
 async fn books(renders: &Renders) -> (i64, i64) {
     let budget = renders.budget().await.expect("reads");
     (budget.reserved_microusd, budget.settled_microusd / 2_500 * 2_500)
@@ -663,7 +667,7 @@ async fn books(renders: &Renders) -> (i64, i64) {
 async fn beat(renders: &Renders, node_id: &str, job: &Job) -> Vec<String> {
     let (job_id, stage) = (job.job_id.clone(), Stage::Diffusion.into());
     let jobs = vec![JobProgress { job_id, fence: job.fence, stage, progress: 0.5 }];
-    let beat = HeartbeatRequest { state: NodeState::Busy, jobs, device: AsSent::default() };
+    let beat = HeartbeatRequest { state: NodeState::Busy, jobs, device: Unparsed::default() };
     renders.heartbeat(TOKEN, node_id, &beat).await.expect("beats").cancel
 }
 
@@ -694,8 +698,8 @@ async fn on_a_node_with_a_price_a_render_costs_its_time() {
     }
 }
 
-/// What is held for a render covers the time in which its result is taken in; what it took is booked, whatever was
-/// held; and a node that was not heard of is paid to the end of its lease.
+/// The reservation of a render covers the time in which its result is accepted. The time that the
+/// result took is booked, whatever was reserved. A silent node is paid to the end of its lease.
 #[tokio::test]
 async fn what_a_render_took_is_what_is_booked() {
     for database in databases().await {
@@ -710,7 +714,8 @@ async fn what_a_render_took_is_what_is_booked() {
         finish(&renders, &job).await;
         assert_eq!(books(&renders).await, (0, 5_000), "22 seconds, {:?}", database.kind);
 
-        // Its lease is over, and nobody has noticed: there is a picture, and it took forty seconds.
+        // Its lease is over, and no sweep has noticed: there is an image, and it took forty
+        // seconds.
         queue(&renders, "later", &client()).await;
         let job = one(&renders, &node_id).await;
         let objects = upload(&renders, &job).await.expect("uploads");
@@ -752,7 +757,8 @@ async fn a_node_names_no_price_above_the_ceiling() {
     }
 }
 
-/// Four renders are an account's share: whoever has used it up pushes a render on, and it stays with the account that had it queued.
+/// Four renders are an account's limit. An account that has reached it only extends the life of a
+/// queued render, which stays with the account that had it queued.
 #[tokio::test]
 async fn nobody_passes_a_share_by_joining_what_others_have_queued() {
     for database in databases().await {
@@ -766,11 +772,11 @@ async fn nobody_passes_a_share_by_joining_what_others_have_queued() {
             ("b2", "b", Lane::FirstLoad),
             ("ahead", "", Lane::Prewarm),
         ] {
-            queue(&renders, model, &Asker::account(lane, account)).await;
+            queue(&renders, model, &Requester::account(lane, account)).await;
         }
-        // There is room for one more of a's.
+        // There is room for one more render of account `a`.
         for model in ["b1", "b2", "ahead"] {
-            queue(&renders, model, &Asker::account(Lane::Interactive, "a")).await;
+            queue(&renders, model, &Requester::account(Lane::Interactive, "a")).await;
         }
         let of = async |sql: &'static str| number(&database, sql).await;
         assert_eq!(of("select count(*) from jobs where account_id = 'a'").await, 4, "{:?}", database.kind);
@@ -800,7 +806,7 @@ async fn a_render_that_the_budget_does_not_cover_is_ended_and_says_why() {
             match seconds {
                 // The lease would cost more than there is.
                 None => assert!(work(&renders, &node_id, 0).await.is_empty()),
-                // It is the renewal that would.
+                // The renewal would cost more than there is.
                 Some(seconds) => {
                     let job = one(&renders, &node_id).await;
                     pass(&database, seconds).await;
@@ -809,7 +815,7 @@ async fn a_render_that_the_budget_does_not_cover_is_ended_and_says_why() {
                 }
             }
             let told = waiting.await.expect("joins");
-            assert!(matches!(told, Err(RenderError::BudgetSpent { share: Share::Day, .. })), "{told:?}");
+            assert!(matches!(told, Err(RenderError::BudgetSpent { share: BudgetScope::Day, .. })), "{told:?}");
             assert_eq!(books(&renders).await, (0, seconds.map_or(0, |_| 5_000)), "{:?}", database.kind);
             let red = [Colour::Red.into()];
             let progress = renders.progress(&vehicle.key(), View::Side, &red).await.expect("reads");
@@ -840,24 +846,27 @@ async fn lanes_and_accounts_have_shares_of_the_day() {
         let rules = Rules { prewarm_percent: 80, example_percent: 50, account_percent: 40, ..settings().rules };
         let renders = renders(&database, Settings { rules, daily_budget_microusd: 20_000, ..settings() });
         let mut models = 0..;
-        let mut wants = async |asker: Asker| {
+        let mut wants = async |requester: Requester| {
             let vehicle = vehicle(&format!("m{}", models.next().expect("a number")));
             let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
-            match renders.want(&vehicle, &variant(&vehicle, Colour::Red), &asker, deadline_ms).await {
+            match renders.request(&vehicle, &variant(&vehicle, Colour::Red), &requester, deadline_ms).await {
                 Ok(_) => "queued",
-                Err(RenderError::BudgetSpent { share: Share::Account, .. }) => "share of the account",
+                Err(RenderError::BudgetSpent { share: BudgetScope::Account, .. }) => "share of the account",
                 Err(RenderError::BudgetSpent { .. }) => "budget",
                 Err(other) => panic!("{other}"),
             }
         };
-        for (asker, expected) in [
-            (Asker::account(Lane::Interactive, "a"), ["queued", "queued", "queued", "queued", "share of the account"]),
-            (Asker::nobody(Lane::Example), ["queued", "budget", "budget", "budget", "budget"]),
-            (Asker::nobody(Lane::Prewarm), ["queued", "queued", "queued", "budget", "budget"]),
-            (Asker::account(Lane::FirstLoad, "b"), ["queued", "queued", "budget", "budget", "budget"]),
+        for (requester, expected) in [
+            (
+                Requester::account(Lane::Interactive, "a"),
+                ["queued", "queued", "queued", "queued", "share of the account"],
+            ),
+            (Requester::nobody(Lane::Example), ["queued", "budget", "budget", "budget", "budget"]),
+            (Requester::nobody(Lane::Prewarm), ["queued", "queued", "queued", "budget", "budget"]),
+            (Requester::account(Lane::FirstLoad, "b"), ["queued", "queued", "budget", "budget", "budget"]),
         ] {
             for expected in expected {
-                assert_eq!(wants(asker.clone()).await, expected, "{asker:?} {:?}", database.kind);
+                assert_eq!(wants(requester.clone()).await, expected, "{requester:?} {:?}", database.kind);
             }
         }
         assert_eq!(books(&renders).await, (20_000, 0));
@@ -894,7 +903,8 @@ async fn thresholds_are_reached_once_and_told_once() {
     }
 }
 
-/// Any order of asking, leasing, waiting, renewing, failing, finishing and losing, on nodes with and without a price.
+/// Any order of enqueueing, leasing, waiting, renewing, failing, finishing and losing, on nodes
+/// with and without a price.
 #[tokio::test]
 async fn whatever_happens_the_books_of_the_day_are_right() {
     use rand::{RngExt, SeedableRng};
@@ -905,7 +915,8 @@ async fn whatever_happens_the_books_of_the_day_are_right() {
             [priced_node(&renders, USD_PER_HOUR).await, priced_node(&renders, Some(40.0)).await, node(&renders).await];
         let mut random = rand::rngs::StdRng::seed_from_u64(7);
         let mut held: Vec<(usize, Job)> = Vec::new();
-        // A result that comes when its lease is over costs what it took, whatever is left of the day.
+        // A result that comes when its lease is over costs what it took, whatever is left of the
+        // day.
         let mut most = LIMIT;
         for step in 0..250 {
             let mut is_result = false;
@@ -937,7 +948,7 @@ async fn whatever_happens_the_books_of_the_day_are_right() {
                 }
                 _ => renders.sweep().await.expect("sweeps"),
             }
-            // A node in quarantine would end the fun.
+            // A node in quarantine would get no more jobs.
             for node in &nodes {
                 renders.order_node(node, NodeOrder::Active, None).await.expect("orders");
             }
@@ -961,16 +972,16 @@ async fn what_nobody_waits_for_is_dropped_and_costs_nothing() {
         let renders = renders(&database, settings());
         let vehicle = vehicle("dropped");
         let past_ms = Clock::SYSTEM.now().0 - 1;
-        renders.want(&vehicle, &variant(&vehicle, Colour::Red), &client(), past_ms).await.expect("queues");
+        renders.request(&vehicle, &variant(&vehicle, Colour::Red), &client(), past_ms).await.expect("queues");
         let node_id = node(&renders).await;
         assert!(work(&renders, &node_id, 0).await.is_empty(), "too late to begin");
         renders.sweep().await.expect("sweeps");
         assert_eq!(number(&database, "select count(*) from jobs where state = 'lapsed'").await, 1);
         assert_eq!(renders.budget().await.expect("reads").reserved_microusd, 0);
-        assert_eq!(renders.forget_lapsed().await.expect("forgets"), 0, "an operator may look at it");
+        assert_eq!(renders.delete_expired().await.expect("forgets"), 0, "an operator may look at it");
         let later = sqlx::query("update jobs set ended_at_ms = ended_at_ms - 3700000");
         database.write(later).await.expect("sets");
-        assert_eq!(renders.forget_lapsed().await.expect("forgets"), 1);
+        assert_eq!(renders.delete_expired().await.expect("forgets"), 1);
         want(&renders, &vehicle, Colour::Red).await.expect("queues anew");
         assert_eq!(work(&renders, &node_id, 0).await.len(), 1);
     }
@@ -1013,15 +1024,15 @@ async fn what_is_made_ahead_is_wanted_until_it_is_done() {
     for database in databases().await {
         let renders = renders(&database, settings());
         let node_id = node(&renders).await;
-        for lane in [Lane::Prewarm, Lane::Anew] {
-            queue(&renders, lane.as_str(), &Asker::nobody(lane)).await;
+        for lane in [Lane::Prewarm, Lane::Rerender] {
+            queue(&renders, lane.as_str(), &Requester::nobody(lane)).await;
             let job = one(&renders, &node_id).await;
             all_leave(&database).await;
             assert!(beat(&renders, &node_id, &job).await.is_empty(), "{lane:?} on {:?}", database.kind);
             finish(&renders, &job).await;
         }
-        // So is paint, whoever asked for it.
-        let vehicle = vehicle(Lane::Anew.as_str());
+        // So is paint, whatever lane wanted it.
+        let vehicle = vehicle(Lane::Rerender.as_str());
         want(&renders, &vehicle, Colour::Blue).await.expect("queues");
         let paint = one(&renders, &node_id).await;
         assert_eq!(paint.kind, JobKind::Paint);
@@ -1038,12 +1049,12 @@ async fn a_full_queue_says_so_and_paid_requests_go_first() {
         let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
         let (example, paid) = (vehicle("example"), vehicle("paid"));
         renders
-            .want(&example, &variant(&example, Colour::Red), &Asker::nobody(Lane::Example), deadline_ms)
+            .request(&example, &variant(&example, Colour::Red), &Requester::nobody(Lane::Example), deadline_ms)
             .await
             .expect("queues");
         let free = vehicle("free");
         let second =
-            renders.want(&free, &variant(&free, Colour::Red), &Asker::nobody(Lane::Example), deadline_ms).await;
+            renders.request(&free, &variant(&free, Colour::Red), &Requester::nobody(Lane::Example), deadline_ms).await;
         assert!(
             matches!(second, Err(RenderError::AtCapacity { .. })),
             "a quarter is for what nobody pays for: {second:?}"
@@ -1053,16 +1064,17 @@ async fn a_full_queue_says_so_and_paid_requests_go_first() {
         }
         let third = want(&renders, &paid, Colour::Red).await;
         assert!(matches!(third, Err(RenderError::AtCapacity { .. })), "an account has half of it at most: {third:?}");
-        queue(&renders, "paid", &Asker::account(Lane::Interactive, "account-2")).await;
+        queue(&renders, "paid", &Requester::account(Lane::Interactive, "account-2")).await;
         assert!(matches!(want(&renders, &vehicle("fifth"), Colour::Red).await, Err(RenderError::AtCapacity { .. })));
-        queue(&renders, "newcomer", &Asker::account(Lane::Interactive, "account-3")).await;
+        queue(&renders, "newcomer", &Requester::account(Lane::Interactive, "account-3")).await;
         want(&renders, &paid, Colour::Blue).await.expect("joins the queued job");
         let node_id = node(&renders).await;
         assert_eq!(handed_out(&renders, &node_id, 8).await, ["second", "paid", "newcomer", "third", "example"]);
     }
 }
 
-/// Models of the jobs that a node is given, `at_once` at a time, as they come.
+/// Returns the models of the jobs that a node is given, `at_once` at a time, in the order in which
+/// they come.
 async fn handed_out(renders: &Renders, node_id: &str, at_once: u32) -> Vec<String> {
     let mut models = Vec::new();
     loop {
@@ -1074,12 +1086,12 @@ async fn handed_out(renders: &Renders, node_id: &str, at_once: u32) -> Vec<Strin
     }
 }
 
-async fn queue(renders: &Renders, model: &str, asker: &Asker) {
+async fn queue(renders: &Renders, model: &str, requester: &Requester) {
     let (vehicle, deadline_ms) = (vehicle(model), Clock::SYSTEM.now().0 + 60_000);
-    renders.want(&vehicle, &variant(&vehicle, Colour::Red), asker, deadline_ms).await.expect("queues");
+    renders.request(&vehicle, &variant(&vehicle, Colour::Red), requester, deadline_ms).await.expect("queues");
 }
 
-/// Nobody looks by himself here: work and pictures are found by signals alone, from one process to the other.
+/// Nothing polls here: work and images are found by signals alone, from one process to the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_wake_each_other() {
     for database in databases().await {
@@ -1114,7 +1126,8 @@ async fn accounts_take_turns_however_many_jobs_one_has() {
     for database in databases().await {
         let renders = renders(&database, settings());
         let node_id = node(&renders).await;
-        let (busy, small) = (Asker::account(Lane::Interactive, "busy"), Asker::account(Lane::Interactive, "small"));
+        let (busy, small) =
+            (Requester::account(Lane::Interactive, "busy"), Requester::account(Lane::Interactive, "small"));
         for n in 0..6 {
             queue(&renders, &format!("busy-{n}"), &busy).await;
         }
@@ -1138,16 +1151,16 @@ async fn lanes_go_in_order_and_a_job_moves_up_with_who_joins_it() {
     for database in databases().await {
         let renders = renders(&database, settings());
         let node_id = node(&renders).await;
-        for lane in [Lane::Prewarm, Lane::Example, Lane::Anew, Lane::FirstLoad, Lane::Interactive] {
-            queue(&renders, lane.as_str(), &Asker::account(lane, "one")).await;
+        for lane in [Lane::Prewarm, Lane::Example, Lane::Rerender, Lane::FirstLoad, Lane::Interactive] {
+            queue(&renders, lane.as_str(), &Requester::account(lane, "one")).await;
         }
-        queue(&renders, "joined", &Asker::nobody(Lane::Prewarm)).await;
-        queue(&renders, "joined", &Asker::account(Lane::FirstLoad, "two")).await;
-        // Who comes later in a lower lane pushes nothing down.
-        queue(&renders, "interactive", &Asker::nobody(Lane::Prewarm)).await;
+        queue(&renders, "joined the control plane", &Requester::nobody(Lane::Prewarm)).await;
+        queue(&renders, "joined the control plane", &Requester::account(Lane::FirstLoad, "two")).await;
+        // A later request of a lower lane does not move the job down.
+        queue(&renders, "interactive", &Requester::nobody(Lane::Prewarm)).await;
         assert_eq!(
             handed_out(&renders, &node_id, 3).await,
-            ["interactive", "first-load", "joined", "anew", "example", "prewarm"],
+            ["interactive", "first-load", "joined the control plane", "anew", "example", "prewarm"],
             "{:?}",
             database.kind
         );
@@ -1165,7 +1178,7 @@ async fn prewarming_gets_its_share_of_a_busy_farm() {
             queue(&renders, &format!("paid-{n}"), &client()).await;
         }
         for n in 0..6 {
-            queue(&renders, &format!("ahead-{n}"), &Asker::nobody(Lane::Prewarm)).await;
+            queue(&renders, &format!("ahead-{n}"), &Requester::nobody(Lane::Prewarm)).await;
         }
         let order = handed_out(&renders, &node_id, 1).await;
         let places: Vec<usize> =
@@ -1193,9 +1206,9 @@ async fn who_would_wait_too_long_is_told_at_once() {
         let late = want(&renders, &vehicle("late"), Colour::Red).await;
         assert!(matches!(late, Err(RenderError::AtCapacity { retry_after_seconds: 5 })), "{late:?}");
         want(&renders, &vehicle("early-3"), Colour::Blue).await.expect("joins what is queued already");
-        queue(&renders, "another", &Asker::account(Lane::Interactive, "another account")).await;
-        queue(&renders, "ahead", &Asker::nobody(Lane::Prewarm)).await;
-        // Nobody is turned away when there is nothing to go by.
+        queue(&renders, "another", &Requester::account(Lane::Interactive, "another account")).await;
+        queue(&renders, "ahead", &Requester::nobody(Lane::Prewarm)).await;
+        // No request is refused when nothing has been measured.
         database.write(sqlx::query("update nodes set seen_at_ms = 0")).await.expect("sets");
         renders.measure_pace().await.expect("measures");
         want(&renders, &vehicle("late"), Colour::Red).await.expect("queues");
@@ -1247,10 +1260,11 @@ fn seeds_are_stable_and_differ() {
     }
 }
 
-/// A lease is thirty seconds. While a result is checked, lease and waiters keep half of that at least.
+/// A lease is thirty seconds. While a result is checked, lease and deadline keep half of that at
+/// least.
 #[tokio::test]
 async fn a_result_is_checked_under_a_lease_that_lasts() {
-    // Seconds left of the lease, and to those who wait; whether both are renewed.
+    // Seconds left of the lease, seconds left of the deadline, and true if both are renewed.
     let table = [
         (16, 16, false),
         (30, 25, false),

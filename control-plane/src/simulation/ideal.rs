@@ -1,44 +1,46 @@
-//! The queue that a simulated one is held against: the service's own rules (lanes, turns of accounts, prewarming's share), decided at once
-//! by somebody who knows of every free slot. What a real queue takes longer is the time of its calls and what it does not know yet.
+//! The ideal queue that a simulated one is compared with. It follows the service's own rules
+//! (lanes, accounts' `turn`s, the ratio of prewarming), and decides at once, with knowledge of
+//! every free slot. The real queue takes longer by the time of its calls and by the time until it
+//! knows of a free slot.
 
-use crate::renders::{Asker, Lane, PREWARM_EVERY};
+use crate::renders::{Lane, PREWARM_EVERY, Requester};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 /// A job of the ideal queue.
 #[derive(Debug, Clone)]
 pub(super) struct Ideal {
-    /// Nobody: a slot that was lost, which goes before everybody.
-    pub asker: Option<Asker>,
+    /// `None` for a slot that was lost, which goes before all jobs.
+    pub requester: Option<Requester>,
     pub queued_us: i64,
     pub service_us: i64,
 }
 
-/// Place in the lane: turn, and the job's number, which counts as jobs come.
+/// A place in the lane: the `turn`, and the job's number in the order of arrival.
 type Place = (i64, usize);
 
-/// Who waits, by lane.
+/// The waiting jobs, by lane.
 #[derive(Debug, Default)]
 struct Waiting {
     lanes: BTreeMap<Lane, BTreeSet<Place>>,
-    /// Of each asker the turn of the last job, while any of its jobs wait.
-    last: HashMap<Asker, (i64, usize)>,
+    /// The last job's `turn` and the number of waiting jobs of each requester that has any.
+    last: HashMap<Requester, (i64, usize)>,
     since_prewarm: u64,
 }
 
 impl Waiting {
-    /// See `Renders::next_turn`.
-    fn add(&mut self, asker: &Asker, number: usize) {
-        let lane = self.lanes.entry(asker.lane).or_default();
+    /// Adds a job, see `next_turn` of `renders::queue`.
+    fn add(&mut self, requester: &Requester, number: usize) {
+        let lane = self.lanes.entry(requester.lane).or_default();
         let served = lane.first().map_or(0, |(turn, _)| *turn);
-        let own = self.last.get(asker).map_or(0, |(turn, _)| turn + 1);
+        let own = self.last.get(requester).map_or(0, |(turn, _)| turn + 1);
         let turn = served.max(own);
         lane.insert((turn, number));
-        let last = self.last.entry(asker.clone()).or_default();
+        let last = self.last.entry(requester.clone()).or_default();
         *last = (turn, last.1 + 1);
     }
 
-    /// The number of the job that is next. See `Renders::claim`.
+    /// Removes the next job and returns its number, see `Renders::claim`.
     fn take(&mut self, jobs: &[Ideal]) -> Option<usize> {
         let is_prewarms_turn = self.since_prewarm + 1 >= PREWARM_EVERY;
         let some = |lane: &Lane| self.lanes.get(lane).is_some_and(|places| !places.is_empty());
@@ -46,19 +48,19 @@ impl Waiting {
         let lane = if is_prewarms_turn && some(&Lane::Prewarm) { Lane::Prewarm } else { lane };
         self.since_prewarm = if lane == Lane::Prewarm { 0 } else { self.since_prewarm + 1 };
         let (_, number) = self.lanes.get_mut(&lane)?.pop_first()?;
-        if let Some(asker) = &jobs[number].asker
-            && let Some(last) = self.last.get_mut(asker)
+        if let Some(requester) = &jobs[number].requester
+            && let Some(last) = self.last.get_mut(requester)
         {
             last.1 -= 1;
             if last.1 == 0 {
-                self.last.remove(asker);
+                self.last.remove(requester);
             }
         }
         Some(number)
     }
 }
 
-/// Waits in seconds, by lane, where whoever is free takes the next job at once.
+/// Returns the waits in seconds, by lane, where a free slot takes the next job at once.
 pub(super) fn waits(mut jobs: Vec<Ideal>, slots: usize) -> HashMap<Lane, Vec<f64>> {
     jobs.sort_by_key(|job| job.queued_us);
     let mut free: BinaryHeap<Reverse<i64>> = (0..slots).map(|_| Reverse(0)).collect();
@@ -70,8 +72,8 @@ pub(super) fn waits(mut jobs: Vec<Ideal>, slots: usize) -> HashMap<Lane, Vec<f64
         let mut at_us = free_us;
         let next = loop {
             while let Some((number, job)) = coming.next_if(|(_, job)| job.queued_us <= at_us) {
-                match &job.asker {
-                    Some(asker) => waiting.add(asker, number),
+                match &job.requester {
+                    Some(requester) => waiting.add(requester, number),
                     None => lost.push_back(number),
                 }
             }
@@ -82,8 +84,8 @@ pub(super) fn waits(mut jobs: Vec<Ideal>, slots: usize) -> HashMap<Lane, Vec<f64
             }
         };
         let Some(job) = next.map(|number| &jobs[number]) else { break };
-        if let Some(asker) = &job.asker {
-            waits.entry(asker.lane).or_default().push((at_us - job.queued_us) as f64 / 1e6);
+        if let Some(requester) = &job.requester {
+            waits.entry(requester.lane).or_default().push((at_us - job.queued_us) as f64 / 1e6);
         }
         free.push(Reverse(at_us + job.service_us));
     }
@@ -96,8 +98,8 @@ mod tests {
 
     const SECOND_US: i64 = 1_000_000;
 
-    fn job(asker: Asker, queued_us: i64, seconds: i64) -> Ideal {
-        Ideal { asker: Some(asker), queued_us, service_us: seconds * SECOND_US }
+    fn job(requester: Requester, queued_us: i64, seconds: i64) -> Ideal {
+        Ideal { requester: Some(requester), queued_us, service_us: seconds * SECOND_US }
     }
 
     #[test]
@@ -109,26 +111,26 @@ mod tests {
                 (Lane::Interactive, SECOND_US, 2),
                 (Lane::Interactive, 20 * SECOND_US, 1),
             ]
-            .map(|(lane, queued_us, seconds)| job(Asker::nobody(lane), queued_us, seconds))
+            .map(|(lane, queued_us, seconds)| job(Requester::nobody(lane), queued_us, seconds))
             .into_iter()
         };
         let found = waits(jobs().collect(), 1);
         assert_eq!(found[&Lane::Interactive], [3.0, 0.0]);
         assert_eq!(found[&Lane::Prewarm].iter().map(|wait| wait.round()).collect::<Vec<_>>(), [0.0, 6.0]);
         assert!(waits(jobs().collect(), 3).values().flatten().all(|wait| *wait == 0.0));
-        let lost = Ideal { asker: None, queued_us: SECOND_US / 2, service_us: 90 * SECOND_US };
+        let lost = Ideal { requester: None, queued_us: SECOND_US / 2, service_us: 90 * SECOND_US };
         let found = waits(jobs().chain([lost]).collect(), 1);
         assert_eq!(found[&Lane::Interactive], [93.0, 76.0], "the one slot was away for ninety seconds");
     }
 
     #[test]
     fn accounts_take_turns() {
-        let of = |account, queued_us| job(Asker::account(Lane::Interactive, account), queued_us, 1);
+        let of = |account, queued_us| job(Requester::account(Lane::Interactive, account), queued_us, 1);
         let jobs = vec![of("many", 0), of("many", 1), of("many", 2), of("many", 3), of("one", 4)];
         let found = waits(jobs, 1);
         let seconds: Vec<f64> = found[&Lane::Interactive].iter().map(|wait| wait.round()).collect();
         assert_eq!(seconds, [0.0, 1.0, 2.0, 3.0, 4.0]);
-        // The one that came last waited for one job of the other, not for three.
+        // The job that came last waited for one job of the other account, not for three.
         let waited_us: Vec<i64> = found[&Lane::Interactive].iter().map(|wait| (wait * 1e6) as i64).collect();
         assert_eq!(waited_us[2], 2 * SECOND_US - 4);
     }
@@ -136,8 +138,8 @@ mod tests {
     #[test]
     fn prewarming_has_its_share_of_a_busy_farm() {
         let count = 3 * PREWARM_EVERY as i64;
-        let busy = (0..count).map(|at_us| job(Asker::nobody(Lane::Interactive), at_us, 1));
-        let ahead = (0..3).map(|at_us| job(Asker::nobody(Lane::Prewarm), at_us, 1));
+        let busy = (0..count).map(|at_us| job(Requester::nobody(Lane::Interactive), at_us, 1));
+        let ahead = (0..3).map(|at_us| job(Requester::nobody(Lane::Prewarm), at_us, 1));
         let found = waits(busy.chain(ahead).collect(), 1);
         let seconds: Vec<f64> = found[&Lane::Prewarm].iter().map(|wait| wait.round()).collect();
         assert_eq!(seconds, [19.0, 39.0, 59.0]);

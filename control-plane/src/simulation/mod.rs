@@ -1,8 +1,11 @@
-//! A farm in numbers, for planning one: the real queue (admission, lanes, turns, leases, failures, sweeps) on a database of its own, where
-//! clients and nodes are events of a simulated clock.
+//! A simulation of a farm, for planning one: the real queue (admission, lanes, `turn`s, leases,
+//! failures, sweeps) on a database of its own, where clients and nodes are events of a simulated
+//! clock.
 //!
-//! What a call of the queue takes on this machine passes on the simulated clock, too, one call after the other: as if all processes of the
-//! service shared one writer, which SQLite is and PostgreSQL is not. No picture is made or stored.
+//! The time that a call of the queue takes on this machine also passes on the simulated clock, one
+//! call after the other: as if all processes of the service shared one writer, which is so with
+//! SQLite and not with PostgreSQL. No image is made or stored.
+//!
 //!
 //! Why: `docs/decisions/render-queue.md` (What the simulation compares a lane's wait with).
 
@@ -13,11 +16,11 @@ use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use crate::renders::{
-    Asker, AtLimit, JoinError, LOOK_AGAIN, Lane, NodeError, QUEUE_MAX, RenderError, Renders, ResultError, Rules,
+    AtLimit, JoinError, LOOK_AGAIN, Lane, NodeError, QUEUE_MAX, RenderError, Renders, Requester, ResultError, Rules,
     Settings,
 };
 use cyclorama_core::wire::{
-    AsSent, Device, FailureKind, HeartbeatRequest, JoinRequest, MachineLoad, NodeState, Pipeline,
+    Device, FailureKind, HeartbeatRequest, JoinRequest, MachineLoad, NodeState, Pipeline, Unparsed,
 };
 use cyclorama_core::{BodyClass, Colour, Dimensions, Variant, Vehicle, VehicleKey, VehicleType, View};
 use rand::rngs::StdRng;
@@ -30,68 +33,72 @@ use std::time::{Duration, Instant};
 const SECOND_US: i64 = 1_000_000;
 const TOKEN: &str = "simulated";
 
-/// How long a node that was lost stays away.
+/// Time for which a lost node stays away, in microseconds.
 const AWAY_US: i64 = 90 * SECOND_US;
 
-/// How often prewarming fills its part of the queue up, as the feeder of batches does.
+/// Interval at which prewarming fills its part of the queue, as the feeder of batches does, in
+/// microseconds.
 const AHEAD_EVERY_US: i64 = SECOND_US;
 
-/// A farm and what is asked of it.
+/// A farm and its load.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Scenario {
     pub nodes: usize,
     pub slots_per_node: u32,
-    /// Pictures that are asked for, prewarming aside.
+    /// Number of requested images, without prewarming.
     pub jobs: u64,
-    /// Mean time of a render; a single one takes half to one and a half of it.
+    /// Mean time of a render, in seconds; a single one takes between half and one and a half of it.
     pub render_seconds: f64,
-    /// What is asked for, as a share of what the farm can do.
+    /// The requested work, as a ratio of the farm's capacity.
     pub load: f64,
     pub accounts: u32,
-    /// Of what is asked for, first loads of signed addresses.
+    /// The ratio of first loads of signed URLs among the requests.
     pub first_load_share: f64,
-    /// Whether a batch fills what is left.
+    /// True if a batch of prewarming uses the capacity that is left.
     pub prewarms: bool,
-    /// Of all renders, those that fail.
+    /// The ratio of renders that fail.
     pub failing_share: f64,
-    /// How often a node is lost with all it holds.
+    /// How often a node is lost with all its jobs, per hour.
     pub losses_per_node_hour: f64,
     pub seed: u64,
 }
 
-/// What came of it. Times of the lanes are simulated, those of calls are this machine's.
+/// The result of a simulation. Times of the lanes are simulated, those of calls are this machine's.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Outcome {
     pub simulated_seconds: f64,
-    /// Of the slots of nodes that were there, from the first to the last arrival.
+    /// The ratio of busy slots among those of nodes that were present, from the first to the last
+    /// arrival.
     pub utilisation: f64,
-    /// Of an ideal queue with the same jobs.
+    /// The utilisation of an ideal queue with the same jobs.
     pub ideal_utilisation: f64,
     pub asked: u64,
-    /// 503 at once: the wait would have been too long, or the queue was full.
+    /// Requests answered with 503 at once: the wait would have been too long, or the queue was
+    /// full.
     pub refused: u64,
     pub done: u64,
     pub failed: u64,
-    /// Nobody waited any more.
+    /// Jobs that expired because no request waited any more.
     pub lapsed: u64,
     pub leases_lost: u64,
-    /// Results whose lease had been lost: somebody else was at the job by then.
+    /// Results whose lease had been lost: another node had the job by then.
     pub done_twice: u64,
     pub waits: BTreeMap<&'static str, Waits>,
     pub calls: BTreeMap<&'static str, Calls>,
 }
 
-/// From being queued to being leased, in seconds.
+/// Waits from being queued to being leased, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Waits {
     pub jobs: usize,
     pub median: f64,
     pub p99: f64,
-    /// By an ideal queue with the same rules and jobs, which takes no time to decide.
+    /// The 99th percentile in an ideal queue with the same rules and jobs, which decides in no
+    /// time.
     pub ideal_p99: f64,
 }
 
-/// Times of a kind of call of the queue, in microseconds.
+/// Times of one kind of call of the queue, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Calls {
     pub calls: usize,
@@ -126,7 +133,7 @@ enum Event {
 
 struct Node {
     id: String,
-    /// Counts its lives: what an earlier one was at is lost.
+    /// Incremented whenever the node is lost: jobs of an earlier life are lost.
     life: u32,
     is_there: bool,
     free: u32,
@@ -134,7 +141,7 @@ struct Node {
 
 /// A job as the simulation knows it.
 struct Known {
-    asker: Asker,
+    requester: Requester,
     queued_us: i64,
     leased_us: Option<i64>,
     service_us: i64,
@@ -147,12 +154,12 @@ struct Simulation {
     random: StdRng,
     events: BinaryHeap<Reverse<(i64, u64, Event)>>,
     sequence: u64,
-    /// When the one writer is free again.
+    /// The time at which the one writer is free again, in microseconds.
     writer_free_us: i64,
     nodes: Vec<Node>,
-    /// Nodes with a free slot, those that wait longest first.
+    /// Nodes with a free slot, those first that have waited longest.
     idle: VecDeque<usize>,
-    /// By model, which is unique.
+    /// Jobs by the vehicle's model, which is unique.
     known: HashMap<String, Known>,
     models: u64,
     ahead_waiting: i64,
@@ -166,7 +173,7 @@ struct Simulation {
     done: u64,
     done_twice: u64,
     leases_lost: u64,
-    /// When nodes were lost.
+    /// The times at which nodes were lost, in microseconds.
     losses_us: Vec<i64>,
 }
 
@@ -242,7 +249,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Until everything that was asked for has ended.
+    /// Processes events until all requested jobs have ended.
     async fn go_on(&mut self, start: UnixMs) -> Result<(), SimulationError> {
         let mut live = i64::MAX;
         while let Some(Reverse((at_us, _, event))) = self.events.pop() {
@@ -264,7 +271,7 @@ impl Simulation {
                 }
                 Event::Sweep => {
                     self.renders.sweep().await?;
-                    // What was taken back is for whoever is idle.
+                    // Jobs that were taken back go to idle nodes.
                     self.wake(at_us, usize::MAX).await?;
                     if all_came {
                         let backlog = self.renders.backlog().await?;
@@ -285,7 +292,7 @@ impl Simulation {
             true => Lane::FirstLoad,
             false => Lane::Interactive,
         };
-        // A tenth of the accounts ask for half of everything.
+        // A tenth of the accounts sends half of the requests.
         let accounts = self.scenario.accounts.max(1);
         let many = accounts.div_ceil(10);
         let account = if self.random.random_bool(0.5) {
@@ -294,8 +301,8 @@ impl Simulation {
             self.random.random_range(0..accounts)
         };
         self.asked += 1;
-        let asker = Asker::account(lane, &account.to_string());
-        if self.want(at_us, &asker, 120).await? {
+        let requester = Requester::account(lane, &account.to_string());
+        if self.want(at_us, &requester, 120).await? {
             self.wake(self.writer_free_us.max(at_us), 1).await?;
         } else {
             self.refused += 1;
@@ -309,7 +316,7 @@ impl Simulation {
 
     async fn ahead(&mut self, at_us: i64) -> Result<(), SimulationError> {
         while self.ahead_waiting < self.renders.ahead_max() {
-            if !self.want(self.writer_free_us.max(at_us), &Asker::nobody(Lane::Prewarm), 3600).await? {
+            if !self.want(self.writer_free_us.max(at_us), &Requester::nobody(Lane::Prewarm), 3600).await? {
                 break;
             }
             self.ahead_waiting += 1;
@@ -319,8 +326,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether a new picture was queued.
-    async fn want(&mut self, at_us: i64, asker: &Asker, seconds: i64) -> Result<bool, SimulationError> {
+    /// Enqueues a new image, and returns true if it was queued.
+    async fn want(&mut self, at_us: i64, requester: &Requester, seconds: i64) -> Result<bool, SimulationError> {
         self.models += 1;
         let vehicle = Vehicle {
             make: "simulated".to_owned(),
@@ -341,7 +348,7 @@ impl Simulation {
         let variant = Variant::new(key, View::Side, Colour::Red.into());
         let deadline_ms = self.now_ms.load(Ordering::Relaxed) + seconds * 1000;
         let began = Instant::now();
-        let wanted = self.renders.want(&vehicle, &variant, asker, deadline_ms).await;
+        let wanted = self.renders.request(&vehicle, &variant, requester, deadline_ms).await;
         self.took("ask", at_us, began);
         match wanted {
             Ok(_) => {}
@@ -349,22 +356,22 @@ impl Simulation {
             Err(error) => return Err(error.into()),
         }
         let service_us = (self.scenario.render_seconds * self.random.random_range(0.5..1.5) * SECOND_US as f64) as i64;
-        let known = Known { asker: asker.clone(), queued_us: at_us, leased_us: None, service_us };
+        let known = Known { requester: requester.clone(), queued_us: at_us, leased_us: None, service_us };
         self.known.insert(vehicle.model, known);
         Ok(true)
     }
 
-    /// Lets up to so many idle nodes ask for work.
+    /// Lets up to `most` idle nodes request work.
     async fn wake(&mut self, at_us: i64, most: usize) -> Result<(), SimulationError> {
         for _ in 0..most.min(self.idle.len()) {
             let Some(node) = self.idle.pop_front() else { break };
-            // It may have been given something since it began to wait.
+            // The node may have been given jobs since it began to wait.
             if !self.nodes[node].is_there || self.nodes[node].free == 0 {
                 continue;
             }
             if !self.ask_for_work(self.writer_free_us.max(at_us), node).await? {
                 self.idle.push_back(node);
-                // Nothing there for this one; for the others neither, as a rule.
+                // There is no job for this node, and as a rule none for the others.
                 break;
             }
             if self.nodes[node].free > 0 {
@@ -374,7 +381,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether the node was given something.
+    /// Lets a node request work, and returns true if it got some.
     async fn ask_for_work(&mut self, at_us: i64, node: usize) -> Result<bool, SimulationError> {
         let began = Instant::now();
         let jobs = self.renders.work(TOKEN, &self.nodes[node].id, 1, 0, std::future::pending()).await?;
@@ -385,7 +392,7 @@ impl Simulation {
             self.nodes[node].free -= 1;
             self.busy_slots += 1;
             let Some(known) = self.known.get_mut(&job.vehicle.model) else { continue };
-            if known.leased_us.is_none() && known.asker.lane == Lane::Prewarm {
+            if known.leased_us.is_none() && known.requester.lane == Lane::Prewarm {
                 self.ahead_waiting -= 1;
             }
             known.leased_us.get_or_insert(now_us);
@@ -411,7 +418,7 @@ impl Simulation {
         if fails {
             let _ = self.renders.fail(TOKEN, job_id, fence, FailureKind::Internal, "simulated").await?;
         } else if let Err(error) = self.renders.accept_without_objects(TOKEN, job_id, fence).await {
-            // The lease was lost meanwhile: a node that was away too long.
+            // The lease was lost meanwhile, because the node was away too long.
             match error {
                 ResultError::Stale(_) => self.done_twice += 1,
                 other => return Err(other.into()),
@@ -429,13 +436,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// The heartbeats of all nodes that are there. They renew no lease: a render takes less than one.
+    /// Sends the heartbeats of all present nodes. They renew no lease: a render takes less time
+    /// than one.
     async fn beat(&self) -> Result<(), SimulationError> {
         for node in self.nodes.iter().filter(|node| node.is_there) {
             let report = HeartbeatRequest {
                 state: NodeState::Ready,
                 jobs: Vec::new(),
-                device: AsSent::from(&MachineLoad::default()),
+                device: Unparsed::from(&MachineLoad::default()),
             };
             self.renders.heartbeat(TOKEN, &node.id, &report).await?;
         }
@@ -490,7 +498,8 @@ impl Simulation {
         }
     }
 
-    /// The writer was busy with a call that began at `at_us` for as long as it has taken here.
+    /// Books the time that a call took on this machine. The writer was busy with the call from
+    /// `at_us` on.
     fn took(&mut self, call: &'static str, at_us: i64, began: Instant) {
         let took_us = began.elapsed().as_secs_f64() * 1e6;
         self.calls.entry(call).or_default().push(took_us);
@@ -520,11 +529,11 @@ impl Simulation {
         }
         let slots = self.scenario.nodes * self.scenario.slots_per_node as usize;
         let lost = self.losses_us.iter().flat_map(|at_us| {
-            let slot = Ideal { asker: None, queued_us: *at_us, service_us: AWAY_US };
+            let slot = Ideal { requester: None, queued_us: *at_us, service_us: AWAY_US };
             std::iter::repeat_n(slot, self.scenario.slots_per_node as usize)
         });
         let given = self.known.values().filter(|job| job.leased_us.is_some()).map(|job| Ideal {
-            asker: Some(job.asker.clone()),
+            requester: Some(job.requester.clone()),
             queued_us: job.queued_us,
             service_us: job.service_us,
         });
@@ -534,7 +543,7 @@ impl Simulation {
             let mut seconds: Vec<f64> = self
                 .known
                 .values()
-                .filter(|job| job.asker.lane == lane)
+                .filter(|job| job.requester.lane == lane)
                 .filter_map(|job| job.leased_us.map(|leased_us| (leased_us - job.queued_us) as f64 / 1e6))
                 .collect();
             if seconds.is_empty() {
@@ -565,7 +574,7 @@ impl Simulation {
     }
 }
 
-/// 0 of nothing.
+/// Returns a quantile of the values, or 0 if there are none.
 fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let place = (values.len() as f64 * share) as usize;

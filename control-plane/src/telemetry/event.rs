@@ -1,19 +1,20 @@
-//! One event as it is reported and as it is kept. Pure.
+//! One telemetry event as it is reported and as it is stored. The module has no side effects.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Names of events: short words joined by `_`, `.`, `:`, `/` or `-`.
+/// Pattern of event names: short words joined by `_`, `.`, `:`, `/` or `-`.
 pub const EVENT_PATTERN: &str = "^[A-Za-z0-9_.:/-]{1,64}$";
 pub const SOURCES: [&str; 6] = ["web", "cli", "mcp", "api", "system", "sdk"];
-/// What is kept of an event.
+/// The members of an event that are stored.
 pub const MEMBERS: [&str; 8] =
     ["event", "source", "anonymous_id", "session_id", "properties", "url", "referrer", "utm"];
 pub const ID_CHARS_MAX: usize = 128;
 pub const URL_CHARS_MAX: usize = 2048;
 
-/// As reported. Members that are not known are left out, so that newer clients can talk to older services.
+/// An event as it is reported. Unknown members are left out, so that
+/// newer clients can use older services.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Event {
     pub event: String,
@@ -26,7 +27,7 @@ pub struct Event {
     pub utm: Option<BTreeMap<String, String>>,
 }
 
-/// What is wrong with an event: the member and what it should be.
+/// The fault of an event: the member and what it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadEvent {
     pub member: &'static str,
@@ -34,9 +35,10 @@ pub struct BadEvent {
 }
 
 impl Event {
-    /// The event, checked, and with addresses cut to what may be kept: queries and fragments can hold keys and tokens.
+    /// Checks the event, and cuts its URLs to what may be stored: queries and
+    /// fragments can hold keys and tokens.
     pub fn checked(mut self) -> Result<Self, BadEvent> {
-        let bad = |member, expected: &str| Err(BadEvent { member, detail: format!("`{member}` is {expected}") });
+        let bad = |member, expected: &str| Err(BadEvent { member, detail: format!("`{member}` must be {expected}") });
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/-".contains(&byte);
         if !(1..=64).contains(&self.event.len()) || !self.event.bytes().all(is_name) {
             return bad("event", "1 to 64 letters, digits, `_`, `.`, `:`, `/` or `-`");
@@ -51,15 +53,15 @@ impl Event {
             ("referrer", &self.referrer, URL_CHARS_MAX),
         ] {
             if value.as_ref().is_some_and(|text| text.chars().count() > chars_max) {
-                return bad(member, &format!("at most {chars_max} characters"));
+                return bad(member, &format!("a text of at most {chars_max} characters"));
             }
         }
-        // PostgreSQL keeps no NUL in a text.
+        // PostgreSQL stores no NUL in a text.
         let texts = [&mut self.anonymous_id, &mut self.session_id, &mut self.url, &mut self.referrer];
         texts.into_iter().flatten().for_each(|text| text.retain(|c| c != '\0'));
         for address in [&mut self.url, &mut self.referrer].into_iter().flatten() {
             address.truncate(address.find(['?', '#']).unwrap_or(address.len()));
-            // A signed address is a secret wherever it stands.
+            // A signed URL is a secret wherever it stands.
             if let Some(at) = address.find("/delivery/") {
                 address.truncate(at + "/delivery/".len());
             }

@@ -1,4 +1,5 @@
-//! From accepted events to rows: a bounded buffer, one writing task, and the end of what is too old.
+//! Writes accepted events to the database: a bounded buffer, one writing
+//! task, and the deletion of old events.
 
 use super::Event;
 use crate::clock::{Clock, DAY_MS, UnixMs};
@@ -13,36 +14,38 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Events that wait to be written; more than this is refused. At most 32 KiB each, and some hundred bytes as a rule.
+/// Maximum number of events that wait to be written; more are refused. An event has at most 32 KiB,
+/// and usually some hundred bytes.
 const BUFFER_MAX: usize = 10_000;
 
-/// Events in one transaction.
+/// Maximum number of events in one transaction.
 const BATCH_MAX: usize = 256;
 
-/// Between tries while the database does not answer: the buffer holds what comes meanwhile.
+/// Time between two tries while the database does not answer. The buffer holds the
+/// events that come in the meantime.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Old events go this often, and this many at a time.
+/// Time between two deletions of old events. `FORGET_MAX` is the number of events in one statement.
 const FORGET_EVERY: Duration = Duration::from_secs(600);
 const FORGET_MAX: i64 = 10_000;
 
-/// What a row and its index entries take beside its texts, in bytes, give or take.
+/// Approximate size of a row and its index entries beside its texts, in bytes.
 const ROW_BYTES: usize = 150;
 
-/// Why events are not taken.
+/// The reason why events are not accepted.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Full {
-    /// The database is behind.
+    /// The buffer is full, because the database is behind.
     Buffer,
-    /// The day has brought as many bytes as it may.
+    /// The bytes of the day are used up.
     Day { ends_at: UnixMs },
 }
 
-/// Handle of the writing task.
+/// A handle of the writing task.
 #[derive(Debug, Clone)]
 pub struct Sink {
     buffer: mpsc::Sender<Accepted>,
-    /// Accepted and not yet written or given up.
+    /// Number of events that are accepted and not yet written or given up.
     pending: Arc<AtomicUsize>,
     today: Arc<Mutex<Today>>,
     bytes_per_day: i64,
@@ -55,17 +58,18 @@ struct Accepted {
     at: UnixMs,
 }
 
-/// What the current UTC day has brought, as far as this process knows: what others have written is heard with each write of its own.
+/// The bytes of the current UTC day, as far as this process knows them. It learns of those that
+/// other processes have written with each write of its own.
 #[derive(Debug, Default)]
 struct Today {
     day: String,
     written_bytes: i64,
-    /// Accepted here, not written yet.
+    /// Bytes that this process has accepted and not yet written.
     pending_bytes: i64,
 }
 
 impl Today {
-    /// Takes so many bytes more, if there is room for them.
+    /// Adds `bytes` to the pending ones, if the limit allows it.
     fn take(&mut self, bytes: i64, limit: i64, at: UnixMs) -> Result<(), Full> {
         let day = at.utc_day();
         if self.day != day {
@@ -78,7 +82,8 @@ impl Today {
         Ok(())
     }
 
-    /// So many bytes of the day are no longer pending; it has brought so many in all, where that is known.
+    /// Removes `bytes` of the day from the pending ones. `written_bytes` is the day's total from
+    /// all processes, if it is known.
     fn settle(&mut self, day: &str, bytes: i64, written_bytes: Option<i64>) {
         if self.day == day {
             self.pending_bytes = (self.pending_bytes - bytes).max(0);
@@ -88,7 +93,8 @@ impl Today {
 }
 
 impl Sink {
-    /// Starts the writing task, which ends when every handle is gone, and the one that forgets, which runs until it is aborted.
+    /// Starts the writing task, which ends when every handle is dropped, and the task that deletes
+    /// old events, which runs until it is aborted.
     pub fn start(database: Database, clock: Clock, limits: Events) -> (Self, [JoinHandle<()>; 2]) {
         let (buffer, accepted) = mpsc::channel(BUFFER_MAX);
         let (pending, today) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Today::default())));
@@ -102,7 +108,7 @@ impl Sink {
         (Sink { buffer, pending, today, bytes_per_day: limits.bytes_per_day }, [writing, forgetting])
     }
 
-    /// Takes all of the events, or none.
+    /// Accepts all of the events, or none.
     pub fn accept(&self, events: Vec<Event>, at: UnixMs) -> Result<(), Full> {
         let sizes: Vec<i64> = events.iter().map(bytes_of).collect();
         let places = self.buffer.try_reserve_many(events.len()).map_err(|_| Full::Buffer)?;
@@ -114,7 +120,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Waits until everything accepted so far is written, for as long as `bound`.
+    /// Waits until everything accepted so far is written, at most for `bound`.
     pub async fn flush(&self, bound: Duration) {
         let written = async {
             while self.pending.load(Ordering::SeqCst) > 0 {
@@ -122,7 +128,10 @@ impl Sink {
             }
         };
         if tokio::time::timeout(bound, written).await.is_err() {
-            tracing::warn!(events = self.pending.load(Ordering::SeqCst), "events were not written");
+            tracing::warn!(
+                events = self.pending.load(Ordering::SeqCst),
+                "the service stopped before these events were written"
+            );
         }
     }
 }
@@ -131,7 +140,7 @@ fn lock(today: &Mutex<Today>) -> MutexGuard<'_, Today> {
     today.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What an event takes in the database, give or take.
+/// Returns the approximate size of an event in the database, in bytes.
 fn bytes_of(event: &Event) -> i64 {
     serde_json::to_vec(event).map_or(0, |text| text.len() + ROW_BYTES) as i64
 }
@@ -168,7 +177,7 @@ async fn write_all(
     }
 }
 
-/// Writes the events; how many bytes each of their days has brought by then, from all processes.
+/// Writes the events. Returns the total bytes of each of their days, from all processes.
 async fn write(
     database: &Database,
     batch: &[Accepted],
@@ -217,7 +226,7 @@ async fn forget_old(
     forget_beyond(database, limits.kept_bytes, clock.now()).await
 }
 
-/// What the day has brought so far, also before this process was started.
+/// Reads the bytes of the day so far, also those from before this process was started.
 async fn hear_of_today(database: &Database, clock: &Clock, today: &Mutex<Today>) -> Result<(), sqlx::Error> {
     let day = clock.now().utc_day();
     let sql = "select bytes from event_days where day = $1";
@@ -230,14 +239,14 @@ async fn hear_of_today(database: &Database, clock: &Clock, today: &Mutex<Today>)
     Ok(())
 }
 
-/// Removes all events from before `oldest`, and what is known of days that were over by then.
+/// Deletes all events from before `oldest`, and the totals of days that were over by then.
 async fn forget_before(database: &Database, oldest: UnixMs) -> Result<(), sqlx::Error> {
     while forget(database, oldest).await? > 0 {}
     database.write(sqlx::query("delete from event_days where day < $1").bind(oldest.utc_day())).await?;
     Ok(())
 }
 
-/// Removes the oldest days until no more than so many bytes are left; the current day stays.
+/// Deletes the oldest days until at most `kept_bytes` are left. The current day stays.
 async fn forget_beyond(database: &Database, kept_bytes: i64, now: UnixMs) -> Result<(), sqlx::Error> {
     let rows = sqlx::query("select day, bytes from event_days order by day desc").fetch_all(&database.readers).await?;
     let (mut sum, today) = (0, now.utc_day());
@@ -245,19 +254,19 @@ async fn forget_beyond(database: &Database, kept_bytes: i64, now: UnixMs) -> Res
         let (day, bytes): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
         sum += bytes;
         if sum > kept_bytes && day < today {
-            // Everything up to this day goes.
+            // Everything up to the end of this day is deleted.
             let mut ends = now.utc_day_start();
             while ends.plus_ms(-1).utc_day() > day {
                 ends = ends.plus_ms(-DAY_MS);
             }
-            tracing::warn!(kept_bytes, "more events than are kept: the oldest days are removed");
+            tracing::warn!(kept_bytes, "events passed their size limit; the oldest days were removed");
             return forget_before(database, ends).await;
         }
     }
     Ok(())
 }
 
-/// Removes a bounded number of events from before `oldest`.
+/// Deletes a bounded number of events from before `oldest`.
 async fn forget(database: &Database, oldest: UnixMs) -> Result<u64, sqlx::Error> {
     let sql = "delete from events where id in (select id from events where at_ms < $1 order by at_ms limit $2)";
     database.write(sqlx::query(sql).bind(oldest.0).bind(FORGET_MAX)).await
@@ -322,7 +331,7 @@ mod tests {
                 assert_eq!(full, Full::Day { ends_at: UnixMs((day + 1) * DAY_MS) });
                 sink.accept(vec![event("new")], noon(day)).expect("fits");
                 sink.flush(Duration::from_secs(10)).await;
-                // What is written counts as what was pending did.
+                // Written bytes count as pending ones did.
                 sink.accept(vec![event("new")], noon(day)).expect_err("too much");
             }
             drop(sink);

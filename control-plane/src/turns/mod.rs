@@ -1,6 +1,8 @@
-//! Turns of requests: how many are answered at once, who waits for a turn, and which connection has to leave when there are too many.
+//! Permits of requests: how many requests are answered at once, which ones wait for a permit, and
+//! which connection has to close when there are too many.
 //!
-//! `http/server` gives each request its turn; whatever waits for something else (a body, a render) gives it to others meanwhile.
+//! `http/server` gives each request its permit. A request that waits for something else (a body, a
+//! render) gives its permit back meanwhile.
 
 pub mod places;
 pub mod spare;

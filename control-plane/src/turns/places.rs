@@ -1,9 +1,12 @@
-//! Room for connections and for requests, so that clients never stand in front of a probe or a render node. A listener
-//! takes a few connections more than it answers requests at once. When those are taken as well, one connection has to
-//! leave (`spare`). Probes wait for no place, nodes have turns of their own, because clients with a turn may wait for
-//! what a node does, and one site has at most half of the turns of each kind.
+//! Slots for connections and permits for requests, so that clients never delay a probe or a render
+//! node.
+//!
+//! A listener accepts a few connections more than it answers requests at once. When those slots are
+//! taken as well, one connection has to close (`spare`). Probes need no permit. Nodes have permits
+//! of their own, because clients with a permit may wait for the work of a node. One site has at
+//! most half of the permits of each kind.
 
-use super::spare::{Age, Awaited, Entry, Spare};
+use super::spare::{Age, AwaitedEvent, Entry, Spare};
 use super::unsent::Unsent;
 use crate::networks::site_of;
 use std::collections::HashMap;
@@ -14,29 +17,31 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Connections beyond those whose requests are answered: for probes, and for requests that wait until another one is done.
+/// Slots for connections beyond those whose requests are answered: for probes, and for requests
+/// that wait until another one is done.
 /// Why: `docs/decisions/limits-and-connections.md` (Connections over `CYCLORAMA_CONNECTIONS_MAX`).
 const RESERVE: usize = 64;
 
-/// Connections that were told to close, and have not closed yet. Those that have bytes left to send are given a moment,
-/// in which so many others can come.
+/// Slots for connections that were told to close and have not closed yet. Connections with unsent
+/// bytes are given a moment, in which this many others can come.
 const LEAVING: usize = 256;
 
-/// One site has at most the turns divided by this number.
+/// One site has at most the permits divided by this number.
 const SITE_SHARE: usize = 2;
 
-/// Paths of render nodes begin with this.
+/// Prefix of the paths of render nodes.
 const NODE_PATHS: &str = "/node/v1/";
 
-/// Whose turns a request takes one of.
+/// The kind of permit that a request takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Client,
-    /// A render node.
+    /// A request of a render node.
     Node,
 }
 
 impl Kind {
+    /// Returns the kind of a request by its path.
     pub fn of(path: &str) -> Self {
         match path.starts_with(NODE_PATHS) {
             true => Kind::Node,
@@ -45,41 +50,42 @@ impl Kind {
     }
 }
 
-/// The sender of a request: its kind, and the network whose place the request takes while it waits. For a request that
-/// came through a trusted proxy, that is the network of the client.
+/// The sender of a request: its kind, and the network that the connection counts for while the
+/// request waits. For a request that came through a trusted proxy, that is the network of the
+/// client.
 #[derive(Debug, Clone, Copy)]
 pub struct Sender {
     pub kind: Kind,
     pub network: IpAddr,
 }
 
-/// The places of one listener.
+/// The connection slots and permits of one listener.
 #[derive(Debug, Clone)]
 pub struct Places(Arc<Listener>);
 
 #[derive(Debug)]
 struct Listener {
     connections: Arc<Semaphore>,
-    turns: Turns,
-    /// How many turns of each kind one site may have.
+    turns: RequestPermits,
+    /// Maximum number of permits of each kind that one site may have.
     share: usize,
-    /// How long a request waits for its turn.
+    /// The longest time that a request waits for its permit.
     patience: Duration,
     spare: Mutex<Spare>,
-    /// The shares of the sites whose requests have a turn or wait for one.
-    shares: Mutex<HashMap<IpAddr, Weak<Turns>>>,
+    /// The permits of the sites whose requests have a permit or wait for one.
+    shares: Mutex<HashMap<IpAddr, Weak<RequestPermits>>>,
 }
 
-/// So many turns of each kind: all, or those of one site.
+/// Permits of each kind, either of the whole listener or of one site.
 #[derive(Debug)]
-struct Turns {
+struct RequestPermits {
     clients: Arc<Semaphore>,
     nodes: Arc<Semaphore>,
 }
 
-impl Turns {
+impl RequestPermits {
     fn new(of_each: usize) -> Self {
-        Turns { clients: Arc::new(Semaphore::new(of_each)), nodes: Arc::new(Semaphore::new(of_each)) }
+        RequestPermits { clients: Arc::new(Semaphore::new(of_each)), nodes: Arc::new(Semaphore::new(of_each)) }
     }
 
     fn of(&self, kind: Kind) -> Arc<Semaphore> {
@@ -91,12 +97,13 @@ impl Turns {
 }
 
 impl Places {
-    /// For so many requests of clients at once, and as many of nodes.
+    /// Allows `requests_max` concurrent requests of clients, and as many of nodes. A request waits
+    /// at most `patience` for its permit.
     pub fn new(requests_max: usize, patience: Duration) -> Self {
         let answered = requests_max.saturating_mul(2);
         Places(Arc::new(Listener {
             connections: Arc::new(Semaphore::new(answered + RESERVE + LEAVING)),
-            turns: Turns::new(requests_max),
+            turns: RequestPermits::new(requests_max),
             share: requests_max.div_ceil(SITE_SHARE),
             patience,
             spare: Mutex::default(),
@@ -104,14 +111,15 @@ impl Places {
         }))
     }
 
-    /// A place for the next connection, whose other end is in `network`; where there is none left, another one is told
-    /// to leave. The result is never `None`, because the semaphore is never closed.
-    pub async fn enter(&self, network: IpAddr) -> Option<Place> {
+    /// Returns a slot for the next connection, whose other end is in `network`. If no slot is left,
+    /// another connection is told to close. The result is never `None`, because the semaphore is
+    /// never closed.
+    pub async fn enter(&self, network: IpAddr) -> Option<ConnectionSlot> {
         let permit = self.0.connections.clone().acquire_owned().await.ok()?;
         if self.0.connections.available_permits() < LEAVING {
             self.spare_one(Instant::now());
         }
-        let place = Place(Arc::new(Taken {
+        let place = ConnectionSlot(Arc::new(Taken {
             places: self.clone(),
             network,
             leave: CancellationToken::new(),
@@ -131,7 +139,7 @@ impl Places {
         let mut shares = lock(&self.0.shares);
         let known = shares.get(&site).and_then(Weak::upgrade);
         let turns = known.unwrap_or_else(|| {
-            let turns = Arc::new(Turns::new(self.0.share));
+            let turns = Arc::new(RequestPermits::new(self.0.share));
             shares.insert(site, Arc::downgrade(&turns));
             turns
         });
@@ -140,13 +148,14 @@ impl Places {
     }
 }
 
-/// The turns that one site may have. They are forgotten when no request of the site has a turn or waits for one.
+/// The permits that one site may have. They are forgotten when no request of the site has a permit
+/// or waits for one.
 #[derive(Debug)]
 struct Share {
     places: Places,
     site: IpAddr,
     /// `None` only while this is dropped.
-    turns: Option<Arc<Turns>>,
+    turns: Option<Arc<RequestPermits>>,
 }
 
 impl Drop for Share {
@@ -163,9 +172,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One connection's place; cheap to clone, given back with the last clone.
+/// The slot of one connection. Cheap to clone; given back with the last clone.
 #[derive(Debug, Clone)]
-pub struct Place(Arc<Taken>);
+pub struct ConnectionSlot(Arc<Taken>);
 
 #[derive(Debug)]
 struct Taken {
@@ -178,16 +187,16 @@ struct Taken {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Where a connection is listed.
+/// The list of `spare` that a connection is in.
 #[derive(Debug, Clone, Copy)]
 enum Listing {
-    /// Nowhere, while its request is answered.
+    /// In no list, while its request is answered.
     None,
     /// Between two requests, or before the first one.
     Resting(Entry),
     /// With a request that waits.
     Waiting(Entry),
-    /// Nowhere for ever: the connection has ended.
+    /// In no list any more, because the connection has ended.
     Ended,
 }
 
@@ -200,7 +209,7 @@ impl Listing {
     }
 }
 
-/// A turn's part of all turns, and of those of its site.
+/// A permit, with the one that it takes from its site.
 #[derive(Debug)]
 pub struct Permits {
     _request: OwnedSemaphorePermit,
@@ -208,16 +217,16 @@ pub struct Permits {
     _share: Share,
 }
 
-/// A request is being answered; when dropped, its connection rests.
+/// A request that is being answered; when this is dropped, its connection rests.
 #[derive(Debug)]
-pub struct Turn {
-    place: Place,
+pub struct Permit {
+    place: ConnectionSlot,
     sender: Sender,
     is_probe: bool,
     held: Arc<Mutex<Held>>,
 }
 
-/// The state of a request's turn.
+/// The state of a request's permit.
 #[derive(Debug)]
 enum Held {
     Permits {
@@ -225,7 +234,8 @@ enum Held {
     },
     /// A probe, or a request whose body is waited for.
     Nothing,
-    /// The request waits for so many renders, or has waited for one, and needs no turn any more.
+    /// The request waits for this many renders, or has waited for one, and needs no permit any
+    /// more.
     SetAside {
         renders: usize,
     },
@@ -233,7 +243,8 @@ enum Held {
     Ended,
 }
 
-/// The turn of a request, for those who work for it. It neither keeps the turn nor the place of the connection. Cheap to clone.
+/// A reference to a request's permit, for tasks that work for the request. It keeps neither the
+/// permit nor the slot of the connection. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct TurnRef {
     held: Weak<Mutex<Held>>,
@@ -242,10 +253,11 @@ pub struct TurnRef {
 }
 
 impl TurnRef {
-    /// Gives the turn to others for the rest of the request, because a render is waited for. The connection can be
-    /// spared until the result is dropped. `None` where there is no turn to give.
+    /// Gives the permit back for the rest of the request, because the request waits for a render.
+    /// The connection can be closed in favour of another one until the result is dropped. Returns
+    /// `None` if there is no permit to give back.
     pub fn set_aside(&self) -> Option<SetAside> {
-        let (held, place, sender) = (self.held.upgrade()?, Place(self.place.upgrade()?), self.sender?);
+        let (held, place, sender) = (self.held.upgrade()?, ConnectionSlot(self.place.upgrade()?), self.sender?);
         let mut held = lock(&held);
         let renders = match *held {
             Held::Permits { .. } => 1,
@@ -254,13 +266,13 @@ impl TurnRef {
         };
         *held = Held::SetAside { renders };
         if renders == 1 {
-            place.enlist(sender.network, Awaited::Render, None);
+            place.enlist(sender.network, AwaitedEvent::Render, None);
         }
         Some(SetAside { turn: self.clone(), leave: place.0.leave.clone() })
     }
 }
 
-/// A render is waited for.
+/// A request that waits for a render without a permit.
 #[derive(Debug)]
 pub struct SetAside {
     turn: TurnRef,
@@ -268,7 +280,7 @@ pub struct SetAside {
 }
 
 impl SetAside {
-    /// Resolves when another connection needs the place.
+    /// Resolves when another connection needs the slot.
     pub async fn to_leave(&self) {
         self.leave.cancelled().await;
     }
@@ -281,36 +293,38 @@ impl Drop for SetAside {
         if let Held::SetAside { renders } = &mut *held {
             *renders -= 1;
             if *renders == 0 {
-                Place(place).stir();
+                ConnectionSlot(place).stir();
             }
         }
     }
 }
 
-impl Place {
-    /// Resolves when another connection needs the place.
+impl ConnectionSlot {
+    /// Resolves when another connection needs the slot.
     pub async fn to_leave(&self) {
         self.0.leave.cancelled().await;
     }
 
-    /// To be told by the connection whether it has sent everything.
+    /// Returns the flag that the connection sets while it has bytes left to send.
     pub fn unsent(&self) -> &Unsent {
         &self.0.unsent
     }
 
-    /// A turn for a probe, at once.
-    pub fn probe(&self, sender: Sender) -> Turn {
+    /// Starts a probe at once, without a permit.
+    pub fn probe(&self, sender: Sender) -> Permit {
         self.stir();
-        Turn::new(self.clone(), sender, Held::Nothing, true)
+        Permit::new(self.clone(), sender, Held::Nothing, true)
     }
 
-    /// A turn for any other request. `None`: it waited too long, or longest of too many.
-    pub async fn turn(&self, sender: Sender) -> Option<Turn> {
+    /// Waits for a permit for any other request. Returns `None` if the request waited too long, or
+    /// if its connection has to close because it waited longest of too many.
+    pub async fn turn(&self, sender: Sender) -> Option<Permit> {
         let permits = self.permits(sender).await?;
-        Some(Turn::new(self.clone(), sender, Held::Permits { _permits: permits }, false))
+        Some(Permit::new(self.clone(), sender, Held::Permits { _permits: permits }, false))
     }
 
-    /// What a turn takes. `None` as for a turn; the connection is listed no longer in either case.
+    /// Waits for the permits of a request. Returns `None` as [`ConnectionSlot::turn`] does; the
+    /// connection is in no list afterwards in either case.
     pub async fn permits(&self, sender: Sender) -> Option<Permits> {
         let places = &self.0.places;
         let (requests, share) = (places.0.turns.of(sender.kind), places.share_of(site_of(sender.network)));
@@ -323,11 +337,11 @@ impl Place {
         };
         tokio::pin!(taken);
         self.stir();
-        // Most find a free one, and need not be listed.
+        // Most requests find a free permit, and need not be listed.
         if let std::task::Poll::Ready(permits) = futures::poll!(taken.as_mut()) {
             return permits;
         }
-        self.enlist(sender.network, Awaited::Turn, None);
+        self.enlist(sender.network, AwaitedEvent::Turn, None);
         let permits = tokio::select! {
             permits = taken => permits,
             () = self.0.leave.cancelled() => None,
@@ -337,22 +351,23 @@ impl Place {
         permits
     }
 
-    /// Whether there is no request.
+    /// True if the connection has no request.
     pub fn is_at_rest(&self) -> bool {
         matches!(*lock(&self.0.listing), Listing::Resting(_) | Listing::Ended)
     }
 
     fn rest(&self) {
-        self.list(self.0.network, Awaited::Request, None, Listing::Resting);
+        self.list(self.0.network, AwaitedEvent::Request, None, Listing::Resting);
     }
 
-    /// Lists the connection with its request, at the age that it has or as the youngest one, and says the age.
-    fn enlist(&self, network: IpAddr, awaited: Awaited, age: Option<Age>) -> Age {
+    /// Lists the connection with its request, at the given age or as the youngest one, and returns
+    /// the age.
+    fn enlist(&self, network: IpAddr, awaited: AwaitedEvent, age: Option<Age>) -> Age {
         self.list(network, awaited, age, Listing::Waiting)
     }
 
-    /// A connection that has ended is not listed again.
-    fn list(&self, network: IpAddr, awaited: Awaited, age: Option<Age>, listed: fn(Entry) -> Listing) -> Age {
+    /// Lists the connection, unless it has ended.
+    fn list(&self, network: IpAddr, awaited: AwaitedEvent, age: Option<Age>, listed: fn(Entry) -> Listing) -> Age {
         let mut listing = lock(&self.0.listing);
         let mut spare = lock(&self.0.places.0.spare);
         if let Some(entry) = listing.entry() {
@@ -365,7 +380,7 @@ impl Place {
         age
     }
 
-    /// Is listed no longer.
+    /// Removes the connection from its list.
     fn stir(&self) {
         self.unlist(Listing::None);
     }
@@ -381,12 +396,12 @@ impl Place {
     }
 }
 
-impl Turn {
-    fn new(place: Place, sender: Sender, held: Held, is_probe: bool) -> Self {
-        Turn { place, sender, is_probe, held: Arc::new(Mutex::new(held)) }
+impl Permit {
+    fn new(place: ConnectionSlot, sender: Sender, held: Held, is_probe: bool) -> Self {
+        Permit { place, sender, is_probe, held: Arc::new(Mutex::new(held)) }
     }
 
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &ConnectionSlot {
         &self.place
     }
 
@@ -394,40 +409,42 @@ impl Turn {
         self.sender
     }
 
+    /// Returns a reference to the permit, for tasks that work for the request.
     pub fn reference(&self) -> TurnRef {
         TurnRef { held: Arc::downgrade(&self.held), place: Arc::downgrade(&self.place.0), sender: Some(self.sender) }
     }
 
-    /// Gives the turn to others until [`Turn::go_on`], because the client's body is waited for. `age`: since when,
-    /// `None` for now. A probe has nothing to give.
+    /// Gives the permit back until [`Permit::go_on`], because the request waits for the client's
+    /// body. `age` is the time since which it waits; `None` for now. Returns the age, or `None` for
+    /// a probe, which has no permit to give back.
     pub fn pause(&self, age: Option<Age>) -> Option<Age> {
         *lock(&self.held) = Held::Nothing;
-        (!self.is_probe).then(|| self.place.enlist(self.sender.network, Awaited::Body, age))
+        (!self.is_probe).then(|| self.place.enlist(self.sender.network, AwaitedEvent::Body, age))
     }
 
-    /// Goes on with what [`Place::permits`] gave.
+    /// Continues with the permits that [`ConnectionSlot::permits`] returned.
     pub fn go_on(&self, permits: Permits) {
         *lock(&self.held) = Held::Permits { _permits: permits };
     }
 
-    /// The connection has to leave: what is left to do is its last answer.
+    /// Removes the connection from its list, because it has to close: only its last answer is left.
     pub fn give_up_body(&self) {
         self.place.stir();
     }
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
         *lock(&self.held) = Held::Ended;
         self.place.rest();
     }
 }
 
-/// To be dropped with the connection: it is in no list any more.
+/// Marks a connection as ended when it is dropped, which must happen together with the connection.
 #[derive(Debug)]
-pub struct Gone(pub Place);
+pub struct ClosingConnection(pub ConnectionSlot);
 
-impl Drop for Gone {
+impl Drop for ClosingConnection {
     fn drop(&mut self) {
         self.0.unlist(Listing::Ended);
     }
@@ -447,15 +464,15 @@ mod tests {
         Sender { kind: Kind::Client, network: network(number) }
     }
 
-    async fn enter(places: &Places, number: u8) -> Place {
+    async fn enter(places: &Places, number: u8) -> ConnectionSlot {
         places.enter(network(number)).await.expect("a place")
     }
 
-    fn has_to_leave(place: &Place) -> bool {
+    fn has_to_leave(place: &ConnectionSlot) -> bool {
         place.to_leave().now_or_never().is_some()
     }
 
-    async fn enter_some(places: &Places) -> Vec<Place> {
+    async fn enter_some(places: &Places) -> Vec<ConnectionSlot> {
         let mut entered = Vec::new();
         for _ in 0..3 {
             entered.push(enter(places, 1).await);
@@ -529,7 +546,8 @@ mod tests {
     #[tokio::test]
     async fn a_request_behind_a_proxy_waits_in_a_place_of_its_client() {
         let places = Places::new(8, Duration::from_secs(30));
-        // One client has three slow bodies, by a proxy that has two connections at rest and another client's slow body.
+        // One client has three slow bodies, through a proxy that has two connections at rest and
+        // another client's slow body.
         let mut slow = Vec::new();
         for number in [2, 1, 1, 1] {
             let place = enter(&places, 3).await;

@@ -1,6 +1,8 @@
-//! Connections that can be closed when a new connection needs a place. The site with the most such connections gives
-//! one up, and within that site the network with the most. A client therefore never loses a place to a client that has
-//! more of them. Within a network, the connection that has waited longest for its client goes first.
+//! Connections that can be closed when a new connection needs a slot. The site with the most such
+//! connections gives one up, and within that site the network with the most. A client therefore
+//! never loses a slot to a client that has more of them. Within a network, the connection that has
+//! waited longest for its client goes first.
+//!
 //!
 //! Why: `docs/decisions/limits-and-connections.md` (Which connection is closed when places are
 //! needed).
@@ -14,55 +16,57 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// A client sends the head of its request right after it has connected. A connection that has waited for less time than
-/// this is told to leave only where its network has nothing else to spare.
+/// Minimum wait before a connection is closed without need. A client sends the head of its request
+/// right after it has connected, so a connection that has waited for less time is told to close
+/// only if its network has no other to close.
 pub const NEW: Duration = Duration::from_millis(500);
 
-/// A client that has not taken an answer for so long, after all of it was handed over, counts as one that rests.
+/// A client that has not taken an answer for this long, after all of it was handed over, counts as
+/// one that rests.
 const READING_MAX: Duration = Duration::from_secs(10);
 
 /// The event that a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Awaited {
+pub enum AwaitedEvent {
     /// Its client's next request, or its first one. The last answer may not have been sent whole.
     Request,
     /// The rest of a body.
     Body,
-    /// A turn for its request.
+    /// A permit for its request.
     Turn,
-    /// A render, which its request asks for.
+    /// A render, which its request needs.
     Render,
 }
 
-/// Since when a connection has waited: its place in the order, and the time.
+/// The start of a connection's wait: its number in the order, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Age {
     number: u64,
     since: Instant,
 }
 
-/// Where a connection is listed.
+/// The place of a connection in the lists.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     network: IpAddr,
     number: u64,
 }
 
-/// All of one listener, by site.
+/// All listed connections of one listener, by site.
 #[derive(Debug, Default)]
 pub struct Spare {
     next: u64,
     sites: HashMap<IpAddr, Site>,
 }
 
-/// Those of one site, by network.
+/// The listed connections of one site, by network.
 #[derive(Debug, Default)]
 struct Site {
     len: usize,
     networks: HashMap<IpAddr, Network>,
 }
 
-/// Those of one network, in the order of their ages.
+/// The listed connections of one network, in the order of their ages.
 #[derive(Debug, Default)]
 struct Network {
     for_request: BTreeMap<u64, Listed>,
@@ -83,31 +87,32 @@ impl Listed {
         now.saturating_duration_since(self.since) < NEW
     }
 
-    /// Its client is reading an answer.
+    /// True if its client is reading an answer.
     fn is_sending(&self, now: Instant) -> bool {
         self.unsent.is_any() && now.saturating_duration_since(self.since) < READING_MAX
     }
 }
 
-/// Why a network would spare a connection: the smaller one goes first, and of equal ones the connection with the smaller number.
+/// The reasons for which a network would close a connection: the smallest goes first, and of equal
+/// ones the connection with the smaller number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Choice {
     Idle,
     Waiting,
     New,
-    /// A node may be at work for it.
+    /// A node may be working for it.
     Rendering,
     /// Its client is reading an answer, which may have cost something.
     Sending,
 }
 
 impl Network {
-    fn list(&mut self, awaited: Awaited) -> &mut BTreeMap<u64, Listed> {
+    fn list(&mut self, awaited: AwaitedEvent) -> &mut BTreeMap<u64, Listed> {
         match awaited {
-            Awaited::Request => &mut self.for_request,
-            Awaited::Body => &mut self.for_body,
-            Awaited::Turn => &mut self.for_turn,
-            Awaited::Render => &mut self.for_render,
+            AwaitedEvent::Request => &mut self.for_request,
+            AwaitedEvent::Body => &mut self.for_body,
+            AwaitedEvent::Turn => &mut self.for_turn,
+            AwaitedEvent::Render => &mut self.for_render,
         }
     }
 
@@ -115,7 +120,7 @@ impl Network {
         self.for_request.len() + self.for_body.len() + self.for_turn.len() + self.for_render.len()
     }
 
-    /// The connection that this network would spare first, by its number.
+    /// Returns the connection that this network would close first, by its number.
     fn choice(&self, now: Instant) -> Option<(Choice, u64)> {
         let of_client = |(number, listed): (&u64, &Listed)| match listed.is_new(now) {
             true => (Choice::New, *number),
@@ -131,28 +136,29 @@ impl Network {
         choices.into_iter().flatten().min().or_else(|| oldest(&self.for_request, Choice::Sending))
     }
 
-    /// Those between two requests whose last answer has been read.
+    /// Returns the connections between two requests whose last answer has been read.
     fn rests(&self, now: Instant) -> impl Iterator<Item = (&u64, &Listed)> {
         self.for_request.iter().filter(move |(_, listed)| !listed.is_sending(now))
     }
 }
 
 impl Spare {
-    /// The age of a connection that begins to wait now.
+    /// Returns the age of a connection that begins to wait now.
     pub fn youngest(&mut self) -> Age {
         self.next += 1;
         Age { number: self.next, since: Instant::now() }
     }
 
-    /// Lists a connection, by what tells it to leave, and what it has not sent.
+    /// Lists a connection, with the token that tells it to close and the flag for unsent bytes.
     pub fn add(
         &mut self,
         network: IpAddr,
-        awaited: Awaited,
+        awaited: AwaitedEvent,
         age: Age,
         (leave, unsent): (CancellationToken, Unsent),
     ) -> Entry {
-        // A connection that was told to leave is not listed again, since it can make room only once.
+        // A connection that was told to close is not listed again, since it can make room only
+        // once.
         if !leave.is_cancelled() {
             let site = self.sites.entry(site_of(network)).or_default();
             let lists = site.networks.entry(network).or_default();
@@ -162,10 +168,11 @@ impl Spare {
         Entry { network, number: age.number }
     }
 
+    /// Removes a connection from its list, and returns the token that tells it to close.
     pub fn remove(&mut self, Entry { network, number }: Entry) -> Option<CancellationToken> {
         let site = self.sites.get_mut(&site_of(network))?;
         let lists = site.networks.get_mut(&network)?;
-        let all = [Awaited::Request, Awaited::Body, Awaited::Turn, Awaited::Render];
+        let all = [AwaitedEvent::Request, AwaitedEvent::Body, AwaitedEvent::Turn, AwaitedEvent::Render];
         let listed = all.into_iter().find_map(|awaited| lists.list(awaited).remove(&number))?;
         if lists.len() == 0 {
             site.networks.remove(&network);
@@ -177,8 +184,8 @@ impl Spare {
         Some(listed.leave)
     }
 
-    /// Tells one connection to leave, if there is any. Looks at every site that is listed, which are some thousands at
-    /// most, and only when no place is left.
+    /// Tells one connection to close, if there is any. Reads every listed site, which are some
+    /// thousands at most, and is called only when no slot is left.
     pub fn tell_one(&mut self, now: Instant) {
         let most = self.sites.values().map(|site| site.len).max().unwrap_or(0);
         let largest = self.sites.values().filter(|site| site.len == most);
@@ -188,7 +195,8 @@ impl Spare {
         });
         let Some((_, Reverse((choice, number)), network)) = choices.max() else { return };
         let at_rest = match choice {
-            // Closing a connection between two requests is free, so one of another network may be closed instead.
+            // Closing a connection between two requests is free, so one of another network may be
+            // closed instead.
             Choice::Rendering | Choice::Sending => self.longest_rest(now),
             Choice::Idle | Choice::Waiting | Choice::New => None,
         };
@@ -198,7 +206,8 @@ impl Spare {
         }
     }
 
-    /// Of the site, and there the network, with the most connections between two requests, the one that has been there for longest.
+    /// Finds the site, and in it the network, with the most connections between two requests, and
+    /// returns its connection that has rested longest.
     fn longest_rest(&self, now: Instant) -> Option<(IpAddr, u64)> {
         let sites = self.sites.values().map(|site| {
             let resting = site.networks.iter().filter_map(|(network, lists)| {
@@ -221,13 +230,14 @@ mod tests {
         [203, 0, 113, number].into()
     }
 
-    /// In which order connections, given as network and what is waited for, are told to leave.
-    fn order(listed: &[(u8, Awaited)], later: Duration) -> Vec<usize> {
+    /// Returns the order in which connections, given as network and awaited event, are told to
+    /// close.
+    fn order(listed: &[(u8, AwaitedEvent)], later: Duration) -> Vec<usize> {
         order_of(listed.iter().map(|(number, awaited)| (network(*number), *awaited, false)).collect(), later)
     }
 
-    /// The same with whether each has an answer left to send.
-    fn order_of(listed: Vec<(IpAddr, Awaited, bool)>, later: Duration) -> Vec<usize> {
+    /// Does the same for connections that may each have an answer left to send.
+    fn order_of(listed: Vec<(IpAddr, AwaitedEvent, bool)>, later: Duration) -> Vec<usize> {
         let (mut spare, now) = (Spare::default(), Instant::now() + later);
         let leaves: Vec<_> = listed
             .iter()
@@ -253,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_network_that_holds_the_most_places_gives_one_first() {
-        use Awaited::{Body, Render, Request, Turn};
+        use AwaitedEvent::{Body, Render, Request, Turn};
         let old = 2 * NEW;
         for (what, listed, later, expected) in [
             (
@@ -292,9 +302,10 @@ mod tests {
 
     #[test]
     fn a_site_with_many_networks_gives_before_one_with_fewer_connections() {
-        use Awaited::Request;
+        use AwaitedEvent::Request;
         let ip = |text: &str| (text.parse::<IpAddr>().expect(text), Request, false);
-        // Two connections of one client; then a site with three networks, one of which has two connections.
+        // Two connections of one client; then a site with three networks, one of which has two
+        // connections.
         let listed =
             ["198.51.100.1", "198.51.100.1", "2001:db8:1:1::", "2001:db8:1:2::", "2001:db8:1:2::", "2001:db8:1:3::"];
         assert_eq!(order_of(listed.map(ip).to_vec(), 2 * NEW), vec![3, 2, 0, 4, 1, 5]);
@@ -302,9 +313,10 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_being_read_goes_last_for_a_while() {
-        use Awaited::{Render, Request};
+        use AwaitedEvent::{Render, Request};
         for (later, expected) in [(2 * NEW, vec![2, 1, 0]), (READING_MAX + NEW, vec![0, 2, 1])] {
-            // The first site has an answer that is being read and a render. The second site has a connection at rest.
+            // The first site has an answer that is being read and a render. The second site has a
+            // connection at rest.
             let listed = vec![(network(1), Request, true), (network(1), Render, false), (network(2), Request, false)];
             assert_eq!(order_of(listed, later), expected, "{later:?}");
         }

@@ -1,9 +1,9 @@
-//! Whether a client takes the bytes that it asked for.
+//! A flag that says if a client reads the bytes that it requested.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether bytes of a response are left that the client has not made room for. Cheap to clone.
+/// True while a response has bytes left that the client has not made room for. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Unsent(Arc<AtomicBool>);
 

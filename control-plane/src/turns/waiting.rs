@@ -1,7 +1,10 @@
-//! A request that waits for a render has no turn from then on, so that those who wait take none from others, however
-//! many they are. Until the render is there its connection can be spared like one that waits for a turn, because what
-//! it asks for has cost nothing yet. The rest is little work, most of it the same for all who waited, and bounded by
-//! itself (`delivery/encoders`, the meter).
+//! Waiting for a render without a permit.
+//!
+//! A request that waits for a render gives up its permit for good, so that waiting requests take
+//! none from others, however many they are. Until the render is done, its connection can be closed
+//! like one that waits for a permit, because the request has cost nothing yet. The work after the
+//! render is small, most of it is shared by all waiting requests, and it has limits of its own
+//! (`delivery/encoders`, the meter).
 
 use super::places::TurnRef;
 use std::task::Poll;
@@ -10,22 +13,24 @@ tokio::task_local! {
     static CURRENT: TurnRef;
 }
 
-/// The place of the connection was needed.
+/// The slot of the connection was needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("another connection needs the place of this one")]
+#[error("this connection was closed to make room for another one")]
 pub struct NoPlace;
 
-/// Does the work for the request that has this turn.
+/// Runs the work for the request that has this permit.
 pub fn with_turn<F: Future>(turn: TurnRef, work: F) -> impl Future<Output = F::Output> + use<F> {
     CURRENT.scope(turn, work)
 }
 
-/// The turn of the request that this task works for; where there is none, waiting gives nothing to others.
+/// Returns the permit of the request that this task works for. If there is none, waiting gives
+/// nothing back.
 pub fn current_turn() -> TurnRef {
     CURRENT.try_with(TurnRef::clone).unwrap_or_default()
 }
 
-/// Waits for a render without the request's turn.
+/// Waits for a render without the request's permit. Fails with [`NoPlace`] if another connection
+/// needs the slot.
 pub async fn for_render<F: Future>(render: F) -> Result<F::Output, NoPlace> {
     let mut render = std::pin::pin!(render);
     if let Poll::Ready(ended) = futures::poll!(render.as_mut()) {

@@ -1,7 +1,8 @@
-//! The boxes of an AVIF file (ISO/IEC 14496-12, ISO/IEC 23008-12, AV1 Image File Format 1.1): just enough to write a still picture with
-//! alpha and metadata, and to read back how large it is and where its items lie.
+//! The boxes of an AVIF file (ISO/IEC 14496-12, ISO/IEC 23008-12, AV1 Image File Format 1.1): just
+//! enough to write a still image with alpha and metadata, and to read back its size and the
+//! positions of its items.
 
-/// What an item is to the file.
+/// Ids of the items in a file.
 const COLOUR: u16 = 1;
 const ALPHA: u16 = 2;
 const XMP: u16 = 3;
@@ -9,31 +10,34 @@ const XMP: u16 = 3;
 const ALPHA_URN: &[u8] = b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0";
 const XMP_MEDIA_TYPE: &[u8] = b"application/rdf+xml\0";
 
-/// A property of an item that a decoder has to understand.
+/// Flag of a property that a decoder has to understand.
 const ESSENTIAL: u8 = 0x80;
 
-/// One AV1 key frame and the `av1C` record that describes it.
+/// One AV1 key frame, with the `av1C` record that describes it.
 pub(super) struct Frame {
     pub(super) configuration: Vec<u8>,
     pub(super) data: Vec<u8>,
 }
 
-/// What goes into a file.
+/// The content of a file to be written.
 pub(super) struct Still<'a> {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Colour primaries, transfer characteristics and matrix coefficients (ISO/IEC 23091-2); the range is full.
+    /// Colour primaries, transfer characteristics and matrix coefficients (ISO/IEC
+    /// 23091-2); the range is full.
     pub(super) cicp: [u16; 3],
     pub(super) colour: &'a Frame,
-    /// A frame of luma alone.
+    /// A frame that has luma alone.
     pub(super) alpha: Option<&'a Frame>,
     pub(super) xmp: &'a [u8],
 }
 
 impl Still<'_> {
-    /// The file. `None`: it would be longer than offsets of 32 bits reach.
+    /// Returns the bytes of the file, or `None` if it would be longer than
+    /// offsets of 32 bits reach.
     pub(super) fn file(&self) -> Option<Vec<u8>> {
-        // Alpha before colour, so that a viewer which shows what it has got so far never shows colour without its outline.
+        // Alpha comes before colour, so that a viewer that shows a partly loaded file never shows
+        // colour without its outline.
         let mut items: Vec<(u16, &[u8])> = self.alpha.iter().map(|alpha| (ALPHA, alpha.data.as_slice())).collect();
         items.push((COLOUR, &self.colour.data));
         items.push((XMP, self.xmp));
@@ -41,7 +45,9 @@ impl Still<'_> {
 
         let mut file = Vec::new();
         boxed(&mut file, b"ftyp", |out| out.extend_from_slice(b"avif\0\0\0\0avifmif1miafMA1B"));
-        // The offsets are known when the length of the boxes before the data is, which does not depend on them.
+        // The offsets depend on the length of the boxes before the data, and that length
+        // does not depend on the offsets. So `meta` is built once to measure it, and once
+        // with the right offsets.
         let before = file.len() + self.meta(&items, 0).len() + 8;
         let meta = self.meta(&items, before as u32);
         file.extend_from_slice(&meta);
@@ -84,7 +90,7 @@ impl Still<'_> {
     }
 
     fn push_properties(&self, out: &mut Vec<u8>) {
-        // Numbered from 1 in this order.
+        // `ipma` refers to these properties by their position, counted from 1.
         boxed(out, b"ipco", |out| {
             full_box(out, b"ispe", 0, |out| {
                 out.extend_from_slice(&self.width.to_be_bytes());
@@ -117,13 +123,13 @@ impl Still<'_> {
 }
 
 fn push_locations(out: &mut Vec<u8>, items: &[(u16, &[u8])], data_begins: u32) {
-    // Four bytes each for offset and length, none for a base offset.
+    // Four bytes each for offset and length, and none for a base offset.
     out.extend_from_slice(&[0x44, 0x00]);
     push_u16(out, items.len() as u16);
     let mut offset = data_begins;
     for (id, data) in items {
         push_u16(out, *id);
-        // Data in this file; one extent.
+        // The data are in this file, in one extent.
         push_u16(out, 0);
         push_u16(out, 1);
         out.extend_from_slice(&offset.to_be_bytes());
@@ -132,7 +138,7 @@ fn push_locations(out: &mut Vec<u8>, items: &[(u16, &[u8])], data_begins: u32) {
     }
 }
 
-/// `from` is about the colour.
+/// Adds a reference which says that the item `from` belongs to the colour item.
 fn push_reference(out: &mut Vec<u8>, kind: &[u8; 4], from: u16) {
     boxed(out, kind, |out| {
         push_u16(out, from);
@@ -161,17 +167,18 @@ fn full_box(out: &mut Vec<u8>, kind: &[u8; 4], version: u8, content: impl FnOnce
     });
 }
 
-/// Whether `bytes` begin as an AVIF file does, whole or not.
+/// True if `bytes` begin like an AVIF file, even if the file is cut off.
 pub(super) fn is_avif(bytes: &[u8]) -> bool {
     let brands = || {
         let (kind, content, _) = next_box(bytes)?;
         (kind == b"ftyp").then_some(content)
     };
-    // The first brand is the main one; after it comes a version, and then those that the file is compatible with.
+    // The first brand is the main one. A version follows, and then the compatible brands.
     brands().is_some_and(|brands| brands.chunks_exact(4).enumerate().any(|(i, brand)| i != 1 && brand == b"avif"))
 }
 
-/// Width and height of the main picture of a file that is whole: its boxes end where it ends, and every item's data lie inside it.
+/// Returns width and height of the main image in pixels. Returns `None` unless the file is whole:
+/// its boxes must end where it ends, and the data of every item must lie inside it.
 pub(super) fn size(file: &[u8]) -> Option<(u32, u32)> {
     let mut meta = None;
     let mut rest = file;
@@ -216,13 +223,15 @@ struct Item {
 }
 
 struct Extent {
-    /// Counted from the beginning of the `idat` box's content, not of the file.
+    /// True if `offset` counts from the beginning of the content of the `idat`
+    /// box instead of the file.
     in_idat: bool,
     offset: u64,
     length: u64,
 }
 
-/// Kind and content of the first box, and what follows it. `None`: it is not all there.
+/// Returns kind and content of the first box, and the bytes after it. Returns `None` if
+/// the box is incomplete.
 fn next_box(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let (head, length) = match Reader(bytes).number(4)? {
         0 => (8, bytes.len()),
@@ -244,11 +253,12 @@ fn child<'a>(content: &'a [u8], kind: &[u8; 4]) -> Option<&'a [u8]> {
     None
 }
 
-/// Numbers of a box's content, one after the other.
+/// Reads the numbers in a box's content one after the other.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
-    /// A big-endian number of `length` bytes, at most eight; 0 if it has none.
+    /// Reads a big-endian number of `length` bytes, at most eight. The result is 0 if `length` is
+    /// 0, and `None` if there are too few bytes.
     fn number(&mut self, length: usize) -> Option<u64> {
         let (bytes, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
@@ -259,19 +269,20 @@ impl Reader<'_> {
         Some((self.number(1)?, self.number(3)?))
     }
 
-    /// Of a `pitm` box.
+    /// Reads the id of the main item from a `pitm` box.
     fn main_item(mut self) -> Option<u32> {
         let (version, _) = self.version_and_flags()?;
         Some(self.number(if version == 0 { 2 } else { 4 })? as u32)
     }
 
-    /// Of an `iloc` box (ISO/IEC 14496-12, section 8.11.3).
+    /// Reads the items from an `iloc` box (ISO/IEC 14496-12, section 8.11.3).
     fn locations(mut self) -> Option<Vec<Item>> {
         let (version, _) = self.version_and_flags()?;
         let sizes = self.number(2)? as usize;
         let [offset_size, length_size, base_size, index_size] =
             [sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15, sizes & 15];
-        // Extents without a length would be whole files, and any number of them would fit into no bytes at all.
+        // An extent without a length means the whole file, and any number of such extents would
+        // fit into no bytes at all.
         let known =
             [offset_size, base_size].iter().all(|size| matches!(size, 0 | 4 | 8)) && matches!(length_size, 4 | 8);
         if version > 2 || !known {
@@ -283,7 +294,8 @@ impl Reader<'_> {
         for _ in 0..count {
             let id = self.number(wide)? as u32;
             let method = if version == 0 { 0 } else { self.number(2)? & 15 };
-            // Data in another file, or made from other items, are not what we can vouch for.
+            // Items whose data lie in another file, or are derived from other items,
+            // cannot be checked here.
             if method > 1 || self.number(2)? != 0 {
                 return None;
             }
@@ -299,7 +311,8 @@ impl Reader<'_> {
         Some(items)
     }
 
-    /// The numbers of an item's properties, from an `ipma` box (ISO/IEC 23008-12, section 9.3).
+    /// Reads the positions of an item's properties from an `ipma` box (ISO/IEC
+    /// 23008-12, section 9.3).
     fn properties_of(mut self, item: u32) -> Option<Vec<u64>> {
         let (version, flags) = self.version_and_flags()?;
         let (id_size, size) = (if version == 0 { 2 } else { 4 }, if flags & 1 == 1 { 2 } else { 1 });
@@ -317,7 +330,7 @@ impl Reader<'_> {
     }
 }
 
-/// Data of the item with this number, for tests that decode what was written.
+/// Returns the data of the item with this id, for tests that decode what was written.
 #[cfg(test)]
 pub(super) fn item(file: &[u8], id: u32) -> Option<&[u8]> {
     let mut rest = file;

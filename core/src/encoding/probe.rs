@@ -1,9 +1,9 @@
-//! What a file claims to be, read from its headers: how an upload is checked against what was asked for.
+//! Reads format and size from the headers of a file, to check an upload against what was requested.
 
 use super::isobmff;
 use crate::Format;
 
-/// Format and size of a picture's bytes.
+/// Format and size, in pixels, of an encoded image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
     pub format: Format,
@@ -11,7 +11,7 @@ pub struct Probe {
     pub height: u32,
 }
 
-/// The bytes are not a whole PNG, WebP, JPG or AVIF file.
+/// The error of bytes that are not a whole PNG, WebP, JPG or AVIF file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeError {
     #[error("the bytes are not a PNG, WebP, JPG or AVIF picture")]
@@ -24,8 +24,10 @@ const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// An empty IEND chunk with its checksum.
 const PNG_END: &[u8] = b"\0\0\0\0IEND\xaeB`\x82";
 
-/// Format and pixel size of `bytes`, from the headers alone. The file's end is checked too, so that an upload that
-/// broke off is noticed; pixels are not decoded.
+/// Reads format and size in pixels of `bytes` from the headers alone. The end of the file is
+/// checked too, so that an incomplete upload is noticed. Pixels are not decoded. Returns
+/// [`ProbeError::Unknown`] for another format, and [`ProbeError::Damaged`] if the file is
+/// incomplete or its header makes no sense.
 pub fn probe(bytes: &[u8]) -> Result<Probe, ProbeError> {
     let (format, size) = if bytes.starts_with(PNG_SIGNATURE) {
         (Format::Png, png_size(bytes))
@@ -44,7 +46,7 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, ProbeError> {
     }
 }
 
-/// IHDR is always first (PNG, third edition, section 5.6).
+/// Reads the IHDR chunk, which is always first (PNG, third edition, section 5.6).
 fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     if bytes.get(8..16)? != b"\0\0\0\x0dIHDR" || !bytes.ends_with(PNG_END) {
         return None;
@@ -53,7 +55,7 @@ fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     Some((word(16)?, word(20)?))
 }
 
-/// The three first chunks a WebP file may have (RFC 9649, sections 2.5 to 2.7).
+/// Reads the first chunk, which is one of three kinds (RFC 9649, sections 2.5 to 2.7).
 fn webp_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let riff_length = u32::from_le_bytes(bytes.get(4..8)?.try_into().ok()?);
     if bytes.len() as u64 != u64::from(riff_length) + 8 {
@@ -84,11 +86,11 @@ fn jpg_size(bytes: &[u8]) -> Option<(u32, u32)> {
         }
         let marker = *bytes.get(at + 1)?;
         match marker {
-            // A fill byte before the marker proper.
+            // A fill byte before the marker itself.
             0xff => at += 1,
             // Markers without a length.
             0x01 | 0xd0..=0xd7 => at += 2,
-            // SOF0 to SOF15 without DHT, JPG and DAC, which share the range.
+            // SOF0 to SOF15, without DHT, JPG and DAC, which share the range.
             0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc) => {
                 let word = |at: usize| Some(u32::from(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?)));
                 return Some((word(at + 7)?, word(at + 5)?));

@@ -1,10 +1,11 @@
-//! The mark that says a picture was made by a trained model: the IPTC digital source type in an XMP packet, which
-//! search engines and picture tools read from PNG, WebP, JPG and AVIF alike.
+//! The mark of an image that a trained model made: the IPTC digital source type in an XMP packet,
+//! which search engines and image tools read from PNG, WebP, JPG and AVIF files.
 
-/// IPTC NewsCodes, <https://cv.iptc.org/newscodes/digitalsourcetype/>.
+/// URI of the source type, from IPTC NewsCodes, <https://cv.iptc.org/newscodes/digitalsourcetype/>.
 pub const DIGITAL_SOURCE_TYPE: &str = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia";
 
-/// The XMP packet (ISO 16684-1). Read-only (`end="r"`), so it carries no padding.
+/// Returns the XMP packet (ISO 16684-1) that names the source type. It is read-only (`end="r"`),
+/// so it needs no padding.
 pub fn xmp_packet() -> String {
     format!(
         "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\

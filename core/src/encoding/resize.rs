@@ -1,6 +1,6 @@
-//! Making a picture smaller.
+//! Shrinks images, whole or in part.
 
-use super::{EncodingError, Picture, PictureError};
+use super::{EncodingError, PictureError, Pixmap};
 use crate::frame::Plan;
 use fast_image_resize::images::{TypedImage, TypedImageRef};
 use fast_image_resize::pixels::U16x4;
@@ -8,25 +8,30 @@ use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// The 16-bit value that stands for 1.0. Half the range, because the filter overshoots next to an edge: cut off at
-/// 1.0, alpha would lose its overshoot and colour would not, which draws a bright rim inside every outline.
+/// The 16-bit value that stands for 1.0. It is half the range, because the filter overshoots next
+/// to an edge. If values were cut off at 1.0, alpha would lose its overshoot and colour would not,
+/// which draws a bright rim inside every outline.
 const ONE: u32 = 1 << 15;
 
-/// Lobes of the Lanczos filter on either side of its centre: how many pixels of the smaller picture it reaches.
+/// Lobes of the Lanczos filter on either side of its centre: the filter reaches this many
+/// pixels of the smaller image.
 const LOBES: i64 = 3;
 
-/// Rows of the smaller picture that are made at once: few enough that what they are made of stays in the cache, and
-/// enough that the rows which two bands both see are a small part.
+/// Rows of the smaller image that are computed at once: few enough that their source rows stay in
+/// the cache, and enough that the source rows which two bands share are a small part.
 const BAND_ROWS: usize = 64;
 
-/// `picture` at `width`x`height`, each at least 1 and at most the picture's own (nothing is ever enlarged).
+/// Resizes `picture` to `width`x`height` pixels. Each must be at least 1 and at most the side of
+/// `picture`, because nothing is ever enlarged; otherwise the result is [`EncodingError::Resize`].
 ///
-/// Lanczos with three lobes on premultiplied linear light: transparent pixels lend no colour to their neighbours, and
-/// a thin highlight keeps its brightness (averaging sRGB values would dim it). The filter sums whole numbers, so every
-/// machine computes the same bytes, whatever its vector instructions.
+/// The filter is Lanczos with three lobes, on premultiplied linear light: transparent pixels lend
+/// no colour to their neighbours, and a thin highlight keeps its brightness (averaging sRGB
+/// values would dim it). The filter sums integers, so every machine computes the same bytes,
+/// whatever its vector instructions.
 ///
-/// Band by band, and of each only the columns that see something covered: about half of a vehicle's picture.
-pub fn resize(picture: &Picture, width: u32, height: u32) -> Result<Picture, EncodingError> {
+/// The work goes band by band, and in each band covers only the columns that anything covered
+/// reaches, about half of a vehicle's image.
+pub fn resize(picture: &Pixmap, width: u32, height: u32) -> Result<Pixmap, EncodingError> {
     if width == 0 || height == 0 || width > picture.width() || height > picture.height() {
         return Err(refused(
             picture,
@@ -44,8 +49,10 @@ pub fn resize(picture: &Picture, width: u32, height: u32) -> Result<Picture, Enc
     resample(picture, whole(picture.width(), width), whole(picture.height(), height))
 }
 
-/// The part of `picture` that a plan shows, at its size; clear where the plan reaches beyond the picture. The same filter as [`resize`]'s.
-pub fn framed(picture: &Picture, plan: &Plan) -> Result<Picture, EncodingError> {
+/// Returns the part of `picture` that `plan` shows, in the size that `plan` has. It is transparent
+/// where the plan reaches beyond the image. The filter is that of [`resize`]. Returns
+/// [`EncodingError::Resize`] if the plan is empty or would enlarge.
+pub fn framed(picture: &Pixmap, plan: &Plan) -> Result<Pixmap, EncodingError> {
     let Plan { width, height, left, top, step } = *plan;
     if width == 0 || height == 0 || !(1.0..=f64::from(LONGEST_STEP)).contains(&step) {
         return Err(refused(picture, width, height, "the plan is empty or enlarges".to_owned()));
@@ -57,10 +64,11 @@ pub fn framed(picture: &Picture, plan: &Plan) -> Result<Picture, EncodingError> 
     resample(picture, axis(picture.width(), width, left), axis(picture.height(), height, top))
 }
 
-/// A whole master in one pixel, and eight times less.
+/// Largest accepted step, in source pixels per pixel. A whole master in one pixel is a step of
+/// 1024; this is eight times that.
 const LONGEST_STEP: u32 = 1 << 13;
 
-fn refused(picture: &Picture, width: u32, height: u32, detail: String) -> EncodingError {
+fn refused(picture: &Pixmap, width: u32, height: u32, detail: String) -> EncodingError {
     EncodingError::Resize {
         from_width: picture.width(),
         from_height: picture.height(),
@@ -70,8 +78,8 @@ fn refused(picture: &Picture, width: u32, height: u32, detail: String) -> Encodi
     }
 }
 
-/// The pixels as they are, moved.
-fn copied(picture: &Picture, plan: &Plan) -> Result<Picture, PictureError> {
+/// Copies the pixels unchanged to their new position.
+fn copied(picture: &Pixmap, plan: &Plan) -> Result<Pixmap, PictureError> {
     let (left, top) = (plan.left as i64, plan.top as i64);
     let mut rgba = vec![0; plan.width as usize * plan.height as usize * 4];
     let first = left.max(0);
@@ -82,10 +90,10 @@ fn copied(picture: &Picture, plan: &Plan) -> Result<Picture, PictureError> {
             row[(first - left) as usize * 4..][..source.len()].copy_from_slice(source);
         }
     }
-    Picture::from_rgba(plan.width, plan.height, rgba)
+    Pixmap::from_rgba(plan.width, plan.height, rgba)
 }
 
-fn resample(picture: &Picture, across: Axis, down: Axis) -> Result<Picture, EncodingError> {
+fn resample(picture: &Pixmap, across: Axis, down: Axis) -> Result<Pixmap, EncodingError> {
     let (width, height) = (across.to as u32, down.to as u32);
     let failed = |detail: String| refused(picture, width, height, detail);
     let mut resizer = Resizer::new();
@@ -115,21 +123,22 @@ fn resample(picture: &Picture, across: Axis, down: Axis) -> Result<Picture, Enco
             write_srgb(pixels, &mut row[columns.target.start * 4..]);
         }
     }
-    Ok(Picture::from_rgba(width, height, rgba)?)
+    Ok(Pixmap::from_rgba(width, height, rgba)?)
 }
 
 fn length(range: &Range<i64>) -> u32 {
     (range.end - range.start).max(0) as u32
 }
 
-/// Those of `range` that a picture has, which is `from` pixels long.
+/// Clips `range` to the pixels of an image that is `from` pixels long.
 fn within(range: &Range<i64>, from: u32) -> Range<usize> {
     let [start, end] = [range.start, range.end].map(|place| place.clamp(0, i64::from(from)) as usize);
     start..end.max(start)
 }
 
-/// The columns from the first to the last that is not clear in some of `rows`.
-fn covered_columns(picture: &Picture, rows: &Range<i64>) -> Option<Range<usize>> {
+/// Returns the range from the first to the last column that has a pixel in `rows` which is not
+/// transparent, or `None` if there is none.
+fn covered_columns(picture: &Pixmap, rows: &Range<i64>) -> Option<Range<usize>> {
     let mut alphas = vec![0; picture.width() as usize];
     for y in within(rows, picture.height()) {
         for (alpha, pixel) in alphas.iter_mut().zip(picture.row(y).chunks_exact(4)) {
@@ -140,7 +149,8 @@ fn covered_columns(picture: &Picture, rows: &Range<i64>) -> Option<Range<usize>>
     Some(alphas.iter().position(covered)?..alphas.iter().rposition(covered)? + 1)
 }
 
-/// One direction: of `from` pixels become `to`, the first of which begins at `start` of the larger picture; each is `step` of its pixels.
+/// One axis of a resize: `from` pixels of the source become `to` pixels. The first of these begins
+/// at `start` in the source, and each is `step` source pixels long.
 struct Axis {
     from: usize,
     to: usize,
@@ -148,18 +158,18 @@ struct Axis {
     step: f64,
 }
 
-/// A part of the smaller picture in one direction, and what of the picture it is made of.
+/// A part of the smaller image along one axis, and the part of the source that it is computed from.
 struct Section {
     target: Range<usize>,
-    /// May reach beyond the picture, where nothing is.
+    /// May reach beyond the source image, where everything is transparent.
     source: Range<i64>,
-    /// Where the pixels of `target` lie between those of `source`.
+    /// Position of the pixels of `target` inside `source`.
     crop_start: f64,
     crop_length: f64,
 }
 
 impl Axis {
-    /// The pixels of the smaller picture in whose sight `source` is.
+    /// Returns the pixels of the smaller image whose filter reaches `source`.
     fn seeing(&self, source: Range<usize>) -> Range<usize> {
         let place = |at: usize| (at as f64 - self.start) / self.step;
         let first = place(source.start).floor() as i64 - LOBES;
@@ -172,25 +182,26 @@ impl Axis {
         let place = |at: i64| self.start + at as f64 * self.step;
         let (first, end) = (target.start as i64, target.end as i64);
         let [low, high] = [place(first), place(end)];
-        // What the filter reaches, as far as there is a picture, and all that the pixels themselves lie on.
+        // The part that the filter reaches, clipped to the image, together with everything that the
+        // pixels themselves cover.
         let reached =
             (place(first - LOBES).floor() as i64).max(0)..(place(end + LOBES).ceil() as i64).min(self.from as i64);
         let ends = [low, high].map(nearly_whole);
         let source = reached.start.min(ends[0].floor() as i64)..reached.end.max(ends[1].ceil() as i64);
         let crop_start = (low - source.start as f64).max(0.0);
-        // At the end, rounding must not push it over.
+        // Rounding must not push the end of the crop beyond the source.
         let crop_length = (target.len() as f64 * self.step).min((source.end - source.start) as f64 - crop_start);
         Section { target, source, crop_start, crop_length }
     }
 }
 
-/// A place that rounding has moved off a whole one is that one.
+/// Rounds a position that is off a whole number only by rounding errors.
 fn nearly_whole(place: f64) -> f64 {
     if (place - place.round()).abs() < 1e-6 { place.round() } else { place }
 }
 
-/// Part of `picture` as premultiplied linear light.
-fn read_light(picture: &Picture, columns: &Range<i64>, rows: &Range<i64>, into: &mut Vec<U16x4>) {
+/// Reads a part of `picture` as premultiplied linear light.
+fn read_light(picture: &Pixmap, columns: &Range<i64>, rows: &Range<i64>, into: &mut Vec<U16x4>) {
     let light = &*LIGHT_OF_SRGB;
     let width = length(columns) as usize;
     let inside = within(columns, picture.width());
@@ -204,7 +215,7 @@ fn read_light(picture: &Picture, columns: &Range<i64>, rows: &Range<i64>, into: 
             into.extend(row.chunks_exact(4).map(|pixel| {
                 let alpha = u32::from(pixel[3]);
                 let [r, g, b] = [pixel[0], pixel[1], pixel[2]].map(|c| u32::from(light[usize::from(c)]));
-                // Most of a picture is clear or opaque.
+                // Most pixels of an image are either transparent or opaque.
                 let channels = match alpha {
                     0 => [0; 4],
                     255 => [r, g, b, ONE],
@@ -217,10 +228,11 @@ fn read_light(picture: &Picture, columns: &Range<i64>, rows: &Range<i64>, into: 
     }
 }
 
-/// Pixels of premultiplied linear light as RGBA bytes; where nothing is to see, those stay as they are.
+/// Converts premultiplied linear light to straight sRGB bytes. Bytes of fully transparent
+/// pixels are not written.
 ///
-/// The colour is divided by the alpha as it came out, overshoot included, not by what a byte can hold of it: else every
-/// outline would have a bright rim inside.
+/// The colour is divided by the alpha as the filter computed it, overshoot included, and not by the
+/// alpha clamped to what a byte holds. Otherwise every outline would have a bright rim inside.
 fn write_srgb(pixels: &[U16x4], rgba: &mut [u8]) {
     let srgb = &*SRGB_OF_LIGHT;
     for (pixel, bytes) in pixels.iter().zip(rgba.chunks_exact_mut(4)) {
@@ -239,7 +251,7 @@ fn write_srgb(pixels: &[U16x4], rgba: &mut [u8]) {
     }
 }
 
-/// Light of each sRGB byte, in [`ONE`]s (IEC 61966-2-1).
+/// Linear light of each sRGB byte, in units of 1/[`ONE`] (IEC 61966-2-1).
 static LIGHT_OF_SRGB: LazyLock<[u16; 256]> = LazyLock::new(|| {
     std::array::from_fn(|byte| {
         let srgb = byte as f64 / 255.0;
@@ -248,7 +260,8 @@ static LIGHT_OF_SRGB: LazyLock<[u16; 256]> = LazyLock::new(|| {
     })
 });
 
-/// The inverse, for every light from 0 to [`ONE`]; the filter's overshoot, up to the end of the table, is as 1.0.
+/// The inverse: the sRGB byte of every light value from 0 to [`ONE`]. The filter's overshoot, up to
+/// the end of the table, counts as 1.0.
 static SRGB_OF_LIGHT: LazyLock<Box<[u8; 1 << 16]>> = LazyLock::new(|| {
     let srgb = |light: f64| if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };
     let byte = |light: usize| (srgb(light as f64 / f64::from(ONE)).min(1.0) * 255.0).round() as u8;
@@ -269,9 +282,10 @@ mod tests {
 
     #[test]
     fn a_thin_highlight_keeps_its_light() {
-        // One white line in four on black: a quarter of the light, which is sRGB 137, not a quarter of the value (64).
+        // One white line in four on black is a quarter of the light, which is sRGB 137, not a
+        // quarter of the value (64).
         let rgba = (0..64 * 64).flat_map(|i| if i % 64 % 4 == 1 { [255; 4] } else { [0, 0, 0, 255] }).collect();
-        let small = resize(&Picture::from_rgba(64, 64, rgba).unwrap(), 16, 16).unwrap();
+        let small = resize(&Pixmap::from_rgba(64, 64, rgba).unwrap(), 16, 16).unwrap();
         let middle = small.pixels().nth(8 * 16 + 8).unwrap();
         assert!(middle[0].abs_diff(137) <= 3, "{middle:?}");
     }
@@ -279,12 +293,12 @@ mod tests {
     #[test]
     fn an_outline_has_no_bright_rim() {
         let grey = |x: u32| if (20..80).contains(&x) { [120, 120, 120, 255] } else { [0; 4] };
-        let picture = Picture::from_rgba(100, 100, (0..100 * 100).flat_map(|i| grey(i % 100)).collect()).unwrap();
+        let picture = Pixmap::from_rgba(100, 100, (0..100 * 100).flat_map(|i| grey(i % 100)).collect()).unwrap();
         let small = resize(&picture, 37, 37).unwrap();
         assert!(small.pixels().filter(|p| p[3] > 8).all(|p| p[0].abs_diff(120) <= 1));
     }
 
-    /// How much of each of `from` pixels makes each of `to`.
+    /// Returns the weight of each of `from` source pixels in each of `to` target pixels.
     fn weights(from: u32, to: u32) -> Vec<Vec<f64>> {
         let sinc = |x: f64| if x == 0.0 { 1.0 } else { (x * PI).sin() / (x * PI) };
         let lanczos = |x: f64| if x.abs() < 3.0 { sinc(x) * sinc(x / 3.0) } else { 0.0 };
@@ -298,8 +312,9 @@ mod tests {
         (0..to).map(row).collect()
     }
 
-    /// The same filter without tables, whole numbers, bands or boxes: straight sRGB and alpha, not rounded.
-    fn resized_plainly(picture: &Picture, width: u32, height: u32) -> Vec<[f64; 4]> {
+    /// The same filter without tables, integers, bands or clipping. Returns straight sRGB
+    /// and alpha, not rounded.
+    fn resized_plainly(picture: &Pixmap, width: u32, height: u32) -> Vec<[f64; 4]> {
         let light = |srgb: f64| if srgb <= 0.04045 { srgb / 12.92 } else { ((srgb + 0.055) / 1.055).powf(2.4) };
         let srgb =
             |light: f64| if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };
@@ -330,8 +345,9 @@ mod tests {
 
     #[test]
     fn every_pixel_is_within_one_level_of_the_plain_filter() {
-        // Islands of noise on a clear ground: rows with a gap, empty rows between covered ones, covered borders, and
-        // several bands. Dark noise too, where one level is the least light.
+        // Islands of noise on a transparent background give rows with a gap, empty rows between
+        // covered ones, covered borders, and several bands. Dark noise is included because one
+        // level is the least light there.
         let island = |x: u32, y: u32| (x / 19 + y / 17).is_multiple_of(3) && !(80..120).contains(&y);
         let noise = |x: u32, y: u32| {
             let mixed = (x.wrapping_mul(7919) ^ y.wrapping_mul(104_729)).wrapping_mul(2_654_435_761);
@@ -343,7 +359,7 @@ mod tests {
                 _ => [0; 4],
             };
             let rgba = (0..200).flat_map(|y| (0..150).flat_map(move |x| pixel(x, y))).collect();
-            let picture = Picture::from_rgba(150, 200, rgba).unwrap();
+            let picture = Pixmap::from_rgba(150, 200, rgba).unwrap();
             for (width, height) in [(150, 200), (150, 1), (1, 200), (149, 199), (100, 133), (33, 44), (8, 7), (3, 150)]
             {
                 let small = resize(&picture, width, height).unwrap();
@@ -351,7 +367,8 @@ mod tests {
                     let pixel = pixel.map(f64::from);
                     let off: [f64; 4] = std::array::from_fn(|i| (pixel[i] - plain[i]).abs());
                     assert!(off[3] < 0.55, "{width}x{height}: {pixel:?} {plain:?}");
-                    // Where less than a quarter is covered, a level of colour is less than a quarter of one on screen.
+                    // Below a quarter of coverage, one level of colour is less than a
+                    // quarter of a level on screen.
                     let most = (64.0 / pixel[3]).max(1.0);
                     let near = pixel[3] == 0.0 || off[..3].iter().all(|off| *off <= most);
                     assert!(near, "{width}x{height}: {pixel:?} {plain:?}");

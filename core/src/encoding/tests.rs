@@ -1,4 +1,4 @@
-//! Properties of encoded pictures. JPG and AVIF are read back with decoders that only the tests use.
+//! Tests of encoded images. JPG and AVIF files are decoded with crates that only the tests use.
 
 use super::*;
 use sha2::{Digest, Sha256};
@@ -6,13 +6,14 @@ use sha2::{Digest, Sha256};
 const CLEAR: [u8; 4] = [0, 0, 0, 0];
 const RED: [u8; 4] = [200, 16, 24, 255];
 
-fn picture(width: u32, height: u32, pixel: impl Fn(u32, u32) -> [u8; 4]) -> Picture {
+fn picture(width: u32, height: u32, pixel: impl Fn(u32, u32) -> [u8; 4]) -> Pixmap {
     let rgba = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).flat_map(|(x, y)| pixel(x, y)).collect();
-    Picture::from_rgba(width, height, rgba).unwrap()
+    Pixmap::from_rgba(width, height, rgba).unwrap()
 }
 
-/// A shaded disc with a soft edge on a clear ground: curved tone, saturated colour, partial alpha, sharp line.
-fn disc(side: u32) -> Picture {
+/// A shaded disc with a soft edge on a transparent background: smooth shading, saturated colour,
+/// partial alpha and a sharp line.
+fn disc(side: u32) -> Pixmap {
     let centre = f64::from(side) / 2.0;
     picture(side, side, |x, y| {
         let (dx, dy) = (f64::from(x) + 0.5 - centre, f64::from(y) + 0.5 - centre);
@@ -23,8 +24,8 @@ fn disc(side: u32) -> Picture {
     })
 }
 
-/// Four channels of a delivered file; JPG is opaque.
-fn decoded(bytes: &[u8]) -> Picture {
+/// Returns the RGBA pixels of a delivered file; those of a JPG are opaque.
+fn decoded(bytes: &[u8]) -> Pixmap {
     let probe = probe(bytes).unwrap();
     let rgba = match probe.format {
         Format::Png => return decode_master(bytes, 4096).unwrap(),
@@ -36,10 +37,11 @@ fn decoded(bytes: &[u8]) -> Picture {
         Format::Jpg => image::load_from_memory(bytes).unwrap().into_rgba8().into_raw(),
         Format::Avif => avif_pixels(bytes),
     };
-    Picture::from_rgba(probe.width, probe.height, rgba).unwrap()
+    Pixmap::from_rgba(probe.width, probe.height, rgba).unwrap()
 }
 
-/// An AVIF file of ours: sRGB in full range, halved chroma, alpha as item 2 unless the picture is opaque.
+/// Decodes an AVIF file of this encoder: sRGB in full range, halved chroma, alpha as item 2
+/// unless the image is opaque.
 fn avif_pixels(bytes: &[u8]) -> Vec<u8> {
     let [luma, blue, red] = <[_; 3]>::try_from(av1_planes(isobmff::item(bytes, 1).unwrap())).unwrap();
     let alpha = isobmff::item(bytes, 2).map(|item| av1_planes(item).remove(0).1);
@@ -54,7 +56,7 @@ fn avif_pixels(bytes: &[u8]) -> Vec<u8> {
     (0..luma.len()).flat_map(pixel).collect()
 }
 
-/// Width and bytes of each plane of an AV1 key frame.
+/// Returns the width and the bytes of each plane of an AV1 key frame.
 fn av1_planes(frame: &[u8]) -> Vec<(usize, Vec<u8>)> {
     use re_rav1d::dav1d::{Decoder, PixelLayout, PlanarImageComponent::*, Settings};
     let mut settings = Settings::new();
@@ -96,8 +98,8 @@ fn every_format_has_the_size_it_was_asked_for() {
 #[test]
 fn a_red_square_has_its_red_pixels() {
     let square = picture(100, 100, |x, y| if (25..75).contains(&x) && (25..75).contains(&y) { RED } else { CLEAR });
-    // How far from the edge, in pixels, a format may blend: the chroma of JPG and AVIF is halved; a JPG's is smoothed when it is
-    // read.
+    // `blend` is how far from the edge, in pixels, a format may blend. The chroma of JPG and AVIF
+    // is halved, and a JPG decoder smooths it.
     for (format, tolerance, blend) in
         [(Format::Png, 0, 0), (Format::Webp, 12, 1), (Format::Jpg, 12, 3), (Format::Avif, 12, 3)]
     {
@@ -113,7 +115,7 @@ fn a_red_square_has_its_red_pixels() {
 #[test]
 fn alpha_is_exact_in_png_and_webp_and_nearly_so_in_avif() {
     let disc = disc(200);
-    let alpha = |p: &Picture| p.pixels().map(|p| p[3]).collect::<Vec<_>>();
+    let alpha = |p: &Pixmap| p.pixels().map(|p| p[3]).collect::<Vec<_>>();
     assert!(alpha(&disc).iter().any(|a| !matches!(a, 0 | 255)), "the picture has soft edges");
     for format in [Format::Png, Format::Webp] {
         assert_eq!(alpha(&decoded(&encode(&disc, format).unwrap())), alpha(&disc), "{format}");
@@ -129,10 +131,10 @@ fn a_known_alpha_plane_changes_no_byte() {
     let colours = |shift: u8| {
         let disc = disc(160);
         let shifted = disc.pixels().flat_map(|[r, g, b, a]| [r.wrapping_add(shift), b, g, a]).collect();
-        Picture::from_rgba(160, 160, shifted).unwrap()
+        Pixmap::from_rgba(160, 160, shifted).unwrap()
     };
     for format in Format::ALL.iter().copied() {
-        // Other alphas in between; opaque ones have no plane at all.
+        // Other alphas come in between. An opaque image has no alpha plane at all.
         for picture in [colours(0), colours(40), disc(96), picture(160, 160, |_, _| RED), colours(80), disc(96)] {
             assert!(encode_beside(&picture, format, &planes).unwrap() == encode(&picture, format).unwrap(), "{format}");
         }
@@ -165,12 +167,14 @@ fn jpg_lies_on_white() {
 
 #[test]
 fn clear_pixels_lend_no_colour_to_their_neighbours() {
-    // Clear pixels that are green inside: a resize that forgets to premultiply paints a green rim.
+    // The transparent pixels are green inside: a resize that forgets to
+    // premultiply paints a green rim.
     let rim = picture(96, 96, |x, _| if x % 3 == 0 { [0, 255, 0, 0] } else { [200, 0, 0, 255] });
     for side in [1, 17, 32, 50, 95] {
         let small = resize(&rim, side, side).unwrap();
         for pixel in small.pixels().filter(|p| p[3] > 0) {
-            // Where next to nothing is covered, eight bits leave little of the colour's amount; its hue stays.
+            // Where coverage is small, eight bits keep little of the colour's
+            // brightness, but its hue stays.
             let rounding = 255_u8.div_ceil(pixel[3]);
             assert!(pixel[1] == 0 && pixel[0].abs_diff(200) <= rounding.max(2), "{side}: {pixel:?}");
         }
@@ -222,7 +226,8 @@ fn a_cut_or_foreign_file_is_no_picture() {
 
 #[test]
 fn probe_survives_any_damage() {
-    // Every byte of each header region set to a few values: an answer or an error, never a panic.
+    // Every byte of each header region is set to a few values. `probe` may return a result or an
+    // error, but must never panic.
     for format in Format::ALL.iter().copied() {
         let whole = encode(&disc(16), format).unwrap();
         for at in 0..whole.len().min(1200) {
@@ -240,7 +245,7 @@ fn an_avif_says_what_lies_in_it_and_what_its_colours_mean() {
     let bytes = encode(&disc(64), Format::Avif).unwrap();
     assert_eq!(isobmff::item(&bytes, 3), Some(xmp_packet().as_bytes()));
     let has = |what: &[u8]| bytes.windows(what.len()).any(|window| window == what);
-    // Full range sRGB; alpha belongs to the colour, and so does the mark.
+    // The colours are full-range sRGB. Alpha refers to the colour item, and so does the mark.
     assert!(has(b"colrnclx\0\x01\0\x0d\0\x06\x80"));
     assert!(has(b"auxl\0\x02\0\x01\0\x01") && has(b"cdsc\0\x03\0\x01\0\x01"));
     for item in [1, 2] {
@@ -255,7 +260,8 @@ fn an_avif_says_what_lies_in_it_and_what_its_colours_mean() {
 fn an_avif_whose_items_reach_beyond_its_end_is_damaged() {
     let whole = encode(&disc(48), Format::Avif).unwrap();
     let damaged = Err(ProbeError::Damaged(Format::Avif));
-    // The data of the last box are said to last until the end of the file, and then the file is cut.
+    // The last box has length 0, which means that its data last until the end of the file,
+    // and then the file is cut.
     let mdat = whole.windows(4).position(|kind| kind == b"mdat").unwrap() - 4;
     let mut endless = whole.clone();
     endless[mdat..mdat + 4].fill(0);
@@ -263,14 +269,14 @@ fn an_avif_whose_items_reach_beyond_its_end_is_damaged() {
     for kept in mdat + 8..endless.len() {
         assert_eq!(probe(&endless[..kept]), damaged, "cut to {kept} bytes");
     }
-    // Lengths and offsets of the largest kind, and boxes longer than any memory.
+    // Lengths and offsets have their largest values, and boxes are longer than any memory.
     let iloc = whole.windows(4).position(|kind| kind == b"iloc").unwrap();
     for at in iloc + 8..iloc + 54 {
         let mut bytes = whole.clone();
         bytes[at..at + 4].fill(0xff);
         assert_eq!(probe(&bytes), damaged, "at {at}");
     }
-    // Lengths of no bytes.
+    // Lengths have no bytes.
     let mut short = whole.clone();
     short[iloc + 8] = 0x40;
     assert_eq!(probe(&short), damaged);
@@ -290,7 +296,7 @@ fn probe_survives_random_bytes() {
     let starts = Format::ALL.iter().map(|format| encode(&disc(16), *format).unwrap()).collect::<Vec<_>>();
     for turn in 0..20_000 {
         let mut bytes = starts[turn % starts.len()].clone();
-        // Some bytes of a real file, or noise after its first sixteen bytes.
+        // Changes either random bytes of a real file, or all bytes after its first sixteen.
         let changed = if turn % 3 == 0 { 16..bytes.len() } else { 0..random() % 12 };
         for at in changed {
             let at = if turn % 3 == 0 { at } else { random() % bytes.len().min(700) };
@@ -307,7 +313,8 @@ fn a_master_larger_than_allowed_is_refused_by_its_header() {
     assert!(matches!(decode_master(&bytes, 63), Err(EncodingError::NotRgba { .. })));
 }
 
-/// ETags promise these bytes. When an encoder or a setting changes them, change [`ENCODE_RECIPE`] and then this table.
+/// ETags promise these bytes. When an encoder or a setting changes them, change
+/// [`ENCODE_RECIPE`] and then this table.
 #[test]
 fn bytes_are_the_same_everywhere() {
     let (master, large) = (disc(160), disc(264));

@@ -1,16 +1,17 @@
-//! WebP: lossy colour, lossless alpha.
+//! WebP encoder: lossy colour, lossless alpha.
 
-use super::{EncodingError, Picture, provenance};
+use super::{EncodingError, Pixmap, provenance};
 use crate::Format;
 use ::webp::{Encoder, WebPConfig};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bits of the VP8X chunk's first byte (RFC 9649, section 2.7).
+/// Bits of the first byte of the VP8X chunk (RFC 9649, section 2.7).
 const FLAG_ALPHA: u8 = 0x10;
 const FLAG_XMP: u8 = 0x04;
 
-// Chosen from red renders of nine vehicles at 768 px (CPU milliseconds, kilobytes, SSIM against what was encoded):
+// The settings were chosen from red renders of nine vehicles at 768 px (CPU milliseconds,
+// kilobytes, SSIM against the encoder's input):
 //
 //   quality method   ms    kB   SSIM
 //     82      2      72   43.6  0.9626
@@ -21,25 +22,30 @@ const FLAG_XMP: u8 = 0x04;
 //     82      5     123   38.2  0.9627
 //     82      6    1100   36.3  0.9612
 //
-// The default filter search of the alpha plane costs 15 ms of that and finds nothing. libwebp's own sharper chroma
-// (`use_sharp_yuv`) takes half as long again and more bytes, for one decibel in the chroma.
+// The default filter search of the alpha plane costs 15 of these milliseconds and finds nothing.
+// libwebp's own sharper chroma (`use_sharp_yuv`) takes half as long again and more bytes, for one
+// decibel in the chroma.
 const QUALITY: f32 = 82.0;
 const METHOD: i32 = 4;
 const ALPHA_FILTERING: i32 = 0;
 
-/// Four sizes of sixteen vehicles and views; some 30 kB each.
+/// Number of alpha planes that are kept: four sizes of sixteen vehicles and
+/// views, about 30 kB each.
 const ALPHA_PLANES_MAX: usize = 64;
 
-/// Compressed alpha planes of pictures that were encoded before, the one used last in front. All colours of a vehicle and view have the
-/// same alpha, and to compress it is nearly half of an encode.
+/// Compressed alpha planes of images that were encoded before, the most recently used
+/// first. All paints of a vehicle and view have the same alpha, and compressing it is
+/// nearly half of an encode.
 #[derive(Debug, Default)]
 pub struct AlphaPlanes(Mutex<Vec<AlphaPlane>>);
 
 #[derive(Debug, Clone)]
 struct AlphaPlane {
-    /// SHA-256 of the plane's bytes, row by row; for AVIF, of the format's name, width and height before them.
+    /// SHA-256 of the plane's bytes, row by row. For AVIF it also covers the format's name, width
+    /// and height, which precede the bytes.
     of: [u8; 32],
-    /// Data of an ALPH chunk (RFC 9649, section 2.7.1.2), or what AVIF keeps.
+    /// Data of an ALPH chunk (RFC 9649, section 2.7.1.2), or an encoded frame in the
+    /// layout of the AVIF encoder.
     compressed: Arc<[u8]>,
 }
 
@@ -59,8 +65,9 @@ impl AlphaPlanes {
     }
 }
 
-/// The same bytes with and without `planes`, and whatever they hold.
-pub(super) fn encode(picture: &Picture, planes: Option<&AlphaPlanes>) -> Result<Vec<u8>, EncodingError> {
+/// Encodes `picture` as a WebP file. The bytes are the same with and without `planes`, and do not
+/// depend on the content of `planes`.
+pub(super) fn encode(picture: &Pixmap, planes: Option<&AlphaPlanes>) -> Result<Vec<u8>, EncodingError> {
     let failed = |detail: String| EncodingError::Encode {
         format: Format::Webp,
         width: picture.width(),
@@ -77,7 +84,8 @@ pub(super) fn encode(picture: &Picture, planes: Option<&AlphaPlanes>) -> Result<
     // Alpha is exact by construction (it comes from geometry) and compresses well without loss.
     config.alpha_quality = 100;
     config.alpha_filtering = ALPHA_FILTERING;
-    // libwebp compresses alpha beside the colour, which does not depend on how: a known plane takes the place of an uncompressed one.
+    // libwebp encodes the colour independently of how it compresses alpha, so a known plane can
+    // replace an uncompressed one.
     config.alpha_compression = i32::from(known.is_none());
     let encoded = Encoder::from_rgba(picture.rgba(), picture.width(), picture.height())
         .encode_advanced(&config)
@@ -96,7 +104,7 @@ pub(super) fn encode(picture: &Picture, planes: Option<&AlphaPlanes>) -> Result<
 
 type Chunk<'a> = (&'a [u8], &'a [u8]);
 
-/// Names and data of a WebP file's chunks. `None`: not a WebP file.
+/// Returns the names and data of a WebP file's chunks, or `None` if the file is not WebP.
 fn chunks(file: &[u8]) -> Option<Vec<Chunk<'_>>> {
     let mut chunks = Vec::new();
     let mut rest = file.strip_prefix(b"RIFF")?.get(4..)?.strip_prefix(b"WEBP")?;
@@ -109,8 +117,9 @@ fn chunks(file: &[u8]) -> Option<Vec<Chunk<'_>>> {
     Some(chunks)
 }
 
-/// A WebP file in the extended layout (VP8X, alpha and colour chunks, XMP last). `None`: longer than the format allows.
-fn with_xmp(chunks: &[Chunk<'_>], picture: &Picture) -> Option<Vec<u8>> {
+/// Builds a WebP file in the extended layout (VP8X, alpha and colour chunks, XMP last). Returns
+/// `None` if it would be longer than the format allows.
+fn with_xmp(chunks: &[Chunk<'_>], picture: &Pixmap) -> Option<Vec<u8>> {
     let has_alpha = chunks.iter().any(|(name, _)| *name == b"ALPH") || chunks.iter().any(|(name, _)| *name == b"VP8L");
 
     let mut extended = [0_u8; 10];

@@ -1,12 +1,12 @@
-//! Node protocol, version 1: JSON over `/node/v1`, bearer node token (see `docs/node-protocol.md`).
+//! Messages of the node protocol, version 1: JSON over `/node/v1` with a node token as bearer token
+//! (see `docs/node-protocol.md`).
 //!
-//! Unknown fields are ignored and absent optional ones allowed on both sides, so either side may be newer. Names that a newer side may add
-//! (objects, stages) and documents that every node fills as it likes (receipts, loads) are read as far as they are understood, and kept as
-//! they were sent.
+//! Both sides ignore unknown fields and allow optional ones to be absent, so either side may be
+//! newer. Names that a newer side may add (objects, stages), and documents that every node fills as
+//! it likes (receipts, loads), are read as far as they are understood and stored as they were sent.
 //!
 //! Why: `docs/decisions/nodes-and-protocol.md` (Wire types shared by node and control plane).
 
-mod as_sent;
 mod jobs;
 mod load;
 mod nodes;
@@ -15,8 +15,8 @@ mod receipt;
 mod stage;
 #[cfg(test)]
 mod tests;
+mod unparsed;
 
-pub use as_sent::AsSent;
 pub use jobs::{
     FailureKind, FailureRequest, Job, JobKind, LeaseRequest, LeaseResponse, ResultRequest, Upload, UploadedObject,
 };
@@ -28,3 +28,4 @@ pub use nodes::{
 pub use objects::{OBJECT_BYTES_MAX, ObjectName};
 pub use receipt::{DeviceReceipt, Light, ModelFileReceipt, ModelReceipt, QualityReceipt, Receipt};
 pub use stage::{Stage, StageName};
+pub use unparsed::Unparsed;

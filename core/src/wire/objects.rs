@@ -4,29 +4,31 @@ use crate::{Format, Paint};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Largest object that is uploaded, stored or read, in bytes. Layers are the largest: six half-float planes of 1024x1024 are
-/// 25 MB before compression.
+/// Maximum size of an object that is uploaded, stored or read, in bytes. Layers are the largest
+/// objects: six half-float planes of 1024x1024 are 25 MB before compression.
 pub const OBJECT_BYTES_MAX: u64 = 64 << 20;
 
 const LAYERS: &str = "layers";
 const MASTER: &str = "master";
 
-/// What an object is, as its name says it: `layers`, `master.<paint>.png` or `<side>.<paint>.<format>`, where `<paint>` is
-/// [`Paint::file_name`].
+/// The name of an object: `layers`, `master.<paint>.png` or `<side>.<paint>.<format>`, where
+/// `<paint>` is [`Paint::file_name`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ObjectName {
-    /// The light layers that every paint of a vehicle and view is composed from.
+    /// The layers that every paint of a vehicle and view is composed from.
     Layers,
-    /// A picture in full size, as PNG.
+    /// The master of a paint, as PNG.
     Master(Paint),
-    /// A picture in the size of a preset: square, of so many pixels a side. Another version may have other presets.
+    /// A square image with a side of `side_px` pixels, the size of a preset. Another version
+    /// may have other presets.
     Preset { side_px: u32, paint: Paint, format: Format },
-    /// A name of another version of the protocol.
+    /// A name that another version of the protocol may have added.
     Other(String),
 }
 
 impl ObjectName {
-    /// The paint and the format of a picture; `None` for layers, and for what this version does not know.
+    /// Returns the paint and the format of an image. Returns `None` for layers, and for a name that
+    /// this version does not know.
     pub fn picture(&self) -> Option<(Paint, Format)> {
         match self {
             ObjectName::Master(paint) => Some((*paint, Format::Png)),
@@ -47,7 +49,7 @@ impl ObjectName {
             (MASTER, _) => return None,
             (side, format) => ObjectName::Preset { side_px: side.parse().ok()?, paint, format },
         };
-        // There is one spelling of each name.
+        // Each object has exactly one spelling of its name.
         (name.to_string() == text).then_some(name)
     }
 }

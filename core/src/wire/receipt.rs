@@ -1,41 +1,44 @@
-//! What a node tells of a result: what made the pictures, what the quality gate measured, how long each stage took.
+//! The receipt of a result, in which a node reports what made the images, what the quality gate
+//! measured and how long each stage took.
 
-use super::as_sent::understood;
+use super::unparsed::understood;
 use super::{Stage, StageName};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 crate::named_enum! {
-    /// What a picture is lit by.
+    /// The source of an image's light.
     pub enum Light {
-        /// The model's light.
+        /// The diffusion model's light.
         Diffusion = "diffusion",
-        /// The studio's own, where the model's did not pass the quality gate.
+        /// The studio's own light, used where the model's light did not pass the quality gate.
         BaseShading = "base_shading",
     }
 }
 
-/// Every member may be absent: a paint job has no model and no light of its own, and other nodes tell what they like. Digests are
-/// lower-case hex of SHA-256.
+/// What a node reports of how a result was made. Every member may be absent: a paint job has
+/// no model and no light of its own, and other nodes report what they like. Digests are
+/// SHA-256 in lower-case hex.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Receipt {
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelReceipt>,
-    /// Digest of the geometry as the studio saw it: the same for the same vehicle and view on every machine.
+    /// Digest of the geometry as the studio rendered it: the same for the same vehicle and
+    /// view on every machine.
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub gbuffer_digest: Option<String>,
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub triangles: Option<u64>,
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How the model took its samples.
+    /// The scheduler by which the model took its samples.
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Value>,
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Pictures that went through the model together.
+    /// Number of images that went through the model together.
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
@@ -47,18 +50,18 @@ pub struct Receipt {
     pub layers_sha256: Option<String>,
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceReceipt>,
-    /// Absent where pictures were composed from stored layers.
+    /// Absent where images were composed from stored layers.
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub light: Option<Light>,
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub quality: Option<QualityReceipt>,
-    /// Milliseconds.
+    /// Duration of each stage, in milliseconds.
     #[serde(deserialize_with = "known_stages", serialize_with = "whole", skip_serializing_if = "BTreeMap::is_empty")]
     pub timings_ms: BTreeMap<Stage, f64>,
-    /// The node's program and its version.
+    /// Name and version of the node's program.
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub software: Option<String>,
-    /// Which settings of the encoders made the files.
+    /// Version of the encoder settings that made the files.
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
     pub encode_recipe: Option<Value>,
     #[serde(deserialize_with = "understood", skip_serializing_if = "Option::is_none")]
@@ -78,29 +81,31 @@ pub struct ModelReceipt {
     pub files: Vec<ModelFileReceipt>,
 }
 
+/// One file of the model folder and its digest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelFileReceipt {
     pub path: String,
     pub sha256: String,
 }
 
+/// The graphics device that rendered the images.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeviceReceipt {
     pub name: String,
     pub backend: String,
 }
 
-/// What the quality gate measured.
+/// Measurements of the quality gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QualityReceipt {
     pub figures: Value,
-    /// One entry for each attempt that failed; absent where there is one attempt alone.
+    /// One entry for each attempt that failed. Absent if there was only one attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Vec<Value>>,
 }
 
-/// Stages that this version knows, with a time that is one.
+/// Reads the stages that this version knows and whose time is a number from 0 on.
 fn known_stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Stage, f64>, D::Error> {
     let sent: Option<BTreeMap<String, Value>> = understood(deserializer)?;
     let timings = sent.into_iter().flatten().filter_map(|(stage, time)| match StageName::from(&*stage) {
@@ -110,7 +115,7 @@ fn known_stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<S
     Ok(timings.filter(|(_, milliseconds)| *milliseconds >= 0.0).collect())
 }
 
-/// Whole numbers as such.
+/// Writes times that are whole numbers without a fraction.
 fn whole<S: Serializer>(timings: &BTreeMap<Stage, f64>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(timings.iter().map(|(stage, milliseconds)| {
         let number = match milliseconds.fract() == 0.0 {
@@ -123,7 +128,7 @@ fn whole<S: Serializer>(timings: &BTreeMap<Stage, f64>, serializer: S) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::AsSent;
+    use super::super::Unparsed;
     use super::*;
     use serde_json::json;
 
@@ -139,7 +144,7 @@ mod tests {
                 vec![(Stage::Geometry, 1500.5), (Stage::Turn, 3.0), (Stage::Upload, 250.0)],
             ),
         ] {
-            let receipt = AsSent::<Receipt>::from_document(document.clone()).read();
+            let receipt = Unparsed::<Receipt>::from_document(document.clone()).read();
             assert_eq!(receipt.timings_ms.into_iter().collect::<Vec<_>>(), read, "{document}");
             assert_eq!((receipt.light, receipt.device), (None, None), "{document}");
         }

@@ -5,32 +5,32 @@ use std::fmt;
 use std::str::FromStr;
 
 crate::named_enum! {
-    /// In the order of the work; `fetch` and `layers` are of paint jobs alone.
+    /// A stage of a job, in the order of the work. Only paint jobs have `fetch` and `layers`.
     pub enum Stage {
-        /// The node has the job, and has not begun.
+        /// The node holds the lease and has not begun.
         Leased = "leased",
-        /// The stored layers of a paint job are read.
+        /// Reading the stored layers of a paint job.
         Fetch = "fetch",
         Geometry = "geometry",
         Gbuffer = "gbuffer",
-        /// Waiting for the other pictures of a batch.
+        /// Waiting for the other images of a batch.
         Batch = "batch",
-        /// Waiting for the model, which works for others.
+        /// Waiting for the model, which is working on other jobs.
         Turn = "turn",
         Diffusion = "diffusion",
-        /// The stored layers of a paint job are unpacked.
+        /// Unpacking the stored layers of a paint job.
         Layers = "layers",
         Compose = "compose",
-        /// The quality gate.
+        /// Checking by the quality gate.
         Gate = "gate",
         Encode = "encode",
         Upload = "upload",
-        /// The result is reported: a heartbeat's stage alone.
+        /// Reporting the result. Only heartbeats name this stage.
         Result = "result",
     }
 }
 
-/// A stage that a node names, which may be one of its own.
+/// A stage as a node names it. It may be one that only the node knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StageName {
     Known(Stage),
@@ -38,7 +38,7 @@ pub enum StageName {
 }
 
 impl Default for StageName {
-    /// None yet.
+    /// Returns the empty name: no stage yet.
     fn default() -> Self {
         StageName::Other(String::new())
     }

@@ -1,5 +1,7 @@
-//! Every message as `docs/node-protocol.md` shows it: the documentation's examples are the protocol's snapshots.
-//! `CYCLORAMA_UPDATE_PROTOCOL=1 cargo test --workspace --lib wire` writes them as the types now are; a changed one is another protocol.
+//! Compares every message with its example in `docs/node-protocol.md`: the examples of the
+//! documentation are the snapshots of the protocol. `CYCLORAMA_UPDATE_PROTOCOL=1 cargo
+//! test --workspace --lib wire` rewrites the examples from the types; a changed example
+//! means a changed protocol.
 
 #![allow(clippy::disallowed_methods, reason = "a test is told by the environment to write what it compares")]
 
@@ -14,7 +16,7 @@ use std::fmt::Debug;
 const DOCUMENT_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/node-protocol.md");
 const DOCUMENT: &str = include_str!("../../../docs/node-protocol.md");
 
-/// The JSON under each heading `### Message`.
+/// Returns the JSON under each heading `### Message`.
 fn documented() -> BTreeMap<String, Value> {
     let sections = DOCUMENT.split("\n### ").skip(1);
     let messages = sections.filter_map(|section| {
@@ -126,7 +128,7 @@ fn receipt() -> Receipt {
     }
 }
 
-/// Holds a message and its documentation against each other, in both directions.
+/// Compares a message with its documented example, in both directions.
 fn check<T: Serialize + DeserializeOwned + Debug>(documented: &mut BTreeMap<String, Value>, name: &str, message: &T) {
     let example =
         documented.remove(name).unwrap_or_else(|| panic!("docs/node-protocol.md has no example under `### {name}`"));
@@ -139,7 +141,7 @@ fn check<T: Serialize + DeserializeOwned + Debug>(documented: &mut BTreeMap<Stri
     assert_eq!(format!("{read:?}"), format!("{message:?}"), "{name} is read as something else");
 }
 
-/// Puts a message in the place of its example.
+/// Replaces the example of a message in the document.
 fn write_example<T: Serialize>(name: &str, message: &T) {
     let text = std::fs::read_to_string(DOCUMENT_PATH).expect("the document");
     let (before, rest) = text.split_once(&format!("\n### {name}\n\n```json\n")).expect("its heading");
@@ -184,22 +186,22 @@ fn every_message_is_as_the_documentation_shows_it() {
     check(known, "LeaseResponse", &LeaseResponse { jobs: vec![job(JobKind::Render), job(JobKind::Paint)] });
     let progress =
         JobProgress { job_id: job(JobKind::Render).job_id, fence: 1, stage: Stage::Diffusion.into(), progress: 0.5 };
-    let beat = HeartbeatRequest { state: NodeState::Busy, jobs: vec![progress], device: AsSent::from(&load) };
+    let beat = HeartbeatRequest { state: NodeState::Busy, jobs: vec![progress], device: Unparsed::from(&load) };
     check(known, "HeartbeatRequest", &beat);
     let cancel = vec![job(JobKind::Paint).job_id];
     check(known, "HeartbeatResponse", &HeartbeatResponse { state: NodeOrder::Active, cancel });
     let objects =
         uploads().into_iter().map(|upload| UploadedObject { name: upload.name, sha256: digest('e'), bytes: 48_213 });
-    let result = ResultRequest { fence: 1, objects: objects.collect(), receipt: AsSent::from(&receipt()) };
+    let result = ResultRequest { fence: 1, objects: objects.collect(), receipt: Unparsed::from(&receipt()) };
     check(known, "ResultRequest", &result);
     let failure =
         FailureRequest { fence: 1, kind: FailureKind::OutOfMemory, detail: "the card has no memory left".to_owned() };
     check(known, "FailureRequest", &failure);
     assert!(examples.is_empty(), "docs/node-protocol.md shows messages that are none: {:?}", examples.keys());
-    assert_eq!(AsSent::from(&receipt()).read(), receipt(), "a receipt is read as it was written");
+    assert_eq!(Unparsed::from(&receipt()).read(), receipt(), "a receipt is read as it was written");
 }
 
-/// What a node of an earlier version sends, or the service of one, is understood.
+/// Messages of an earlier version of the node or of the service can be read.
 #[test]
 fn what_may_be_absent_may_be_absent() {
     let joining: JoinRequest = serde_json::from_value(json!({
@@ -219,7 +221,8 @@ fn what_may_be_absent_may_be_absent() {
     assert_eq!(of_later.uploads[0].name, ObjectName::Other("depth.exr".to_owned()));
 }
 
-/// The enumerations of the protocol, word for word: a renamed one would be another protocol.
+/// The names of the protocol are documented word for word: renaming one would
+/// make another protocol.
 #[test]
 fn names_are_those_of_the_protocol() {
     let words = |names: &[&'static str]| names.join(" ");

@@ -1,4 +1,5 @@
-//! Whether a finished body agrees with what was measured of the real vehicle (`[facts]` of its sheet), seen straight from the side.
+//! Checks that a finished body agrees with the measurements of the real vehicle (`[facts]` of its
+//! sheet), seen straight from the side.
 
 use glam::Vec2;
 use std::collections::BTreeMap;
@@ -10,17 +11,19 @@ use crate::vehicle::outline::segment_distance_squared;
 use crate::vehicle::sheet::facts::Facts;
 use crate::vehicle::{Material, VehicleMesh};
 
-/// A place may lie this far from the measured one, or this share of the wheelbase, whichever is more.
+/// Maximum distance of a position from the measured one: this length, or this ratio of the
+/// wheelbase, whichever is more.
 const TOLERANCE_M: f32 = 0.025;
 const TOLERANCE_SHARE: f32 = 0.015;
 /// Steps along x in which outlines are taken.
 const STEP_M: f32 = 0.01;
-/// The outline in the middle of the vehicle is taken this near to the centre plane, beside a fin.
+/// Range of distances from the centre plane in which the outline in the middle of the vehicle is
+/// taken, beside a fin.
 const MIDDLE_M: [f32; 2] = [0.08, 0.45];
-/// Side windows lie beyond this share of half the width.
+/// Side windows lie beyond this ratio of half the width.
 const SIDE_SHARE: f32 = 0.45;
 
-/// Everything in which the mesh differs from the facts by more than the tolerance.
+/// Returns every difference between mesh and facts that is larger than the tolerance.
 pub fn differences(mesh: &VehicleMesh, facts: &Facts, real: Stance) -> Vec<Finding> {
     let wheelbase = real.rear_axle_x - real.front_axle_x;
     let tolerance = TOLERANCE_M.max(TOLERANCE_SHARE * wheelbase).max(facts.within * wheelbase);
@@ -124,7 +127,7 @@ impl SideWindows {
         Self { points, ends }
     }
 
-    /// z of the lower edge at `x`, taken over a hand's breadth.
+    /// Returns z of the lower edge at `x`, taken over a hand's breadth.
     fn lower_edge(&self, x: f32) -> Option<f32> {
         const REACH_M: f32 = 0.05;
         self.points.iter().filter(|p| (p.x - x).abs() < REACH_M).map(|p| p.y).reduce(f32::min)

@@ -1,6 +1,6 @@
-//! What does not hold of a vehicle's geometry.
+//! Findings: rules that a vehicle's geometry breaks.
 
-/// One thing that does not hold.
+/// One rule that a vehicle breaks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// Short name of the rule, for counting.

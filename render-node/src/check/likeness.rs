@@ -1,21 +1,23 @@
-//! How alike two vehicles look: for the models of one make and body class, which a customer must be able to tell apart.
+//! Measures how similar two vehicles look: for the models of one make and body class, which a
+//! customer must be able to tell apart.
 
 use super::raster::draw;
 use crate::studio::Camera;
 use crate::vehicle::{self, Library};
-use cyclorama_core::encoding::Picture;
+use cyclorama_core::encoding::Pixmap;
 use cyclorama_core::{Colour, Vehicle, View};
 use image::{GrayImage, Luma};
 use image_compare::{Algorithm, gray_similarity_structure};
 
-/// Side of each view in a portrait: what a list of search results shows.
+/// Side of each view in a portrait, in pixels: as in a list of search results.
 const SIDE_PX: usize = 128;
 const SAMPLES: usize = 2;
 const VIEWS: [View; 2] = [View::FrontThreeQuarter, View::Side];
-/// What transparent pixels are laid on: halfway, so that both a dark and a light rim count.
+/// Grey behind transparent pixels: halfway, so that both a dark and a light rim count.
 const PAGE: f32 = 128.0;
 
-/// Two views of a vehicle in one colour, side by side, as luma. Errors name why it cannot be drawn.
+/// Draws two views of a vehicle in one colour, side by side, as luma. An error says why the vehicle
+/// cannot be drawn.
 pub fn portrait(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32) -> Result<GrayImage, String> {
     let mesh = vehicle::build(library, vehicle).map_err(|error| error.to_string())?;
     let mut portrait = GrayImage::new((SIDE_PX * VIEWS.len()) as u32, SIDE_PX as u32);
@@ -28,7 +30,7 @@ pub fn portrait(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32)
     Ok(portrait)
 }
 
-fn put(portrait: &mut GrayImage, place: usize, sketch: &Picture) {
+fn put(portrait: &mut GrayImage, place: usize, sketch: &Pixmap) {
     for (index, [r, g, b, a]) in sketch.pixels().enumerate() {
         let share = f32::from(a) / 255.0;
         let luma = 0.299 * f32::from(r) + 0.587 * f32::from(g) + 0.114 * f32::from(b);
@@ -37,7 +39,8 @@ fn put(portrait: &mut GrayImage, place: usize, sketch: &Picture) {
     }
 }
 
-/// One less the mean structural similarity (SSIM, Wang et al. 2004) of two portraits: 0 is the same picture.
+/// Returns one minus the mean structural similarity (SSIM, Wang et al. 2004) of two portraits: 0
+/// for equal images.
 pub fn distance(a: &GrayImage, b: &GrayImage) -> f64 {
     gray_similarity_structure(&Algorithm::MSSIMSimple, a, b).map_or(1.0, |similarity| 1.0 - similarity.score)
 }
@@ -61,7 +64,8 @@ mod tests {
         let (one, same) = (draw(BodyClass::Sedan, "one"), draw(BodyClass::Sedan, "one"));
         let (other, van) = (draw(BodyClass::Sedan, "other"), draw(BodyClass::Van, "one"));
         assert!(distance(&one, &same) < 1e-9);
-        // Two models that nobody drew, of one class, make and size, differ all the same.
+        // Two models without a sheet of their own, of one class, make and size, differ all the
+        // same.
         assert!(distance(&one, &other) > 0.01, "{}", distance(&one, &other));
         assert!(distance(&one, &van) > 2.0 * distance(&one, &other));
     }

@@ -1,8 +1,9 @@
-//! What must hold of every vehicle's geometry, whatever it looks like: it builds, has its dimensions, stands on the ground, is closed
-//! where the camera looks, has no crumbs or floating shells, mirrors from left to right, is painted in a sensible part and stays in the
-//! frame.
+//! Rules that every vehicle's geometry must keep, whatever it looks like: it builds, has its
+//! dimensions, stands on the ground, is closed where the camera looks, has no crumbs or floating
+//! shells, mirrors from left to right, is painted in a sensible part and stays in the frame.
 //!
-//! No graphics device: the six views are drawn small by `raster`. Whether a vehicle is beautiful or recognised is for people.
+//! No graphics device is needed: `raster` draws the six views small. Whether a vehicle is beautiful
+//! or recognised is for people to judge.
 
 mod facts;
 mod finding;
@@ -25,24 +26,27 @@ use finding::finding;
 use raster::{Drawn, draw};
 use skin::is_skin;
 
-/// Of length, width, height and wheelbase.
+/// Maximum relative deviation of length, width, height and wheelbase.
 const DIMENSION_TOLERANCE: f32 = 0.02;
-/// About the rear axle, for the width.
+/// Reach around the rear axle in which the width is measured.
 const REAR_AXLE_REACH_M: f32 = 0.5;
-/// Shares of the height at which mirrors begin: on vans and trucks, on off-roaders and pickups, on cars, on low cars.
+/// Ratios of the height at which mirrors begin: on vans and trucks, on off-roaders and pickups, on
+/// cars, on low cars.
 const MIRRORS_FROM: [f32; 4] = [0.44, 0.52, 0.58, 0.62];
-/// How far a tyre may stand above or below the ground.
+/// Maximum distance of a tyre above or below the ground.
 const GROUND_TOLERANCE_M: f32 = 0.003;
-/// Side of the small pictures.
+/// Side of the small images, in pixels.
 const SIDE_PX: usize = 320;
-/// Share of the vehicle's pixels at which the inside of a shell may be seen: slivers along cut edges.
+/// Maximum ratio of the vehicle's pixels at which the inside of a shell is seen: slivers along cut
+/// edges.
 const OPEN_SHARE_MAX: f32 = 0.004;
-/// Share of the vehicle's pixels by which the left picture may differ from the mirrored right one. A two-wheeler carries its
-/// exhaust, stand and chain on one side.
+/// Maximum ratio of the vehicle's pixels by which the left image may differ from the mirrored right
+/// one. A two-wheeler carries its exhaust, stand and chain on one side.
 const MIRROR_SHARE_MAX: f32 = 0.015;
 const MIRROR_SHARE_MAX_RIDDEN: f32 = 0.10;
 
-/// Everything that does not hold of one vehicle; empty is good. `reference_diagonal_m` is the studio's.
+/// Returns every rule that one vehicle breaks; empty is good. `reference_diagonal_m` is the
+/// studio's.
 pub fn check(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32) -> Vec<Finding> {
     let mesh = match vehicle::build(library, vehicle) {
         Ok(mesh) => mesh,
@@ -63,7 +67,8 @@ pub fn check(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32) ->
     findings
 }
 
-/// Mesh against catalog. Mirrors, fins, rails and lamps on stalks are not part of a vehicle's dimensions.
+/// Compares the mesh with the catalog. Mirrors, fins, rails and lamps on stalks are not part of a
+/// vehicle's dimensions.
 fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     let Some((low, high)) = bounds(mesh) else { return vec![finding("build", "the mesh is empty".to_owned())] };
     let metres = |mm: u32| mm as f32 * 0.001;
@@ -73,24 +78,24 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     let points = |material: fn(Material) -> bool| {
         mesh.surfaces.iter().filter(move |(found, _)| material(**found)).flat_map(|(_, surface)| &surface.positions)
     };
-    // Rails and bright trim stand off the body; a bright roof is one.
+    // Rails and bright trim stand off the body; a bright roof belongs to it.
     let dull: fn(Material) -> bool = |material| !matches!(material, Material::Satin | Material::Chrome);
     let nearest = |wanted: f32, found: &[f32]| {
         found.iter().copied().min_by(|a, b| (a - wanted).abs().total_cmp(&(b - wanted).abs())).unwrap_or_default()
     };
-    // A two-wheeler's bars are its width. Everything else has mirrors, which hang low on some and high on others; the body is as
-    // wide as said somewhere below them.
+    // A two-wheeler's bars are its width. Everything else has mirrors, which hang low on some and
+    // high on others; somewhere below them the body has the catalog's width.
     let widest = |counts: &dyn Fn(&[f32; 3]) -> bool| {
         2.0 * points(dull).filter(|p| counts(p)).map(|p| p[1].abs()).fold(0.0, f32::max)
     };
     let axles = axles(mesh);
     let width = if rides {
-        // To the ends of the bars, which are bright on many.
+        // Measured to the ends of the bars, which are bright on many.
         2.0 * points(|_| true).map(|p| p[1].abs()).fold(0.0, f32::max)
     } else {
         let rear = axles.last().copied().unwrap_or(high.x);
         let mut found: Vec<f32> = MIRRORS_FROM.iter().map(|share| widest(&|p| p[2] < share * height)).collect();
-        // High haunches: no mirror is near the rear axle.
+        // This measure serves high haunches: no mirror is near the rear axle.
         found.push(widest(&|p| (p[0] - rear).abs() < REAR_AXLE_REACH_M));
         nearest(metres(d.width_mm), &found)
     };
@@ -110,7 +115,7 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     compare("width", width, d.width_mm);
     compare("height", top, d.height_mm);
     match axles.split_first() {
-        // Of two rear axles the first counts, or the second, as makers do.
+        // With two rear axles, the first or the second counts, as makers do.
         Some((front, rear)) => {
             let wheelbases: Vec<f32> = rear.iter().map(|rear| rear - front).collect();
             compare("wheelbase", nearest(metres(d.wheelbase_mm), &wheelbases), d.wheelbase_mm);
@@ -123,7 +128,8 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
     findings
 }
 
-/// x of the places where tyres touch the ground, from the front; none unless they are at least half a metre apart.
+/// Returns x of the positions where tyres touch the ground, from the front; empty unless they are
+/// at least half a metre apart.
 fn axles(mesh: &VehicleMesh) -> Vec<f32> {
     let Some(tyres) = mesh.surfaces.get(&Material::Tyre) else { return Vec::new() };
     let mut touching: Vec<f32> =
@@ -177,7 +183,7 @@ fn pictures(mesh: &VehicleMesh, vehicle: &Vehicle, reference_diagonal_m: f32) ->
     findings
 }
 
-/// Least and most of the picture that is paint, whatever the view.
+/// Returns the least and the greatest ratio of the image that may be paint, whatever the view.
 fn painted_share(body: BodyClass) -> (f32, f32) {
     match body {
         BodyClass::Motorcycle | BodyClass::Scooter => (0.015, 0.75),
@@ -189,12 +195,13 @@ fn painted_share(body: BodyClass) -> (f32, f32) {
     }
 }
 
-/// Whether two vehicles get the same geometry: then one check does for both.
+/// Returns a key that is equal for vehicles with the same geometry, so that one check does for all
+/// of them.
 pub fn geometry_key(library: &Library, vehicle: &Vehicle) -> String {
     let sheet = library.sheet_for(vehicle).unwrap_or("none");
     let face = library.face_for(vehicle).unwrap_or("none");
     let d = vehicle.dimensions;
-    // Names decide what is not drawn from a sheet, and how a template is varied.
+    // Names select the geometry of what is not drawn from a sheet, and how a template is varied.
     let kind = match machine_of(vehicle) {
         Some(machine) => format!("{machine:?} {} {}", vehicle.make, vehicle.model),
         None if vehicle.body.is_two_wheeler() => layout_of(library.two_wheelers(), vehicle),
@@ -223,7 +230,7 @@ mod tests {
         let rules = |findings: Vec<Finding>| findings.into_iter().map(|f| f.rule).collect::<Vec<_>>();
         assert_eq!(rules(dimensions(&mesh, &longer)), ["length"]);
 
-        // Half of the skin taken away: the far side is seen from within.
+        // Half of the skin is taken away, so the far side is seen from within.
         let paint = mesh.surfaces.get_mut(&Material::Paint).unwrap();
         let positions = paint.positions.clone();
         let near = |t: &&[u32]| t.iter().any(|i| positions[*i as usize][1] > 0.0);

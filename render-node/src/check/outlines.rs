@@ -1,4 +1,5 @@
-//! The lines that a vehicle shows from one side: its silhouette and the borders of its glass, lamps and wheels, in pixels.
+//! The lines that a vehicle shows from one side: its silhouette and the borders of its glass, lamps
+//! and wheels, in pixels.
 
 use crate::studio::Camera;
 use crate::studio::camera::NothingToSee;
@@ -9,13 +10,14 @@ use glam::{Vec2, Vec3};
 use super::axles;
 use super::raster::draw;
 
-/// Side of the picture that they are taken from.
+/// Side of the image from which the outlines are taken.
 const SIDE_PX: usize = 2400;
 
-/// Places in a square picture, x to the right and y down.
+/// Positions in a square image, x to the right and y down.
 pub struct Outlines {
     pub edges: Vec<Vec2>,
-    /// Middles of the front and the rear wheel on the near side; none if the vehicle has no two axles.
+    /// Middles of the front and the rear wheel on the near side; `None` if the vehicle has no two
+    /// axles.
     pub hubs: Option<[Vec2; 2]>,
 }
 
@@ -31,7 +33,7 @@ impl Outlines {
     }
 }
 
-/// The group of a material: a line is drawn where two groups meet.
+/// Returns the group of a material: a line is drawn where two groups meet.
 fn kind_of(material: Material) -> u8 {
     match material {
         Material::Glass | Material::ClearGlass => 1,
@@ -48,7 +50,7 @@ fn kind_of(material: Material) -> u8 {
     }
 }
 
-/// Middles of the outer faces of the left wheels.
+/// Returns the middles of the outer faces of the left wheels.
 fn hubs(mesh: &VehicleMesh, camera: &Camera) -> Option<[Vec2; 2]> {
     let found = axles(mesh);
     let tyres = &mesh.surfaces.get(&Material::Tyre)?.positions;

@@ -1,21 +1,23 @@
-//! A small picture of a mesh without a graphics device: which material is in front at each pixel, how it lies, and from which side it
-//! is seen. `Drawn::sketch` colours it in: a tenth of a second in place of a second and more, for people who draw sheets.
+//! A small image of a mesh without a graphics device: at each pixel the material in front, its
+//! normal, and from which side it is seen. `Drawn::sketch` colours it: a tenth of a second in place
+//! of a second and more, for people who draw sheets.
 
 use crate::studio::Camera;
 use crate::vehicle::{Material, VehicleMesh};
-use cyclorama_core::encoding::{Picture, PictureError};
+use cyclorama_core::encoding::{PictureError, Pixmap};
 use glam::{Vec2, Vec3};
 
-/// A square picture.
+/// A square image.
 pub struct Drawn {
     side_px: usize,
     /// Material of the nearest surface, row by row from the top.
     nearest: Vec<Option<Material>>,
-    /// Of the nearest surface, vehicle axes turned as the camera sees them (x right, y away, z up).
+    /// Normals of the nearest surface, in vehicle axes turned as the camera sees them (x right, y
+    /// away, z up).
     normals: Vec<Vec3>,
-    /// Pixels at which the nearest surface is a shell's inside.
+    /// Number of pixels at which the nearest surface is a shell's inside.
     pub open: usize,
-    /// Corners of triangles beyond the picture's edge.
+    /// Number of triangle corners beyond the image's edge.
     pub outside: usize,
 }
 
@@ -24,7 +26,7 @@ impl Drawn {
         self.nearest.iter().flatten().count()
     }
 
-    /// The nearest surface at a pixel, counted from the left and the top.
+    /// Returns the nearest surface at a pixel, counted from the left and the top.
     pub fn at(&self, x: usize, y: usize) -> Option<Material> {
         self.nearest[y * self.side_px + x]
     }
@@ -33,8 +35,9 @@ impl Drawn {
         self.nearest.iter().flatten().filter(|found| **found == material).count()
     }
 
-    /// The picture in plain colours under a bright sky, transparent around it; every `supersamples` pixels along a side become one.
-    pub fn sketch(&self, paint: [u8; 3], supersamples: usize) -> Result<Picture, PictureError> {
+    /// Returns the image in plain colours under a bright sky, transparent around the vehicle.
+    /// `supersamples` samples along a side become one pixel.
+    pub fn sketch(&self, paint: [u8; 3], supersamples: usize) -> Result<Pixmap, PictureError> {
         let side = self.side_px / supersamples;
         let share = 1.0 / (supersamples * supersamples) as f32;
         let mut rgba = Vec::with_capacity(side * side * 4);
@@ -55,10 +58,10 @@ impl Drawn {
             rgba.extend(colour.to_array().map(|c| (c.clamp(0.0, 1.0) * 255.0) as u8));
             rgba.push((alpha * 255.0) as u8);
         }
-        Picture::from_rgba(side as u32, side as u32, rgba)
+        Pixmap::from_rgba(side as u32, side as u32, rgba)
     }
 
-    /// Pixels covered in one picture and not in the mirror image of the other.
+    /// Returns the number of pixels covered in one image and not in the mirror image of the other.
     pub fn differs_from_mirrored(&self, other: &Drawn) -> usize {
         let side = self.side_px;
         let mirrored = |index: usize| index / side * side + side - 1 - index % side;
@@ -68,7 +71,8 @@ impl Drawn {
     }
 }
 
-/// sRGB, 0 to 1: body colour in soft light from above, and the sky's reflection where the surface is glossy.
+/// Returns a colour in sRGB, 0 to 1: the body colour in soft light from above, and the sky's
+/// reflection where the surface is glossy.
 fn shade(material: Material, normal: Vec3, paint: [u8; 3]) -> Vec3 {
     let normal = normal.normalize_or(Vec3::Z);
     let (body, gloss) = match material {
@@ -94,19 +98,20 @@ fn shade(material: Material, normal: Vec3, paint: [u8; 3]) -> Vec3 {
         Material::GlossWhite => (Vec3::splat(0.92), 0.2),
     };
     let lambert = 0.45 + 0.35 * normal.z.max(0.0) + 0.20 * (-normal.y).max(0.0);
-    // What is mirrored at this point: sky above the horizon, a dark floor below.
+    // The surroundings mirrored at this point: sky above the horizon, a dark floor below.
     let away = Vec3::Y;
     let mirrored = away - normal * 2.0 * away.dot(normal);
     let sky = ((mirrored.z + 0.05) / 0.25).clamp(0.0, 1.0) * (0.6 + 0.4 * mirrored.z.max(0.0));
     body * lambert + Vec3::splat(gloss * sky * 0.8)
 }
 
-/// Clear or thin parts have no inside worth the name: both sides of them may be seen.
+/// Returns true if a material has an inside that must not be seen. Clear or thin parts have none:
+/// both sides of them may be seen.
 fn is_shell(material: Material) -> bool {
     matches!(material, Material::Paint | Material::GlossBlack | Material::GlossWhite | Material::Tyre)
 }
 
-/// Depths that are one, in the clip space's units.
+/// Difference up to which depths count as equal, in units of clip space.
 const EDGE_DEPTH: f32 = 1e-6;
 
 /// Draws the mesh as the camera frames it.
@@ -119,7 +124,7 @@ pub fn draw(mesh: &VehicleMesh, camera: &Camera, side_px: usize) -> Drawn {
     let mut normals = vec![Vec3::ZERO; side_px * side_px];
     let mut outside = 0;
     for (material, surface) in &mesh.surfaces {
-        // Seen through.
+        // Lenses are seen through.
         if matches!(material, Material::LampLens) {
             continue;
         }
@@ -154,7 +159,8 @@ pub fn draw(mesh: &VehicleMesh, camera: &Camera, side_px: usize) -> Drawn {
                     }
                     let z = weights[0] * a.z + weights[1] * b.z + weights[2] * c.z;
                     let index = y * side_px + x;
-                    // The edge between a face that looks here and one that looks away belongs to the first.
+                    // The edge between a face that looks here and one that looks away belongs to
+                    // the first.
                     let is_inside = area > 0.0 && is_shell(*material);
                     let parts_tie = from_inside[index] && !is_inside && z <= depth[index] + EDGE_DEPTH;
                     if z < depth[index] - if is_inside { EDGE_DEPTH } else { 0.0 } || parts_tie {

@@ -1,8 +1,9 @@
-//! Which materials are a vehicle's skin.
+//! Defines which materials are a vehicle's skin.
 
 use crate::vehicle::Material;
 
-/// Black rails and racks stand off a body of paint, glass and cloth.
+/// Returns true for paint, glass and cloth, of which a body is made. Black rails and racks stand
+/// off the body and are no skin.
 pub fn is_skin(material: Material) -> bool {
     matches!(
         material,

@@ -1,4 +1,5 @@
-//! What looks torn or stray on a finished mesh: crumbs of skin between other materials, and shells that hang in the air beside the vehicle.
+//! Finds what looks torn or stray on a finished mesh: crumbs of skin between other materials, and
+//! shells that hang in the air beside the vehicle.
 
 use glam::{IVec3, Vec3};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -6,33 +7,36 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::check::finding::{Finding, finding};
 use crate::vehicle::{Material, VehicleMesh};
 
-/// Corners this near each other are one: parts of one skin are cut from the same corners.
+/// Corners nearer to each other than this are one: parts of one skin are cut from the same corners.
 const WELD_M: f32 = 2e-5;
-/// A piece of skin of such a size between others is a crumb, if its material has one this many times as large; smaller ones are not seen.
+/// Range of areas in which a piece of skin between others is a crumb, if its material also has a
+/// piece `LEAST_TIMES` as large. Smaller pieces are not seen.
 const CRUMBS_M2: [f32; 2] = [1e-5, 6e-5];
 const LEAST_TIMES: f32 = 20.0;
-/// Slivers that are narrower, a third of a pixel of a picture, are not seen either.
+/// Slivers narrower than this, a third of a pixel of an image, are not seen either.
 const LEAST_WIDTH_M: f32 = 0.0015;
-/// Surfaces are looked for in cells of this side; a shell with nothing in the cells next to its own hangs in the air.
+/// Side of the cells in which surfaces are entered. A shell with no other shell in its own or the
+/// adjacent cells hangs in the air.
 const CELL_M: f32 = 0.012;
-/// Smaller shells are not seen.
+/// Shells smaller than this are not seen.
 const LEAST_SHELL_M: f32 = 0.008;
 
-/// Triangles that hang together.
+/// A connected set of triangles of one material.
 struct Shell {
     material: Material,
     area: f32,
     low: Vec3,
     high: Vec3,
     triangles: Vec<[Vec3; 3]>,
-    /// Some of its corners are those of another material.
+    /// True if some of its corners belong to another material, too.
     is_cut: bool,
 }
 
-/// The triangles of one material: the places of their corners, and the numbers of those after welding.
+/// The triangles of one material: the positions of their corners, and the corners' numbers after
+/// welding.
 type WeldedSurface = (Material, Vec<[Vec3; 3]>, Vec<[u32; 3]>);
 
-/// Crumbs and floating shells, the largest first, and how many more there are.
+/// Returns crumbs and floating shells: the largest of each, and how many there are.
 pub fn torn(mesh: &VehicleMesh) -> Vec<Finding> {
     let shells = shells_of(mesh);
     let mut found = Vec::new();
@@ -53,7 +57,7 @@ fn said(shell: &Shell, count: usize) -> String {
     format!("{count}, the largest {material:?} of {area:.2} cm2 at x {:.2}, y {:.2}, z {:.2}", at.x, at.y, at.z)
 }
 
-/// Materials that a body's skin is divided into.
+/// Returns true for materials that a body's skin is divided into.
 fn is_skin(material: Material) -> bool {
     matches!(
         material,
@@ -147,9 +151,9 @@ fn top(root: &mut [u32], mut i: u32) -> u32 {
     i
 }
 
-/// Shells that no other is near.
+/// Returns the shells that no other shell is near.
 fn floating(shells: &[Shell]) -> Vec<&Shell> {
-    // The shells in each cell: one, or several.
+    // Maps each cell to one of its shells, and to true if it has several.
     let mut in_cell: FxHashMap<IVec3, (usize, bool)> = FxHashMap::default();
     let cells_of = |shell: &Shell, cell: &mut dyn FnMut(IVec3)| {
         for [a, b, c] in &shell.triangles {
@@ -212,7 +216,7 @@ mod tests {
         assert_eq!(torn(&mesh), []);
         // A crumb of paint at the chrome's corner.
         mesh.add(Material::Paint, &plate(Vec3::new(2.0, 0.0, 0.0), 0.005));
-        // A bolt stands on the paint and shares no corner with it.
+        // A bolt that stands on the paint and shares no corner with it.
         mesh.add(Material::Chrome, &plate(Vec3::new(0.5, 0.5, 0.004), 0.01));
         let rules = |mesh: &VehicleMesh| torn(mesh).into_iter().map(|found| found.rule).collect::<Vec<_>>();
         assert_eq!(rules(&mesh), ["crumb"]);

@@ -1,8 +1,9 @@
-//! How fast this machine renders: each model at several batch sizes, for choosing a node's settings. Geometry to
-//! composed pictures; encoding and uploading run beside that on a node and are not counted.
+//! Measures how fast this machine renders: each model at several batch sizes, for choosing a node's
+//! settings. The time runs from geometry to composed images; encoding and uploading run
+//! concurrently on a node and are not counted.
 
 use crate::config::LocalConfig;
-use crate::engine::order::{Commission, Order};
+use crate::engine::order::{RenderRequest, WatchedRequest};
 use crate::engine::render_error::RenderError;
 use crate::engine::renderer::Renderer;
 use crate::engine::start_error::StartError;
@@ -18,10 +19,10 @@ use std::time::Instant;
 
 #[derive(Args)]
 pub struct BenchArguments {
-    /// Largest batch; the sizes are 1, 2, 4 and so on.
+    /// Largest batch size; the sizes are 1, 2, 4 and so on.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
     batch_max: u32,
-    /// Batches of each size that are measured.
+    /// Number of batches measured for each size.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
     turns: u16,
     #[arg(long)]
@@ -35,7 +36,7 @@ pub fn bench(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result
     let mut told = |figures: &Figures| {
         if !arguments.json && unprinted.is_none() {
             let printed = output::line(format_args!(
-                "{}, {}, batch of {}: {:.0} ms a step, {:.1} renders a minute, {} MB of memory, {} MB of the GPU's, GPU at work {}",
+                "{}, {}, batch of {}: {:.0} ms a step, {:.1} renders a minute, {} MB of memory, {} MB of GPU memory, GPU use {}",
                 figures.pipeline,
                 figures.execution_provider,
                 figures.batch,
@@ -47,7 +48,7 @@ pub fn bench(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result
             ));
             unprinted = printed.err();
         }
-        // Without a reader the rest would be measured for nobody.
+        // Without a reader, measuring the rest would be pointless.
         unprinted.is_none()
     };
     let figures = measure(config, arguments.batch_max, usize::from(arguments.turns), &mut told)?;
@@ -60,20 +61,20 @@ pub fn bench(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// One model at one batch size: medians of the turns.
+/// One model at one batch size: medians over the turns.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figures {
     pub pipeline: String,
     pub execution_provider: String,
-    /// Pictures that went through the model together.
+    /// Number of images that went through the model together.
     pub batch: u64,
-    /// One step of the diffusion, for the whole batch.
+    /// Duration of one step of the diffusion, for the whole batch.
     pub step_ms: f64,
     pub renders_per_minute: f64,
-    /// Of this process, at the end.
+    /// Memory of this process, at the end.
     pub memory_mb: Option<u64>,
     pub gpu_memory_used_mb: Option<u64>,
-    /// At the end, 0 to 1.
+    /// Utilisation at the end, 0 to 1.
     pub gpu_utilisation: Option<f64>,
 }
 
@@ -87,8 +88,9 @@ pub enum BenchError {
     Receipt(&'static str),
 }
 
-/// Every model at batches of 1, 2, 4 and so on up to `batch_max`, `turns` times each after one that is not counted.
-/// `told` hears of each size as soon as it is measured, and says whether to go on.
+/// Measures every model at batches of 1, 2, 4 and so on up to `batch_max`, `turns` times each after
+/// one that is not counted. `told` is called with each size as soon as it is measured, and returns
+/// true to continue.
 pub fn measure(
     config: &LocalConfig,
     batch_max: u32,
@@ -116,8 +118,8 @@ pub fn measure(
 }
 
 fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usize) -> Result<Figures, BenchError> {
-    let orders: Vec<Order> = (0..size)
-        .map(|place| Order {
+    let orders: Vec<RenderRequest> = (0..size)
+        .map(|place| RenderRequest {
             vehicle: typical(BodyClass::ALL[place % BodyClass::ALL.len()]),
             view: View::FrontThreeQuarter,
             colours: vec![Colour::Silver.into()],
@@ -128,10 +130,10 @@ fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usiz
         .collect();
     let (mut steps_ms, mut minutes, mut batch) = (Vec::new(), Vec::new(), 0);
     for turn in 0..=turns {
-        let commissions = orders.iter().map(|order| Commission { order, watch: Box::new(|_, _| true) });
+        let watched_requests = orders.iter().map(|order| WatchedRequest { order, watch: Box::new(|_, _| true) });
         let mut results = Vec::with_capacity(size);
         let began = Instant::now();
-        renderer.render_batch(commissions.collect(), &mut |_, result| results.push(result));
+        renderer.render_batch(watched_requests.collect(), &mut |_, result| results.push(result));
         let took = began.elapsed();
         let renders = results.into_iter().collect::<Result<Vec<_>, _>>()?;
         let receipt = &renders.first().ok_or(BenchError::Receipt("batch"))?.receipt;
@@ -139,7 +141,7 @@ fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usiz
         let steps = receipt.steps.ok_or(BenchError::Receipt("steps"))? as f64;
         let diffusion = receipt.timings_ms.get(&Stage::Diffusion);
         let diffusion = diffusion.copied().ok_or(BenchError::Receipt("timings_ms.diffusion"))?;
-        // The first one builds the vehicles and has the driver compile.
+        // The first turn builds the vehicles and makes the driver compile, so it is not counted.
         if turn > 0 {
             steps_ms.push(diffusion / steps);
             minutes.push(took.as_secs_f64() / 60.0);
@@ -158,7 +160,7 @@ fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usiz
     })
 }
 
-/// Of at least one value.
+/// Returns the median of at least one value.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

@@ -1,4 +1,5 @@
-//! `compare-picture`: the outlines of our vehicle over a picture of the real one, for people who draw sheets.
+//! `compare-picture`: draws the outlines of our vehicle over an image of the real one, for people
+//! who draw sheets.
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -17,35 +18,35 @@ use crate::vehicle::{self, Library};
 
 #[derive(Args)]
 pub struct ComparePictureArguments {
-    /// PNG, JPEG or WebP, outside the project.
+    /// Picture of the real vehicle: PNG, JPEG or WebP, outside the project.
     picture: PathBuf,
-    /// A line as `cyclorama catalog list` prints it; standard input if absent.
+    /// File with a line as `cyclorama catalog list` prints it; default: standard input.
     #[arg(long)]
     vehicle: Option<PathBuf>,
-    /// Side or a three-quarter view: both wheels of one side are seen.
+    /// A side or three-quarter view, in which both wheels of one side are visible.
     #[arg(long, default_value = "side", value_parser = parse::<View>)]
     view: View,
-    /// Middles of the front and the rear wheel in the picture, pixels: x,y,x,y. For a vehicle whose nose is on the right the picture is
-    /// mirrored first.
+    /// Centres of the front and the rear wheel in the picture, in pixels: x,y,x,y. If the front
+    /// wheel is on the right, the picture is mirrored first.
     #[arg(long, value_delimiter = ',', required = true)]
     hubs: Vec<f32>,
     #[arg(long)]
     out: PathBuf,
 }
 
-/// Our edges are green, the measured places (side view only) magenta crosses.
+/// Our edges are green; the measured positions (side view only) are magenta crosses.
 const EDGE: Rgb<u8> = Rgb([0, 230, 60]);
 const FACT: Rgb<u8> = Rgb([255, 0, 220]);
-/// The result is enlarged to at least this width.
+/// The result is enlarged to at least this width, in pixels.
 const WIDTH_PX: u32 = 1600;
 
 pub fn compare_picture(config: &LocalConfig, arguments: &ComparePictureArguments) -> anyhow::Result<ExitCode> {
     let vehicles = read_vehicles(arguments.vehicle.as_deref())?;
     let [vehicle] = vehicles.as_slice() else {
-        bail!("one vehicle is compared at a time, {} are given", vehicles.len())
+        bail!("exactly one vehicle can be compared, but {} were given", vehicles.len())
     };
     let opened = image::open(&arguments.picture).with_context(|| arguments.picture.display().to_string())?.to_rgb8();
-    let [front_x, front_y, rear_x, rear_y] = arguments.hubs[..] else { bail!("--hubs takes four numbers") };
+    let [front_x, front_y, rear_x, rear_y] = arguments.hubs[..] else { bail!("--hubs needs four numbers") };
     let is_mirrored = rear_x < front_x;
     let width = opened.width() as f32;
     let upright = |x: f32, y: f32| Vec2::new(if is_mirrored { width - x } else { x }, y);
@@ -59,8 +60,8 @@ pub fn compare_picture(config: &LocalConfig, arguments: &ComparePictureArguments
     let library = Library::open(config.sheets.as_deref())?;
     let mesh = vehicle::build(&library, vehicle)?;
     let outlines = Outlines::seen(&mesh, arguments.view, Rig::built_in()?.reference_diagonal_m)?;
-    let Some([our_front, our_rear]) = outlines.hubs else { bail!("no wheels are seen from this side") };
-    // A turn and a scale bring our hubs to the picture's.
+    let Some([our_front, our_rear]) = outlines.hubs else { bail!("no wheels are visible in this view") };
+    // A rotation and a scale that bring our hubs to those in the image.
     let turn =
         (rear - front).rotate(Vec2::new(1.0, -1.0) * (our_rear - our_front)) / (our_rear - our_front).length_squared();
     for at in &outlines.edges {
@@ -85,7 +86,7 @@ pub fn compare_picture(config: &LocalConfig, arguments: &ComparePictureArguments
     Ok(ExitCode::SUCCESS)
 }
 
-/// One pixel; what lies outside the picture is left out.
+/// Draws one pixel; a pixel outside the image is ignored.
 fn dot(picture: &mut RgbImage, at: Vec2, colour: Rgb<u8>) {
     let (x, y) = (at.x as i32, at.y as i32);
     if x >= 0 && y >= 0 && (x as u32) < picture.width() && (y as u32) < picture.height() {

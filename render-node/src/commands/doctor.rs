@@ -1,4 +1,5 @@
-//! What the machine has to offer, checked part by part: the graphics device, ONNX Runtime, each model; then all of it by a render.
+//! Checks the machine part by part: the graphics device, ONNX Runtime, each model; then all of it
+//! by a render.
 
 use crate::causes::with_causes;
 use crate::config::{Config, LocalConfig};
@@ -14,7 +15,7 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::Instant;
 
-/// One thing that was looked at. `detail` is what was found, or what to do about it.
+/// The result of one check. `detail` is what was found, or what to do about it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Check {
     pub name: String,
@@ -22,7 +23,7 @@ pub struct Check {
     pub detail: String,
 }
 
-/// Looks, and prints what was found. Fails if anything is not as it has to be.
+/// Runs all checks and prints their results. The exit status is a failure if any check fails.
 pub fn doctor(config: &Config, settings_file: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {
     let checks = match config.adapters.are_several() {
         true => examine_each(config, settings_file),
@@ -41,7 +42,8 @@ pub fn doctor(config: &Config, settings_file: Option<&Path>, json: bool) -> anyh
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Looks at everything a render needs, in the order a render needs it; one failure does not hide the next.
+/// Checks everything a render needs, in the order a render needs it. One failure does not hide the
+/// next.
 pub fn examine(config: &LocalConfig) -> Vec<Check> {
     let mut checks = vec![check("vulkan", Gpu::open(&config.adapter).map(|gpu| described(&gpu)))];
     let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref());
@@ -86,8 +88,8 @@ fn described(gpu: &Gpu) -> String {
     }
 }
 
-/// The same for each of several adapters, in a process of its own as when it serves: which card CUDA runs on is
-/// settled at a process's start.
+/// Runs the checks for each of several adapters, in a process of its own as when serving, because
+/// the card that CUDA runs on is chosen when a process starts.
 pub fn examine_each(config: &Config, settings_file: Option<&Path>) -> Vec<Check> {
     let processes = match processes::plan(config, &gpu::adapters(), gpu::nvidia_uuid) {
         Ok(processes) => processes,
@@ -103,7 +105,7 @@ pub fn examine_each(config: &Config, settings_file: Option<&Path>) -> Vec<Check>
     of_each.collect()
 }
 
-/// What its own doctor says.
+/// Runs the `doctor` command of a process and returns its checks.
 fn ask(process: &Process, settings_file: Option<&Path>) -> std::io::Result<Vec<Check>> {
     #[derive(Deserialize)]
     struct Report {

@@ -1,4 +1,4 @@
-//! What the program can be asked to do, a file for each command.
+//! The commands of the program, one file each.
 
 pub mod bench;
 pub mod compare_picture;

@@ -1,6 +1,6 @@
-//! Makes a folder of files a model of this node: looks at what it holds, settles how it is to be run, writes the lock
-//! file, and renders with it before anyone else does. The lock file appears last, so whatever fails or is killed on
-//! the way leaves the folder as it was.
+//! Makes a folder of files a model of this node: inspects what it holds, chooses the settings with
+//! which it runs, writes the lock file, and renders with it before anyone else does. The lock file
+//! is written last, so if a step fails or is killed, the folder stays as it was.
 
 use crate::config::LocalConfig;
 use crate::diffusion::lock::{Lock, files_of};
@@ -21,10 +21,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Takes the settings of all noise schedules of Stable Diffusion, and needs few steps.
+/// Default sampler: accepts the settings of all noise schedules of Stable Diffusion, and needs few
+/// steps.
 const USUAL_SAMPLER: &str = "DPMSolverMultistepScheduler";
 
-/// Samplers of the same noise schedules that are not among ours.
+/// Samplers of the same noise schedules that this program does not have.
 const REPLACEABLE_SAMPLERS: [&str; 9] = [
     "PNDMScheduler",
     "DDPMScheduler",
@@ -39,11 +40,11 @@ const REPLACEABLE_SAMPLERS: [&str; 9] = [
 
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
-    #[error("{} has a {LOCK_FILE} already; with --replace it gets a new one", .0.display())]
+    #[error("{} already has a {LOCK_FILE}; use --replace to write a new one", .0.display())]
     HasLock(PathBuf),
-    #[error("{}: the pipeline has a ControlNet: say with --control what it was trained on, depth, normal or segmentation", .0.display())]
+    #[error("{}: the pipeline has a ControlNet: give --control (depth, normal or segmentation), its input", .0.display())]
     WhichControl(PathBuf),
-    #[error("{setting} is for text-to-image pipelines, which {} is not", folder.display())]
+    #[error("{setting} is for text-to-image pipelines, and {} is not one", folder.display())]
     NotTextToImage { setting: &'static str, folder: PathBuf },
     #[error(transparent)]
     Folder(#[from] LockError),
@@ -51,31 +52,32 @@ pub enum AddError {
     SelfTest(#[from] StartError),
 }
 
-/// How the operator wants a model called and run; what is absent is chosen by what the folder holds.
+/// Options for the id and the settings of a model. An absent option is chosen by what the folder
+/// holds.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub struct Wishes {
-    /// What jobs ask for by name; the folder's own name if absent.
+pub struct ModelOptions {
+    /// Id by which jobs name the model; default: the name of the folder.
     #[arg(long)]
     pub id: Option<String>,
-    /// The model's licence; that of its README.md if absent.
+    /// Licence of the model; default: the licence in its README.md.
     #[arg(long)]
     pub license: Option<String>,
-    /// Side of the pictures it makes: 1024 or a half, a quarter of it, and so on.
+    /// Side of its images in pixels: 1024, 512, 256 and so on.
     #[arg(long)]
     pub side: Option<u32>,
-    /// Steps of a whole run, of which the strength is taken.
+    /// Number of steps of a full run; --strength sets the ratio of them that is run.
     #[arg(long)]
     pub steps: Option<u32>,
-    /// Classifier-free guidance; none at 1 and below.
+    /// Classifier-free guidance; 1 and below mean none.
     #[arg(long)]
     pub guidance: Option<f64>,
-    /// How far from the base shading it may go, above 0 and at most 1.
+    /// How far the model may depart from the base shading, above 0 and at most 1.
     #[arg(long)]
     pub strength: Option<f64>,
-    /// Class of diffusers' sampler, in place of the one in the folder.
+    /// Sampler class of diffusers, instead of the one in the folder.
     #[arg(long)]
     pub sampler: Option<String>,
-    /// What the ControlNet was trained on: depth, normal or segmentation.
+    /// Input that the ControlNet was trained on: depth, normal or segmentation.
     #[arg(long)]
     pub control: Option<Control>,
     #[arg(long)]
@@ -85,23 +87,23 @@ pub struct Wishes {
     pub prompt: Option<String>,
     #[arg(long)]
     pub negative_prompt: Option<String>,
-    /// Writes a new lock file over an old one.
+    /// Overwrites an existing lock file.
     #[arg(long)]
     pub replace: bool,
 }
 
-/// What a folder has become.
+/// The result of adding a model.
 #[derive(Debug)]
 pub struct Added {
     pub lock: Lock,
-    /// Names the pipeline, as in receipts.
+    /// Digest that identifies the pipeline, as in receipts.
     pub digest: String,
-    /// How long the node took to start with it and to render.
+    /// Time that the node took to start with the model and to render.
     pub self_test: Duration,
 }
 
-/// Adds, and prints what the folder has become.
-pub fn add_model(config: &LocalConfig, folder: &Path, wishes: Wishes) -> anyhow::Result<ExitCode> {
+/// Adds the model in `folder`, and prints the result.
+pub fn add_model(config: &LocalConfig, folder: &Path, wishes: ModelOptions) -> anyhow::Result<ExitCode> {
     let Added { lock, digest, self_test } = add(config, folder, wishes)?;
     let mut told = format!(
         "{} is model `{}` ({}, {}, {})\ndigest {digest}\n",
@@ -119,8 +121,10 @@ pub fn add_model(config: &LocalConfig, folder: &Path, wishes: Wishes) -> anyhow:
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds the model in `folder`. The settings of this machine say what runs it.
-pub fn add(config: &LocalConfig, folder: &Path, wishes: Wishes) -> Result<Added, AddError> {
+/// Adds the model in `folder`, with the provider and device of this machine's settings. Returns an
+/// error if the folder has a lock already (without `replace`), its files cannot be used, or the
+/// self-test fails.
+pub fn add(config: &LocalConfig, folder: &Path, wishes: ModelOptions) -> Result<Added, AddError> {
     if folder.join(LOCK_FILE).exists() && !wishes.replace {
         return Err(AddError::HasLock(folder.to_path_buf()));
     }
@@ -148,10 +152,10 @@ pub fn add(config: &LocalConfig, folder: &Path, wishes: Wishes) -> Result<Added,
     }
     lock.files = files_of(folder)?;
     let began = Instant::now();
-    // What the graphics device lacks is told before gigabytes are read.
+    // The device is opened first, so that anything it lacks is reported before gigabytes are read.
     let gpu = Gpu::open(&config.adapter).map_err(StartError::from)?;
     let models = Models::load_only(config, ModelFolder::about_to_be(folder, lock.clone())?)?;
-    // What its graphs take is known now that they are open.
+    // The precision is known now that the graphs are open.
     if let [facts] = models.facts() {
         facts.precision.clone_into(&mut lock.precision);
     }
@@ -162,8 +166,8 @@ pub fn add(config: &LocalConfig, folder: &Path, wishes: Wishes) -> Result<Added,
     Ok(Added { lock, digest, self_test })
 }
 
-impl Wishes {
-    /// One that only a text-to-image pipeline can fulfil.
+impl ModelOptions {
+    /// Returns the name of an option that only a text-to-image pipeline can have, if one is set.
     fn for_text_to_image(&self) -> Option<&'static str> {
         let asked = [
             ("--side", self.side.is_some()),
@@ -180,8 +184,8 @@ impl Wishes {
     }
 }
 
-/// How a text-to-image pipeline is run when its operator does not say.
-struct Usual {
+/// Settings with which a text-to-image pipeline runs unless its operator sets others.
+struct DefaultSettings {
     steps: u32,
     guidance: f64,
     strength: f64,
@@ -189,12 +193,13 @@ struct Usual {
 }
 
 /// Distilled models are made for a few steps, and know no negative prompt.
-const LATENT_CONSISTENCY: Usual = Usual { steps: 4, guidance: 7.5, strength: 0.5, negative_prompt: None };
-const TURBO: Usual = Usual { steps: 4, guidance: 0.0, strength: 0.5, negative_prompt: None };
-const UNDISTILLED: Usual =
-    Usual { steps: 25, guidance: 6.0, strength: 0.45, negative_prompt: Some(prompt::NEGATIVE_PROMPT) };
+const LATENT_CONSISTENCY: DefaultSettings =
+    DefaultSettings { steps: 4, guidance: 7.5, strength: 0.5, negative_prompt: None };
+const TURBO: DefaultSettings = DefaultSettings { steps: 4, guidance: 0.0, strength: 0.5, negative_prompt: None };
+const UNDISTILLED: DefaultSettings =
+    DefaultSettings { steps: 25, guidance: 6.0, strength: 0.45, negative_prompt: Some(prompt::NEGATIVE_PROMPT) };
 
-/// What tells a distilled model from others.
+/// The members of a scheduler's configuration by which a distilled model is recognised.
 #[derive(Deserialize)]
 struct SchedulerHints {
     #[serde(rename = "_class_name")]
@@ -202,7 +207,7 @@ struct SchedulerHints {
     timestep_spacing: Option<String>,
 }
 
-fn settings(folder: &Path, wishes: Wishes) -> Result<TextToImage, AddError> {
+fn settings(folder: &Path, wishes: ModelOptions) -> Result<TextToImage, AddError> {
     let layout = Layout::read(folder)?;
     let sampler = wishes.sampler.or(sampler_in_place_of(folder)?);
     let hints: Option<SchedulerHints> = read_json(folder, SCHEDULER_CONFIG).ok();
@@ -231,10 +236,11 @@ fn settings(folder: &Path, wishes: Wishes) -> Result<TextToImage, AddError> {
     })
 }
 
-/// `None`: the folder's own is one of ours, or of a model that no other sampler suits.
+/// Returns the sampler that replaces the folder's own. Returns `None` if the folder's own is one
+/// that this program has, or belongs to a model that no other sampler suits.
 fn sampler_in_place_of(folder: &Path) -> Result<Option<String>, LockError> {
     let text = read_text(&folder.join(SCHEDULER_CONFIG))?;
-    // What else is wrong with it is told when the model is loaded.
+    // Other faults of the configuration are reported when the model is loaded.
     let Err(SamplerError::Setting { setting: "_class_name", found, .. }) = Sampler::from_config(&text) else {
         return Ok(None);
     };
@@ -242,7 +248,7 @@ fn sampler_in_place_of(folder: &Path) -> Result<Option<String>, LockError> {
     Ok(is_replaceable.then(|| USUAL_SAMPLER.to_owned()))
 }
 
-/// What the ControlNet's name says.
+/// Returns the kind of control that the ControlNet's name indicates.
 fn control_of(folder: &Path) -> Result<Control, AddError> {
     #[derive(Deserialize)]
     struct Named {
@@ -257,14 +263,15 @@ fn control_of(folder: &Path) -> Result<Control, AddError> {
     found.ok_or_else(|| AddError::WhichControl(folder.to_path_buf()))
 }
 
-/// The folder's name as an identifier.
+/// Returns the folder's name as an identifier.
 fn id_of(folder: &Path) -> String {
     let name = folder.canonicalize().ok();
     let name = name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().to_lowercase();
     name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' }).collect()
 }
 
-/// As the head of a model card has it: `license: openrail++` between two lines of dashes.
+/// Returns the licence from the head of a model card: `license: openrail++` between two lines of
+/// dashes.
 fn license_of(folder: &Path) -> Result<Option<String>, LockError> {
     let card = folder.join("README.md");
     if !card.is_file() {

@@ -1,9 +1,9 @@
-//! How far a long command is.
+//! Progress of a long command.
 
 use cyclorama_core::output;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Says how far a long command is, every hundred shapes.
+/// Prints the progress of a long command, every hundred shapes.
 pub struct Progress {
     done: AtomicUsize,
     of: usize,

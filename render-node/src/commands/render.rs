@@ -1,14 +1,14 @@
-//! `render`: one picture into a file.
+//! `render`: renders one image into a file.
 
 use crate::commands::name_argument::parse;
 use crate::config::LocalConfig;
-use crate::engine::order::Order;
+use crate::engine::order::RenderRequest;
 use crate::engine::renderer::Renderer;
 use crate::vehicle::typical::typical;
 use anyhow::Context;
 use clap::Args;
 use cyclorama_core::traces::Trace;
-use cyclorama_core::wire::AsSent;
+use cyclorama_core::wire::Unparsed;
 use cyclorama_core::{BodyClass, Format, Paint, Vehicle, View, encoding, output};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,10 +23,11 @@ pub struct RenderArguments {
     year: u16,
     #[arg(long, default_value = "front-3-4", value_parser = parse::<View>)]
     view: View,
-    /// A preset's name, or any colour with a finish and without the ground shadow: `red`, `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
+    /// Paint: a preset such as `red`, or a hex colour, with a finish and without the shadow if
+    /// wanted: `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
     #[arg(long, default_value = "silver", value_parser = parse::<Paint>)]
     color: Paint,
-    /// Shape of the body; dimensions are typical for it unless given.
+    /// Body class; dimensions that are not given are typical for it.
     #[arg(long, default_value = "sedan", value_parser = parse::<BodyClass>)]
     body: BodyClass,
     #[arg(long, value_parser = millimetres())]
@@ -39,24 +40,25 @@ pub struct RenderArguments {
     wheelbase_mm: Option<u32>,
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Side of the picture in pixels, at most 1024.
+    /// Side of the image in pixels, at most 1024.
     #[arg(long, default_value_t = cyclorama_core::MASTER_SIDE_PX, value_parser = clap::value_parser!(u32).range(1..=1024))]
     size: u32,
-    /// .png, .webp or .jpg
+    /// File to write: .png, .webp or .jpg
     #[arg(long)]
     out: PathBuf,
 }
 
-/// From a toy's to the longest lorry's.
+/// Range from a toy's length to that of the longest lorry.
 fn millimetres() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(100..=30_000)
 }
 
 pub fn render(config: &LocalConfig, arguments: &RenderArguments) -> anyhow::Result<ExitCode> {
     let extension = arguments.out.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let format: Format = extension.parse().with_context(|| format!("{} names no format", arguments.out.display()))?;
+    let format: Format =
+        extension.parse().with_context(|| format!("{} has no known image format", arguments.out.display()))?;
     let mut renderer = Renderer::start(config)?;
-    let order = Order {
+    let order = RenderRequest {
         vehicle: described(arguments),
         view: arguments.view,
         colours: vec![arguments.color],
@@ -72,7 +74,7 @@ pub fn render(config: &LocalConfig, arguments: &RenderArguments) -> anyhow::Resu
     output::line(format_args!(
         "{} {}",
         arguments.out.display(),
-        AsSent::from(&render.receipt).document()["timings_ms"]
+        Unparsed::from(&render.receipt).document()["timings_ms"]
     ))?;
     Ok(ExitCode::SUCCESS)
 }

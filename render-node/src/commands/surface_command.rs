@@ -1,9 +1,9 @@
-//! `check-vehicles --surfaces`: how the bodies of many vehicles would reflect, a line of figures for each and a summary for each kind of
-//! body. What is measured is `check::surfaces`'s.
+//! `check-vehicles --surfaces`: how the bodies of many vehicles would reflect, a line of figures
+//! for each and a summary for each kind of body. `check::surfaces` measures.
 
 use anyhow::{Context, bail};
 use clap::Args;
-use cyclorama_core::output::{self, Unprinted};
+use cyclorama_core::output::{self, OutputError};
 use cyclorama_core::{Format, Vehicle, encoding};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -19,25 +19,26 @@ use crate::vehicle::{Library, VehicleMesh, build_and_judge, exported};
 
 #[derive(Args)]
 pub struct SurfaceArguments {
-    /// Measure how the bodies would reflect (docs/surfaces.md), a line of figures for each, in place of checking them. `*` marks a figure
-    /// beyond the bounds of its kind of body.
+    /// Measure how the bodies would reflect (docs/surfaces.md) instead of checking them, and print
+    /// a line of figures for each. `*` marks a figure beyond the bounds of its kind of body.
     #[arg(long)]
     pub surfaces: bool,
     /// Fail if any figure is beyond its bounds.
     #[arg(long, requires = "surfaces")]
     bounds: bool,
-    /// All figures, a JSON object a line.
+    /// Print all figures, as one JSON object a line.
     #[arg(long, requires = "surfaces")]
     json: bool,
-    /// Paint the body by what each of its points is, on a PNG. Of one vehicle only.
+    /// Write a PNG that shows the kind of each point of the body; for one vehicle only.
     #[arg(long, requires = "surfaces")]
     picture: Option<PathBuf>,
-    /// Measure these meshes in place of vehicles: folders with `mesh.json` and `mesh.bin`, to calibrate the figures.
+    /// Measure these meshes instead of vehicles: folders with `mesh.json` and `mesh.bin`, to
+    /// calibrate the figures.
     #[arg(long, requires = "surfaces", hide = true)]
     pub mesh: Vec<PathBuf>,
 }
 
-/// What of all figures is worth a column.
+/// The figures that the table shows, one column each.
 const COLUMNS: [(Aspect, Figure); 15] = [
     (Aspect::Side, Figure::WavesPerM),
     (Aspect::Side, Figure::ExtrudedPercent),
@@ -56,17 +57,17 @@ const COLUMNS: [(Aspect, Figure); 15] = [
     (Aspect::Edges, Figure::StrayMm),
 ];
 
-/// One body.
+/// The figures of one body.
 #[derive(Serialize)]
 struct Row {
     vehicle: String,
-    /// None for what has no bounds.
+    /// `None` for a body without bounds.
     kind: Option<Kind>,
     surfaces: Surfaces,
     beyond_bounds: Vec<(Aspect, Figure)>,
 }
 
-/// All bodies of a kind: the figures at these shares of them.
+/// Summary of all bodies of a kind: the figures at three quantiles.
 #[derive(Serialize)]
 struct Summary {
     kind: Kind,
@@ -77,7 +78,8 @@ struct Summary {
     p90: Surfaces,
 }
 
-/// Measures one of each group of vehicles that have the same shape, or the meshes that are named in their place.
+/// Measures one vehicle of each group with the same shape, or instead the meshes that the arguments
+/// name.
 pub fn measure_surfaces(
     library: &Library,
     alike: &[Vec<Vehicle>],
@@ -87,14 +89,14 @@ pub fn measure_surfaces(
     if !arguments.mesh.is_empty() {
         return measure_meshes(arguments, &bounds);
     }
-    // Two-wheelers and machines have no body of sheet metal to speak of.
+    // Two-wheelers and machines have no body of sheet metal to measure.
     let bodies: Vec<(&Vehicle, Kind)> =
         alike.iter().filter_map(|vehicles| Some((&vehicles[0], Kind::of(vehicles[0].body)?))).collect();
     if bodies.len() < alike.len() {
         output::note(format_args!("{} without a body left out", output::count(alike.len() - bodies.len(), "shape")));
     }
     if arguments.picture.is_some() && bodies.len() != 1 {
-        bail!("a picture is of one body, not of {}", bodies.len());
+        bail!("--picture needs exactly one body, not {}", bodies.len());
     }
     if !arguments.json {
         output::line(heading())?;
@@ -130,7 +132,7 @@ pub fn measure_surfaces(
 
 fn measure_meshes(arguments: &SurfaceArguments, bounds: &Bounds) -> anyhow::Result<ExitCode> {
     if arguments.picture.is_some() && arguments.mesh.len() != 1 {
-        bail!("a picture is of one mesh, not of {}", arguments.mesh.len());
+        bail!("--picture needs exactly one mesh, not {}", arguments.mesh.len());
     }
     if !arguments.json {
         output::line(heading())?;
@@ -166,7 +168,8 @@ fn heading() -> String {
     ["vehicle".to_owned(), "kind".to_owned()].into_iter().chain(columns).collect::<Vec<_>>().join("\t")
 }
 
-/// The cells of the columns, with a mark where `is_marked`; `-` where nothing was measured.
+/// Returns the cells of the columns, with a mark where `is_marked`, and `-` where nothing was
+/// measured.
 fn cells(surfaces: &Surfaces, is_marked: impl Fn(Aspect, Figure) -> bool) -> String {
     let cells = COLUMNS.iter().map(|(aspect, figure)| match surfaces.get(*aspect, *figure) {
         Some(value) => format!("\t{}{}", figure.shown(value), if is_marked(*aspect, *figure) { "*" } else { "" }),
@@ -203,7 +206,7 @@ fn summaries(rows: &[Row]) -> Vec<Summary> {
     summaries.collect()
 }
 
-/// Of each figure the value below which this share of the bodies lies.
+/// Returns, for each figure, the value below which this ratio of the bodies lies.
 fn at_share(rows: &[&Row], share: f32) -> Surfaces {
     let mut found = Surfaces::default();
     for aspect in Aspect::ALL {
@@ -226,7 +229,7 @@ fn put_out_summary(summary: &Summary, bounds: &Bounds, json: bool) -> anyhow::Re
     }
     let kind = summary.kind;
     let bound = |aspect, figure| bounds.of(kind, aspect, figure);
-    let line = |name: String, cells: String| -> Result<(), Unprinted> {
+    let line = |name: String, cells: String| -> Result<(), OutputError> {
         output::line(format_args!("{name}\t{}{cells}", kind.name()))
     };
     for (name, figures) in

@@ -1,9 +1,9 @@
-//! The commands that look at many vehicles of the catalog at once: `check-vehicles` and `compare-vehicles`. What is checked is
-//! `check`'s; here vehicles are chosen and findings counted.
+//! The commands that inspect many vehicles of the catalog at once: `check-vehicles` and
+//! `compare-vehicles`. `check` does the checks; this module chooses vehicles and counts findings.
 
 use anyhow::Context;
 use clap::Args;
-use cyclorama_core::output::{self, Unprinted};
+use cyclorama_core::output::{self, OutputError};
 use cyclorama_core::{BodyClass, Vehicle};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -24,16 +24,16 @@ use crate::vehicle::catalog_line::vehicles_of;
 
 #[derive(Args)]
 pub struct CheckArguments {
-    /// Lines as `cyclorama catalog list` prints them; standard input if absent.
+    /// File with lines as `cyclorama catalog list` prints them; default: standard input.
     #[arg(long)]
     vehicles: Option<PathBuf>,
-    /// Of every model one year only, the middle one of those given.
+    /// Only one year of each model: the middle one of those in the list.
     #[arg(long)]
     one_year_each: bool,
-    /// Only this many models, chosen at random.
+    /// Only this number of models, chosen at random.
     #[arg(long)]
     models: Option<usize>,
-    /// Chooses the models.
+    /// Seed of the random choice.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
@@ -42,16 +42,17 @@ pub struct CheckArguments {
 
 #[derive(Args)]
 pub struct CompareArguments {
-    /// Lines as `cyclorama catalog list` prints them; standard input if absent.
+    /// File with lines as `cyclorama catalog list` prints them; default: standard input.
     #[arg(long)]
     vehicles: Option<PathBuf>,
-    /// Only about this many models: whole groups of one make and body class, chosen at random.
+    /// Only about this number of models, as whole groups of one make and body class, chosen at
+    /// random.
     #[arg(long)]
     models: Option<usize>,
-    /// Chooses the groups.
+    /// Seed of the random choice.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Pairs less different than this are findings.
+    /// Pairs that differ by less than this are findings.
     #[arg(long, default_value_t = 0.01, value_parser = share)]
     floor: f64,
 }
@@ -62,7 +63,7 @@ fn share(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a number, 0 to 1".to_owned())
 }
 
-/// The vehicles of a file, or of standard input, as `cyclorama catalog list` prints them.
+/// Reads vehicles from a file, or from standard input, as `cyclorama catalog list` prints them.
 pub fn read_vehicles(path: Option<&Path>) -> anyhow::Result<Vec<Vehicle>> {
     let text = match path {
         Some(path) if path != Path::new("-") => {
@@ -73,7 +74,7 @@ pub fn read_vehicles(path: Option<&Path>) -> anyhow::Result<Vec<Vehicle>> {
     Ok(vehicles_of(&text)?)
 }
 
-/// The years of every model.
+/// Groups vehicles by model, so that each group holds the years of one model.
 fn by_model(vehicles: Vec<Vehicle>) -> Vec<Vec<Vehicle>> {
     let mut models: BTreeMap<(String, String), Vec<Vehicle>> = BTreeMap::new();
     for vehicle in vehicles {
@@ -86,7 +87,7 @@ fn middle_year(years: &[Vehicle]) -> &Vehicle {
     &years[years.len() / 2]
 }
 
-/// The vehicles that the arguments choose, those of one shape together.
+/// Returns the vehicles that the arguments choose, grouped by shape.
 fn chosen_shapes(library: &Library, arguments: &CheckArguments) -> anyhow::Result<Vec<Vec<Vehicle>>> {
     let mut models = by_model(read_vehicles(arguments.vehicles.as_deref())?);
     if let Some(count) = arguments.models {
@@ -110,7 +111,8 @@ fn chosen_shapes(library: &Library, arguments: &CheckArguments) -> anyhow::Resul
     Ok(shapes.into_values().collect())
 }
 
-/// Prints every finding as a line (vehicle, rule, detail, separated by tabs) and how many there were of each.
+/// Prints every finding as a line (vehicle, rule, detail, separated by tabs) and how many there
+/// were of each rule.
 pub fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
     let library = Library::open(config.sheets.as_deref())?;
     if arguments.surface.surfaces {
@@ -131,19 +133,20 @@ pub fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyho
             *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(finding.rule).or_default() += alike.len();
         }
         progress.one_more();
-        Ok::<_, Unprinted>(())
+        Ok::<_, OutputError>(())
     })?;
     let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (rule, vehicles) in &counts {
         output::note(format_args!("{rule}: {}", output::count(*vehicles, "vehicle")));
     }
-    let verdict = if counts.is_empty() { "nothing found" } else { "not all is well" };
+    let verdict = if counts.is_empty() { "nothing found" } else { "problems were found" };
     output::note(format_args!("{}: {verdict}", output::count(count, "vehicle")));
     Ok(if counts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints every pair of models of one make and body class that look too alike (make, body, two models, distance, separated by tabs),
-/// and how different the others are. Models of one shape, like a Golf and a Golf GTI, are counted, not compared.
+/// Prints every pair of models of one make and body class that look too similar (make, body, two
+/// models, distance, separated by tabs), and how different the others are. Models of one shape,
+/// such as a Golf and a Golf GTI, are counted, not compared.
 pub fn compare_vehicles(config: &LocalConfig, arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
     let models = by_model(read_vehicles(arguments.vehicles.as_deref())?);
     let mut groups: BTreeMap<(&str, BodyClass), Vec<&Vehicle>> = BTreeMap::new();

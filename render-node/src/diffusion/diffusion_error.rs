@@ -1,4 +1,4 @@
-//! Why a model could not be loaded or run.
+//! Errors of loading or running a model.
 
 use crate::diffusion::model_file::LockError;
 use crate::diffusion::provider::Provider;
@@ -6,12 +6,12 @@ use crate::diffusion::sampler;
 use crate::studio::StudioError;
 use std::path::PathBuf;
 
-/// Why a model could not be loaded or run.
+/// An error of loading or running a model.
 #[derive(Debug, thiserror::Error)]
 pub enum DiffusionError {
     #[error(transparent)]
     Folder(#[from] LockError),
-    #[error("model `{model}`: {file} has other tensors than it needs: {detail}")]
+    #[error("model `{model}`: {file} does not have the expected tensors: {detail}")]
     Signature { model: String, file: String, detail: String },
     #[error("model `{model}`: ONNX Runtime cannot load {file}")]
     Load {
@@ -22,9 +22,7 @@ pub enum DiffusionError {
     },
     #[error("{} has no provider `{wanted}`: CYCLORAMA_NODE_PROVIDER can be auto, {has}", library.display())]
     NoProvider { wanted: Provider, library: PathBuf, has: String },
-    #[error(
-        "provider `{provider}` of ONNX Runtime does not start here; another one is named by CYCLORAMA_NODE_PROVIDER"
-    )]
+    #[error("provider `{provider}` of ONNX Runtime does not start here; set CYCLORAMA_NODE_PROVIDER to another one")]
     Provider {
         provider: Provider,
         #[source]
@@ -50,9 +48,9 @@ pub enum DiffusionError {
         #[source]
         source: sampler::SamplerError,
     },
-    #[error("{file} of model `{model}` answered with values that are not numbers")]
+    #[error("{file} of model `{model}` returned values that are not numbers")]
     NotFinite { model: String, file: String },
-    #[error("the picture does not fit model `{model}`: {detail}")]
+    #[error("the image does not fit model `{model}`: {detail}")]
     Picture { model: String, detail: String },
     #[error("the base shading cannot be drawn")]
     Base(#[source] StudioError),

@@ -1,27 +1,31 @@
-//! Attention as one node. Exports spell it out (scores, softmax, weighted sum, and the turning of tensors between them), and ONNX Runtime runs
-//! what is spelled out as it stands: with every score of every pair of places in memory. Its own operator `MultiHeadAttention` of the domain
-//! `com.microsoft` gives the same numbers block by block (T. Dao et al., "FlashAttention", 2022).
+//! Replaces attention by one node. Exports write attention out in parts (scores, softmax, weighted
+//! sum, and transposing of tensors between them), and ONNX Runtime runs these parts as they are,
+//! with every score of every pair of positions in memory. Its own operator `MultiHeadAttention` of
+//! the domain `com.microsoft` gives the same numbers block by block (T. Dao et al.,
+//! "FlashAttention", 2022).
 //!
-//! What is looked for is PyTorch's `scaled_dot_product_attention` without a mask, as its exporter to ONNX writes it for diffusers. Anything that
-//! differs is left as it is.
+//! The pattern searched for is PyTorch's `scaled_dot_product_attention` without a mask, as its
+//! exporter to ONNX writes it for diffusers. Anything that differs is left as it is.
 
 use super::onnx_file::{Attribute, Node, OnnxFile, Tensor};
 use std::collections::HashMap;
 
 const DOMAIN: &str = "com.microsoft";
 const OPERATOR: &str = "MultiHeadAttention";
-/// Batch and places and (heads, widths), and batch and heads and (places, widths): from each to the other.
+/// Transposition between (batch, positions, heads, width) and (batch, heads, positions, width). It
+/// is its own inverse.
 const HEADS_FORWARD: [i64; 4] = [0, 2, 1, 3];
-/// The same, with places and widths turned for the product.
+/// Same as [`HEADS_FORWARD`], with positions and width exchanged for the product.
 const HEADS_FORWARD_TURNED: [i64; 4] = [0, 2, 3, 1];
 
-/// Exchanges every attention that it finds. How many.
+/// Replaces every attention that it finds. Returns how many there were.
 pub fn fuse(file: &mut OnnxFile) -> usize {
     let has_inner_graphs =
         file.nodes().flat_map(|node| &node.attributes).any(|a| a.graph.is_some() || !a.graphs.is_empty());
     let is_of_32_bits =
         |weight: &Tensor| !matches!(weight.numbers, Tensor::FLOAT16 | Tensor::BFLOAT16 | Tensor::FLOAT64);
-    // Inner graphs read tensors of the outer one by name; and on the CPU the operator takes floats of 32 bits only.
+    // Inner graphs read tensors of the outer one by name, and on the CPU the operator takes only
+    // 32-bit floats.
     if has_inner_graphs || !file.weights().all(is_of_32_bits) {
         return 0;
     }
@@ -34,7 +38,7 @@ pub fn fuse(file: &mut OnnxFile) -> usize {
     count
 }
 
-/// Who makes and who uses what.
+/// The nodes of a file, and which node makes and which nodes use each tensor.
 struct Graph<'a> {
     file: &'a OnnxFile,
     nodes: Vec<&'a Node>,
@@ -43,17 +47,18 @@ struct Graph<'a> {
     weights: HashMap<&'a str, &'a Tensor>,
 }
 
-/// Queries, keys or values, before they are cut into heads: batch, places, heads times width.
+/// Queries, keys or values before they are cut into heads: batch, positions, heads times width.
 struct Side<'a> {
     tensor: &'a str,
     heads: i64,
     scale: Option<Scale>,
 }
 
-/// What queries and keys are multiplied by.
+/// The factor on queries and keys.
 #[derive(Clone, Copy, PartialEq)]
 enum Scale {
-    /// Each by the fourth root of one by the width of a head, which is worked out from a shape: the operator's own.
+    /// The operator's own factor: each is multiplied by the fourth root of the reciprocal of a
+    /// head's width, which the graph computes from a shape.
     Usual,
     Number(f64),
 }
@@ -73,7 +78,8 @@ impl<'a> Graph<'a> {
         Self { file, nodes, maker, users, weights }
     }
 
-    /// The attention around a softmax: the place of its last node, and what does the same.
+    /// Returns, for the attention around a softmax, the index of its last node and the node that
+    /// replaces it. Returns `None` if the graph around `softmax` differs from the pattern.
     fn attention(&self, softmax: &Node) -> Option<(usize, Node)> {
         let is_over_keys = matches!(softmax.attribute("axis").and_then(|a| a.integer), None | Some(-1 | 3));
         if softmax.operator != "Softmax" || !is_over_keys {
@@ -114,14 +120,15 @@ impl<'a> Graph<'a> {
         Some((*self.maker.get(last.outputs.first()?.as_str())?, fused))
     }
 
-    /// `Mul(side, root of the scale)`, with the scale of `queries`.
+    /// Matches `Mul(side, root of the scale)`. The scale may be computed from the shape of
+    /// `queries`.
     fn scaled_side(&self, name: &str, turn: [i64; 4], queries: &str) -> Option<Side<'a>> {
         let scaled = self.made_by("Mul", name)?;
         let scale = self.scale(scaled.input(1)?, queries)?;
         Some(Side { scale: Some(scale), ..self.side(scaled.input(0)?, turn)? })
     }
 
-    /// `Transpose(Reshape(tensor, [batch, -1, heads, width]))`.
+    /// Matches `Transpose(Reshape(tensor, [batch, -1, heads, width]))`.
     fn side(&self, name: &str, turn: [i64; 4]) -> Option<Side<'a>> {
         let turned = self.made_by("Transpose", name).filter(|node| node.turns(turn))?;
         let cut = self.made_by("Reshape", turned.input(0)?)?;
@@ -129,7 +136,7 @@ impl<'a> Graph<'a> {
         Some(Side { tensor: cut.input(0)?, heads, scale: None })
     }
 
-    /// The third number of a shape of four, put together or constant.
+    /// Returns the third number of a shape with four numbers, which is concatenated or constant.
     fn heads(&self, shape: &str) -> Option<i64> {
         let heads = match (self.constant(shape), self.made_by("Concat", shape)) {
             (Some(sizes), _) if sizes.len() == 4 => sizes[2],
@@ -142,7 +149,8 @@ impl<'a> Graph<'a> {
         (heads >= 1.0).then_some(heads as i64)
     }
 
-    /// A number, or `Sqrt(1 / Sqrt(width))` with the width of a head, the last size of `queries`.
+    /// Matches a number, or `Sqrt(1 / Sqrt(width))` with the width of a head, the last size of
+    /// `queries`.
     fn scale(&self, name: &str, queries: &str) -> Option<Scale> {
         if let Some(numbers) = self.constant(name) {
             return match numbers[..] {
@@ -188,7 +196,7 @@ impl<'a> Graph<'a> {
         (node.operator == operator && node.domain.is_empty()).then_some(node)
     }
 
-    /// Whoever uses its one output, if nobody else does.
+    /// Returns the node that uses the only output of `of`, if it is the only user.
     fn only_user(&self, operator: &str, of: &Node) -> Option<&'a Node> {
         let [output] = &of.outputs[..] else { return None };
         match self.users.get(output.as_str())?[..] {
@@ -225,7 +233,7 @@ mod tests {
         OnnxFile::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// What they answer is held to diffusers in `tests/node/stable_diffusion.rs`.
+    /// `tests/node/stable_diffusion.rs` compares the outputs of the fused graphs with diffusers.
     #[test]
     fn every_attention_without_a_mask_becomes_one_node() {
         for (graph, expected) in [
@@ -238,7 +246,7 @@ mod tests {
             ("instead/fused/unet", 12),
             ("instead/lcm/unet", 8),
             ("instead/plain/unet", 8),
-            // Words look at those before them only.
+            // The text encoder masks its attention: words attend only to those before them.
             ("sd/text_encoder", 0),
         ] {
             let mut file = read(graph);
@@ -247,7 +255,7 @@ mod tests {
             let made: Vec<&Node> = file.nodes().filter(|node| node.operator == OPERATOR).collect();
             assert!(made.iter().all(|node| node.domain == DOMAIN && node.inputs.len() == 3), "{graph}: {made:?}");
             assert_eq!(made.len(), expected, "{graph}");
-            // Shapes and scales that only attention had asked for are gone, too.
+            // Shapes and scales that only attention needed are removed, too.
             assert!(file.nodes().len() + 20 * expected <= before, "{graph}: {before} and then {}", file.nodes().len());
         }
     }

@@ -1,5 +1,6 @@
-//! One ONNX graph of a model: opened on the operator's provider, its tensors held against what a pipeline expects of them, run with bound
-//! inputs, and its failures told apart. What the tensors mean is the affair of those who own a graph.
+//! One ONNX graph of a model: opened on the operator's provider, its tensors checked against those
+//! that a pipeline expects, run with bound inputs, and its failures classified. The owner of a
+//! graph knows what the tensors mean.
 
 use super::diffusion_error::DiffusionError;
 use super::onnx_file::OnnxFile;
@@ -13,31 +14,32 @@ use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
 use std::fmt;
 use std::path::Path;
 
-/// Where weights outside a graph that comes from memory are looked for.
+/// Session option: the folder with the external weights of a graph that is loaded from memory.
 const WEIGHTS_FOLDER: &str = "session.model_external_initializers_file_folder_path";
 
+/// An opened graph with the names that its errors report.
 pub struct Graph {
     pub session: Session,
     provider: Provider,
     model: String,
-    /// In the model's folder.
+    /// Path in the model's folder.
     file: String,
 }
 
-/// Which numbers a tensor may hold.
+/// Types of numbers that a tensor may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
     Float32,
-    /// 16 or 32 bits.
+    /// Floats of 16 or 32 bits.
     Floats,
-    /// 32 or 64 bits.
+    /// Integers of 32 or 64 bits.
     Integers,
     /// Any of the above.
     Any,
 }
 
-/// A tensor that a pipeline gives to a graph or takes from it. `None` stands for any size; a dynamic dimension of the
-/// graph fits everything.
+/// A tensor that a pipeline gives to a graph or takes from it. `None` stands for any size; a
+/// dynamic dimension of the graph fits every size.
 #[derive(Debug, Clone)]
 pub struct Expected {
     pub name: String,
@@ -45,7 +47,7 @@ pub struct Expected {
     pub shape: Vec<Option<usize>>,
 }
 
-/// Whether a graph may have outputs that are not expected: nobody takes them.
+/// Treatment of outputs of a graph that are not expected. No code reads such outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherOutputs {
     Refused,
@@ -57,6 +59,8 @@ pub fn expected(name: &str, numbers: Numbers, shape: &[Option<usize>]) -> Expect
 }
 
 impl Graph {
+    /// Opens the graph `file` of a model folder. Returns an error if the lock does not list it, the
+    /// provider does not start, or ONNX Runtime cannot load it.
     pub fn open(
         runtime: &OnnxRuntime,
         provider: Provider,
@@ -65,7 +69,8 @@ impl Graph {
         memory: RunMemory,
     ) -> Result<Self, DiffusionError> {
         folder.expect_listed(file)?;
-        // As many as this process may use (containers and cpusets counted); more would only fight each other.
+        // As many threads as this process may use (containers and cpusets counted). More would only
+        // compete with each other.
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let prepare = || -> ort::Result<SessionBuilder> {
             Ok(Session::builder(&runtime.environment)?
@@ -75,7 +80,8 @@ impl Graph {
                 .with_inter_threads(1)?
                 .with_memory_pattern(memory == RunMemory::GivenBack)?
                 .with_device_allocated_initializers()?
-                // Idle threads sleep: on one machine the service answers requests between renders.
+                // Idle threads sleep, because a service on the same machine answers requests
+                // between renders.
                 .with_intra_op_spinning(false)?)
         };
         let load =
@@ -91,7 +97,7 @@ impl Graph {
         self.session.inputs().iter().any(|input| input.name() == name)
     }
 
-    /// The name of its output, of which there has to be one.
+    /// Returns the name of the graph's output. Returns an error unless there is exactly one.
     pub fn only_output(&self) -> Result<String, DiffusionError> {
         match self.session.outputs() {
             [only] => Ok(only.name().to_owned()),
@@ -102,31 +108,33 @@ impl Graph {
         }
     }
 
-    /// The first dimension of input `name` where the file fixes it.
+    /// Returns the first dimension of input `name` if the file fixes it.
     pub fn fixed_batch(&self, name: &str) -> Option<usize> {
         let input = self.session.inputs().iter().find(|input| input.name() == name)?;
         shape_of(input).first().and_then(|batch| usize::try_from(*batch).ok())
     }
 
-    /// The size of dimension `axis` of output `name`; `None` where it has none, or a dynamic one.
+    /// Returns the size of dimension `axis` of output `name`, or `None` if it does not exist or is
+    /// dynamic.
     pub fn output_size(&self, name: &str, axis: usize) -> Option<usize> {
         let output = self.session.outputs().iter().find(|output| output.name() == name)?;
         shape_of(output).get(axis).and_then(|size| usize::try_from(*size).ok())
     }
 
-    /// Whether input `name` takes floats of 16 bits.
+    /// Returns true if input `name` takes 16-bit floats.
     pub fn input_is_half(&self, name: &str) -> bool {
         let is_half =
             |input: &Outlet| matches!(input.dtype(), ValueType::Tensor { ty: TensorElementType::Float16, .. });
         self.session.inputs().iter().any(|input| input.name() == name && is_half(input))
     }
 
-    /// How many dimensions input `name` has.
+    /// Returns the number of dimensions of input `name`.
     pub fn input_rank(&self, name: &str) -> usize {
         self.session.inputs().iter().find(|input| input.name() == name).map_or(0, |input| shape_of(input).len())
     }
 
-    /// Every input expected is there with its numbers and shape, and no other; every output expected likewise.
+    /// Returns an error unless every expected input exists with its numbers and shape, and no
+    /// other, and the same holds for outputs. `other_outputs` may allow more outputs.
     pub fn check(
         &self,
         inputs: &[Expected],
@@ -154,10 +162,11 @@ impl Graph {
         DiffusionError::Signature { model: self.model.clone(), file: self.file.clone(), detail }
     }
 
-    /// Why a run failed.
+    /// Returns the error for a failed run: out of memory, or any other failure.
     pub fn failed(&self, source: ort::Error) -> DiffusionError {
         let (model, file) = (self.model.clone(), self.file.clone());
-        // ONNX Runtime has no code of its own for it; these are what its allocators say.
+        // ONNX Runtime has no error code for exhausted memory; these are the messages of its
+        // allocators.
         let exhausted = ["Failed to allocate memory", "bad_alloc", "out of memory"]
             .iter()
             .any(|text| source.message().contains(text));
@@ -168,7 +177,8 @@ impl Graph {
         }
     }
 
-    /// `values` that were made of its answers; those that are not numbers, or infinite, are of no use.
+    /// Returns `values`, which were computed from the graph's outputs, or an error if one of them
+    /// is not a finite number.
     pub fn finite(&self, values: Vec<f32>) -> Result<Vec<f32>, DiffusionError> {
         match values.iter().all(|value| value.is_finite()) {
             true => Ok(values),
@@ -176,12 +186,13 @@ impl Graph {
         }
     }
 
-    /// Inputs and outputs to be bound by name. What stays the same between runs is bound once, and brought to the device once.
+    /// Returns a binding of inputs and outputs by name. A tensor that stays the same between runs
+    /// is bound once, and copied to the device once.
     pub fn binding(&self) -> Result<IoBinding, DiffusionError> {
         self.session.create_binding().map_err(|source| self.failed(source))
     }
 
-    /// `values` as the numbers that input `name` takes.
+    /// Binds `values` to input `name`, converted to the numbers that the input takes.
     pub fn bind(
         &self,
         binding: &mut IoBinding,
@@ -213,17 +224,17 @@ impl Graph {
         bound.map_err(|source| self.failed(source))
     }
 
-    /// What another graph on the same device answered, as input `name`.
+    /// Binds the output of another graph on the same device to input `name`.
     pub fn bind_value(&self, binding: &mut IoBinding, name: &str, value: &DynValue) -> Result<(), DiffusionError> {
         binding.bind_input(name, value).map_err(|source| self.failed(source))
     }
 
-    /// Has output `name` left where the next graph finds it.
+    /// Leaves output `name` on the device, where the next graph reads it.
     pub fn bind_output_on_device(&self, binding: &mut IoBinding, name: &str) -> Result<(), DiffusionError> {
         self.bind_output(binding, name, self.provider.memory())
     }
 
-    /// Has output `name` brought to where we can read it.
+    /// Copies output `name` to memory that the CPU can read.
     pub fn bind_output_here(&self, binding: &mut IoBinding, name: &str) -> Result<(), DiffusionError> {
         self.bind_output(binding, name, AllocationDevice::CPU)
     }
@@ -240,7 +251,7 @@ impl Graph {
         bound.map_err(|source| self.failed(source))
     }
 
-    /// Runs it with what is bound, and answers the outputs named, in their order.
+    /// Runs the graph with what is bound, and returns the named outputs, in their order.
     pub fn run(&mut self, binding: &IoBinding, names: &[&str]) -> Result<Vec<DynValue>, DiffusionError> {
         let taken = match self.session.run_binding(binding) {
             Ok(mut outputs) => Ok(names.iter().map(|name| outputs.remove(name)).collect::<Option<Vec<_>>>()),
@@ -248,12 +259,12 @@ impl Graph {
         };
         match taken {
             Ok(Some(values)) => Ok(values),
-            Ok(None) => Err(self.signature(format!("it does not answer with {}", names.join(", ")))),
+            Ok(None) => Err(self.signature(format!("it does not return {}", names.join(", ")))),
             Err(source) => Err(self.failed(source)),
         }
     }
 
-    /// The numbers of an output; `count` of them are expected.
+    /// Returns the numbers of an output, or an error unless there are `count` of them.
     pub fn floats(&self, name: &str, value: &DynValue, count: usize) -> Result<Vec<f32>, DiffusionError> {
         let floats = match value.dtype() {
             ValueType::Tensor { ty: TensorElementType::Float16, .. } => {
@@ -262,7 +273,7 @@ impl Graph {
             _ => value.try_extract_tensor::<f32>().map(|(_, values)| values.to_vec()),
         };
         let floats: Vec<f32> = floats.map_err(|source| self.failed(source))?;
-        // A dynamic output shape is only known now.
+        // Only now is the size of a dynamic output known.
         if floats.len() != count {
             return Err(self.signature(format!("output `{name}` has {} values, not {count}", floats.len())));
         }
@@ -270,8 +281,9 @@ impl Graph {
     }
 }
 
-/// On the CPU with attention in one node each, and with weights that stay in the file, from which the system reads
-/// them when they are needed and no second time into memory. Elsewhere, and what is not understood, as it is.
+/// Loads the graph. On the CPU each attention becomes one node, and weights stay in the file, from
+/// which the system reads them when they are needed, without a second copy in memory. Elsewhere,
+/// and if the file is not understood, the graph is loaded as it is.
 fn commit(mut builder: SessionBuilder, provider: Provider, path: &Path) -> ort::Result<Session> {
     let read = if provider == Provider::Cpu { OnnxFile::read(path).ok() } else { None };
     match (read, path.parent().and_then(Path::to_str)) {

@@ -1,19 +1,22 @@
-//! The space in which the model sees light: a square root with a soft toe, so that an error in a dark wheel arch counts
-//! about as much as one in a bright roof, and zero stays zero.
+//! The space in which the model sees light: a square root with a soft toe, so that an error in a
+//! dark wheel arch counts about as much as one in a bright roof, and zero stays zero.
 
-/// Linear light above this is cut off; glints brighter than four times white all look white.
+/// Linear light above this is cut off, because glints brighter than four times white all look
+/// white.
 pub const LIGHT_MAX: f32 = 4.0;
 
-/// Keeps the slope at zero finite: a plain root would turn noise in the shadows into large values.
+/// Keeps the slope at zero finite: a plain square root would turn noise in the shadows into large
+/// values.
 pub(crate) const TOE: f32 = 0.0025;
 pub(crate) const TOE_ROOT: f32 = 0.05;
 
-/// Linear light (1.0 = diffuse white) to encoded light.
+/// Converts linear light (1.0 = diffuse white) to encoded light, 0 to about 1.95.
 pub fn encode(light: f32) -> f32 {
     (light.clamp(0.0, LIGHT_MAX) + TOE).sqrt() - TOE_ROOT
 }
 
-/// The inverse of [`encode`]; encoded values outside its range give the nearest light inside it.
+/// Converts encoded light to linear light: the inverse of [`encode`]. Encoded values outside its
+/// range give the nearest light inside it.
 pub fn decode(encoded: f32) -> f32 {
     // (y + a)^2 - a^2, multiplied out so that zero stays exactly zero.
     let encoded = encoded.max(0.0);

@@ -1,4 +1,5 @@
-//! The lock file of a model folder: what the model is called, what may be done with it, how it is to be run, and what every file must be.
+//! The lock file of a model folder: the model's id and licence, the settings with which it runs,
+//! and the digest of every file.
 
 use super::model_file::{LOCK_FILE, LockError, broken, read_text};
 use super::stable_diffusion::settings::TextToImage;
@@ -8,23 +9,25 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A text-to-image pipeline is some 20 files; this only keeps a wrong folder from being read for minutes.
+/// Maximum number of files in a model folder. A text-to-image pipeline is some 20 files; the limit
+/// only keeps a wrong folder from being read for minutes.
 const FILES_MAX: usize = 512;
 
-/// By version control, downloads and [`Lock::write`]; no graph reads them.
+/// Files that version control, downloads and [`Lock::write`] leave behind. No graph reads them.
 const LEFT_BEHIND: [&str; 5] = [".git", ".gitattributes", ".gitignore", ".cache", ".cyclorama.lock.json"];
 
+/// The content of a lock file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Lock {
     pub version: u32,
-    /// What jobs ask for by name.
+    /// The id by which jobs request the model.
     pub id: String,
     pub license: String,
     pub precision: String,
-    /// Of a light model: the names of the channels it is conditioned on, in order.
+    /// Names of the channels that a light model is conditioned on, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditioning: Vec<String>,
-    /// Of a text-to-image pipeline.
+    /// Settings of a text-to-image pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_to_image: Option<TextToImage>,
     pub files: Vec<LockedFile>,
@@ -33,14 +36,15 @@ pub struct Lock {
 /// A file of the model as its lock describes it. `sha256` is lower-case hex.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockedFile {
-    /// From the model's folder, with `/`.
+    /// Path relative to the model's folder, with `/`.
     pub path: String,
     pub sha256: String,
     pub bytes: u64,
 }
 
 impl Lock {
-    /// Reads the lock file of `folder`, and its SHA-256 in lower-case hex. The files it lists are not looked at.
+    /// Reads the lock file of `folder`, and its SHA-256 in lower-case hex. Does not check the files
+    /// it lists.
     pub fn read(folder: &Path) -> Result<(Self, String), LockError> {
         let path = folder.join(LOCK_FILE);
         if !path.is_file() {
@@ -52,7 +56,7 @@ impl Lock {
         Ok((lock, hex::encode(Sha256::digest(&text))))
     }
 
-    /// What [`Lock::read`] would answer once it is written into `folder`.
+    /// Returns the digest that [`Lock::read`] will return after this lock is written into `folder`.
     pub fn digest(&self, folder: &Path) -> Result<String, LockError> {
         Ok(hex::encode(Sha256::digest(self.text(&folder.join(LOCK_FILE))?)))
     }
@@ -63,7 +67,7 @@ impl Lock {
         Ok(text + "\n")
     }
 
-    /// Writes it into `folder`, as a whole or not at all.
+    /// Writes the lock into `folder`, completely or not at all.
     pub fn write(&self, folder: &Path) -> Result<(), LockError> {
         let path = folder.join(LOCK_FILE);
         let text = self.text(&path)?;
@@ -73,13 +77,14 @@ impl Lock {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(write(e)),
             _ => {}
         }
-        // Nothing of that name is followed or written over.
+        // `create_new` neither follows a link of that name nor overwrites a file.
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(&partial).map_err(write)?;
         file.write_all(text.as_bytes()).map_err(write)?;
         std::fs::rename(&partial, &path).map_err(write)
     }
 
-    /// Every file listed is there and has its digest, and no other file is.
+    /// Returns an error unless every listed file exists and has its digest, and no other file
+    /// exists.
     pub fn verify(&self, folder: &Path) -> Result<(), LockError> {
         for file in &self.files {
             let (sha256, bytes) = digest(&folder.join(&file.path))?;
@@ -108,7 +113,7 @@ impl Lock {
             && self.id.len() <= 100
             && self.id.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
         if !id_ok {
-            return Err(format!("its `id` `{}` is not 1 to 100 of a-z 0-9 . _ -", self.id));
+            return Err(format!("its `id` `{}` must have 1 to 100 characters of a-z 0-9 . _ -", self.id));
         }
         if self.files.len() > FILES_MAX {
             return Err(format!("it lists {} files, more than {FILES_MAX}", self.files.len()));
@@ -116,7 +121,7 @@ impl Lock {
         if let Some(settings) = &self.text_to_image {
             settings.check()?;
         }
-        // The paths are joined to the folder: none may lead out of it.
+        // The paths are joined to the folder, so none may lead out of it.
         let path_ok = |path: &str| {
             path.split('/').all(|s| !s.is_empty() && !s.starts_with('.') && !s.contains(['\\', ':', '\0']))
         };
@@ -127,7 +132,7 @@ impl Lock {
     }
 }
 
-/// What a lock file for the files that are in `folder` now would list.
+/// Returns the entries of a lock file for the files that are in `folder` now.
 pub fn files_of(folder: &Path) -> Result<Vec<LockedFile>, LockError> {
     let paths = paths_in(folder)?;
     let locked = |path: String| {
@@ -137,7 +142,8 @@ pub fn files_of(folder: &Path) -> Result<Vec<LockedFile>, LockError> {
     paths.into_iter().map(locked).collect()
 }
 
-/// Files that a lock file lists, sorted. Notes (`*.md`), the lock file itself and what tools leave behind ([`LEFT_BEHIND`]) need no entry.
+/// Returns the files that a lock file must list, sorted. Notes (`*.md`), the lock file itself and
+/// what tools leave behind ([`LEFT_BEHIND`]) need no entry.
 fn paths_in(folder: &Path) -> Result<Vec<String>, LockError> {
     let mut paths = Vec::new();
     let mut pending = vec![folder.to_path_buf()];
@@ -155,7 +161,7 @@ fn paths_in(folder: &Path) -> Result<Vec<String>, LockError> {
                 return Err(broken(folder, format!("it holds more than the {FILES_MAX} files of a model")));
             }
             if path.is_dir() {
-                // A link could lead back to where it lies.
+                // A link could lead back to a folder above it.
                 if entry.file_type().map_err(read)?.is_symlink() {
                     return Err(broken(&path, "it is a link to a folder".to_owned()));
                 }
@@ -169,7 +175,7 @@ fn paths_in(folder: &Path) -> Result<Vec<String>, LockError> {
     Ok(paths)
 }
 
-/// SHA-256 in lower-case hex, and the length.
+/// Returns the SHA-256 of a file in lower-case hex, and its length in bytes.
 fn digest(path: &PathBuf) -> Result<(String, u64), LockError> {
     let read = |source: io::Error| LockError::Read { path: path.clone(), source };
     if !std::fs::metadata(path).map_err(read)?.is_file() {
@@ -178,7 +184,7 @@ fn digest(path: &PathBuf) -> Result<(String, u64), LockError> {
     let mut reader = std::fs::File::open(path).map_err(read)?;
     let mut hasher = Sha256::new();
     let mut bytes = 0;
-    // In pieces: a text-to-image model is gigabytes.
+    // Reads in pieces, because a text-to-image model is gigabytes.
     let mut piece = vec![0; 1 << 20];
     loop {
         let length = reader.read(&mut piece).map_err(read)?;

@@ -1,11 +1,13 @@
-//! From base shading to finished light: runs the model of a model folder and adds what it says to the layers.
+//! From base shading to finished light: runs the model of a model folder and adds its residual to
+//! the layers.
 //!
-//! The base layers carry every sharp edge, because they come from geometry. A model only adds what needs the whole
-//! scene, at a side that divides theirs, as a *residual* in an encoded light space. The built-in kind (`light_model`)
-//! predicts the residual itself; a text-to-image pipeline (`stable_diffusion`) changes a picture of the base shading,
-//! and the residual is read off it. What a model is told (conditioning) is the studio's affair; the paint is
-//! `finish`'s.
+//! The base layers carry every sharp edge, because they come from geometry. A model only adds what
+//! needs the whole scene, at a side that divides theirs, as a *residual* in an encoded light space.
+//! The built-in kind (`light_model`) predicts the residual itself. A text-to-image pipeline
+//! (`stable_diffusion`) changes an image of the base shading, and the residual is derived from the
+//! change. The studio makes the model's conditioning, and `finish` applies the paint.
 
+mod base_shaded;
 mod diffusion_error;
 mod fused_attention;
 mod graph;
@@ -22,8 +24,8 @@ mod residual;
 mod run_memory;
 pub(crate) mod sampler;
 pub mod stable_diffusion;
-mod unlit;
 
+pub use base_shaded::{Base, BaseShaded, ContinueCheck};
 pub use diffusion_error::DiffusionError;
 pub use light_model::LightModel;
 pub use model_file::LockError;
@@ -32,20 +34,20 @@ pub use onnx_runtime::{OnnxRuntime, OnnxRuntimeError};
 pub use provider::{Provider, ProviderChoice};
 pub use residual::RESIDUAL_CHANNELS;
 pub use stable_diffusion::StableDiffusion;
-pub use unlit::{Base, StillWanted, Unlit};
 
 use serde_json::Value;
 use std::path::Path;
 
-/// A loaded model. One at a time runs on a device.
+/// A loaded model. A device runs one at a time.
 pub enum DiffusionModel {
     Light(Box<LightModel>),
     StableDiffusion(Box<StableDiffusion>),
 }
 
 impl DiffusionModel {
-    /// Loads the model in `folder`, to be run by `provider`. Refused when a file is not the one its lock names, or when a graph takes other
-    /// tensors than its kind of pipeline does. A light model is made for the channels `conditioning` (names and order).
+    /// Loads the model in `folder`, to be run by `provider`. Returns an error if a file's digest
+    /// differs from its lock, or if a graph takes other tensors than its kind of pipeline does. A
+    /// light model must be made for the channels `conditioning` (names and order).
     pub fn load(
         runtime: &OnnxRuntime,
         provider: Provider,
@@ -55,7 +57,7 @@ impl DiffusionModel {
         Self::of(runtime, provider, ModelFolder::open(folder)?, conditioning)
     }
 
-    /// The same for a folder that has been checked.
+    /// Same as [`DiffusionModel::load`], for a folder that has been checked.
     pub fn of(
         runtime: &OnnxRuntime,
         provider: Provider,
@@ -77,7 +79,7 @@ impl DiffusionModel {
         }
     }
 
-    /// Steps of a run.
+    /// Returns the number of steps of a run.
     pub fn steps(&self) -> usize {
         match self {
             Self::Light(model) => model.steps(),
@@ -85,7 +87,7 @@ impl DiffusionModel {
         }
     }
 
-    /// How its samples are taken, for the receipt.
+    /// Returns the settings of its sampler, for the receipt.
     pub fn sampling(&self) -> Value {
         match self {
             Self::Light(model) => model.sampling(),
@@ -93,7 +95,7 @@ impl DiffusionModel {
         }
     }
 
-    /// `fp16` or `fp32`: the numbers its denoiser takes.
+    /// Returns `fp16` or `fp32`: the type of numbers its denoiser takes.
     pub fn precision(&self) -> &'static str {
         match self {
             Self::Light(model) => model.precision(),
@@ -101,7 +103,7 @@ impl DiffusionModel {
         }
     }
 
-    /// How many pictures it takes at once; `None`: any number.
+    /// Returns the maximum number of images in a batch, or `None` if there is no limit.
     pub fn batch_max(&self) -> Option<usize> {
         match self {
             Self::Light(model) => model.batch_max(),
@@ -109,11 +111,12 @@ impl DiffusionModel {
         }
     }
 
-    /// Lights each picture in place, all of them in one run of the model a step. What becomes of each is answered in their order; an error
-    /// of the whole leaves every picture as it was. The same seed and attempt (0 for the first) give the same light on the same device.
+    /// Lights each image in place; all images go through the model together in every step. Returns
+    /// one result per image, in their order. If the whole call returns an error, every image is as
+    /// it was. The same seed and attempt (0 for the first) give the same light on the same device.
     pub fn light(
         &mut self,
-        pictures: Vec<Unlit<'_>>,
+        pictures: Vec<BaseShaded<'_>>,
         attempt: u32,
     ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
         match self {

@@ -1,4 +1,4 @@
-//! Files of a model's folder as they are read, and why one cannot be used.
+//! Reads files of a model's folder, and describes why one cannot be used.
 
 use serde::de::DeserializeOwned;
 use std::io;
@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 pub const LOCK_FILE: &str = "cyclorama.lock.json";
 
-/// Configurations are a few kilobytes.
+/// Maximum size of a text file of a model, in bytes. Configurations take a few kilobytes.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;
 
+/// The reason why a file or a folder of a model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     #[error("there is no model in {}: it has no {LOCK_FILE}", folder.display())]
@@ -25,7 +26,7 @@ pub enum LockError {
         #[source]
         source: io::Error,
     },
-    #[error("{} is not a model file this version understands: {detail}", path.display())]
+    #[error("{} is not a model file that this version supports: {detail}", path.display())]
     Broken { path: PathBuf, detail: String },
     #[error("model `{id}`: {file} has digest {found}, but its lock file says {expected}")]
     WrongDigest { id: String, file: String, expected: String, found: String },
@@ -33,28 +34,30 @@ pub enum LockError {
     ExtraFile { id: String, file: String },
     #[error("model `{id}`: its lock file does not list {file}")]
     NotListed { id: String, file: String },
-    #[error("model `{id}` was made for other conditioning than this version has: {detail}")]
+    #[error("model `{id}` was made for other conditioning than this version provides: {detail}")]
     Conditioning { id: String, detail: String },
 }
 
-/// There is a file `file` in `folder`.
+/// Returns an error unless `folder` contains a file `file`.
 pub fn expect_file(folder: &Path, file: &str) -> Result<(), LockError> {
     let path = folder.join(file);
     if path.is_file() { Ok(()) } else { Err(LockError::Read { path, source: io::ErrorKind::NotFound.into() }) }
 }
 
-/// The configuration `file` of `folder`, of which `T` takes what it needs.
+/// Reads the configuration `file` of `folder`. `T` takes the members that it needs.
 pub fn read_json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T, LockError> {
     let path = folder.join(file);
     serde_json::from_str(&read_text(&path)?).map_err(|e| broken(&path, e.to_string()))
 }
 
+/// Reads a text file of a model. Returns an error if it is larger than [`TEXT_BYTES_MAX`].
 pub fn read_text(path: &Path) -> Result<String, LockError> {
     expect_at_most(path, TEXT_BYTES_MAX)?;
     std::fs::read_to_string(path).map_err(|source| LockError::Read { path: path.to_path_buf(), source })
 }
 
-/// What is read as a whole must fit.
+/// Returns an error if the file is larger than `bytes_max`. Call it before reading a file as a
+/// whole.
 pub fn expect_at_most(path: &Path, bytes_max: u64) -> Result<(), LockError> {
     let metadata = std::fs::metadata(path).map_err(|source| LockError::Read { path: path.to_path_buf(), source })?;
     match metadata.len() > bytes_max {
@@ -63,6 +66,7 @@ pub fn expect_at_most(path: &Path, bytes_max: u64) -> Result<(), LockError> {
     }
 }
 
+/// Returns the error for a file with unusable content.
 pub fn broken(path: &Path, detail: String) -> LockError {
     LockError::Broken { path: path.to_path_buf(), detail }
 }

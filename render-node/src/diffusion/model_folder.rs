@@ -1,7 +1,9 @@
-//! A model as files: the Hugging Face diffusers ONNX layout plus a lock file that says what each file must be.
+//! A model as files: the Hugging Face diffusers ONNX layout plus a lock file with the digest of
+//! each file.
 //!
-//! Nothing of a model is used before every digest has been checked. The digest of the lock file itself names the whole
-//! pipeline, in receipts and towards the control plane. What the files mean is the affair of each kind of pipeline.
+//! Nothing of a model is used before every digest has been checked. The digest of the lock file
+//! itself identifies the whole pipeline, in receipts and towards the control plane. Each kind of
+//! pipeline interprets the files itself.
 
 use super::lock::{Lock, LockedFile};
 use super::model_file::{LOCK_FILE, LockError, broken, read_json};
@@ -10,14 +12,15 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 pub(super) const MODEL_INDEX: &str = "model_index.json";
-/// What the built-in model's index calls its pipeline.
+/// Name of the built-in model's pipeline in its index.
 const LIGHT_PIPELINE: &str = "CycloramaLightPipeline";
-/// Beginnings of the names of pipelines that run as Stable Diffusion does, in the classes of diffusers and those that Optimum and diffusers
-/// have for ONNX.
+/// Prefixes of the names of pipelines that run as Stable Diffusion does, in the classes of
+/// diffusers (`STABLE_DIFFUSION_PIPELINES`), and prefixes that Optimum and diffusers add for ONNX
+/// (`ONNX_PREFIXES`).
 const STABLE_DIFFUSION_PIPELINES: [&str; 2] = ["StableDiffusion", "LatentConsistencyModel"];
 const ONNX_PREFIXES: [&str; 2] = ["Onnx", "ORT"];
 
-/// A checked model folder.
+/// A model folder whose files have been checked.
 #[derive(Debug, Clone)]
 pub struct ModelFolder {
     folder: PathBuf,
@@ -26,10 +29,10 @@ pub struct ModelFolder {
     kind: PipelineKind,
 }
 
-/// What the files of a folder are to be run as.
+/// The kind of pipeline that runs the files of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipelineKind {
-    /// The built-in model's: G-buffer in, residual of the light layers out.
+    /// The built-in model: G-buffer in, residual of the light layers out.
     Light,
     /// Text encoder, UNet and VAE.
     StableDiffusion,
@@ -42,7 +45,8 @@ struct ModelIndex {
 }
 
 impl PipelineKind {
-    /// As `model_index.json` in `folder` names it.
+    /// Reads the kind from `model_index.json` in `folder`. Returns an error if the file cannot be
+    /// read or names an unknown pipeline.
     pub fn of(folder: &Path) -> Result<Self, LockError> {
         let index: ModelIndex = read_json(folder, MODEL_INDEX)?;
         if index.class_name == LIGHT_PIPELINE {
@@ -64,14 +68,16 @@ impl PipelineKind {
 }
 
 impl ModelFolder {
-    /// Reads the lock file and checks every file it names. Notes (`*.md`) may lie beside them unlisted.
+    /// Reads the lock file and checks every file that it lists. Notes (`*.md`) may lie beside them
+    /// unlisted.
     pub fn open(folder: &Path) -> Result<Self, LockError> {
         let (lock, digest) = Lock::read(folder)?;
         lock.verify(folder)?;
         Self::with(folder, lock, digest)
     }
 
-    /// As it will be with a lock file of which nothing has been written yet; its files were looked at a moment ago.
+    /// Returns the folder as it will be with `lock`, which has not been written yet. The files are
+    /// not checked again.
     pub fn about_to_be(folder: &Path, lock: Lock) -> Result<Self, LockError> {
         let digest = lock.digest(folder)?;
         Self::with(folder, lock, digest)
@@ -88,12 +94,13 @@ impl ModelFolder {
         self.kind
     }
 
-    /// What jobs ask for by name.
+    /// Returns the id by which jobs request this pipeline.
     pub fn id(&self) -> &str {
         &self.lock.id
     }
 
-    /// SHA-256 of the lock file, lower-case hex: names this exact pipeline.
+    /// Returns the SHA-256 of the lock file in lower-case hex, which identifies this exact
+    /// pipeline.
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -110,12 +117,12 @@ impl ModelFolder {
         &self.lock.files
     }
 
-    /// Names of the channels a light model is conditioned on, in order.
+    /// Returns the names of the channels a light model is conditioned on, in order.
     pub fn conditioning(&self) -> &[String] {
         &self.lock.conditioning
     }
 
-    /// How a text-to-image pipeline is to be run.
+    /// Returns the settings of a text-to-image pipeline.
     pub(super) fn text_to_image(&self) -> Result<&TextToImage, LockError> {
         let settings = self.lock.text_to_image.as_ref();
         settings.ok_or_else(|| {
@@ -135,13 +142,15 @@ impl ModelFolder {
         broken(&self.folder.join(file), detail)
     }
 
-    /// A graph and the file beside it that has its weights, if there is one: what ONNX Runtime says of either need not name it.
+    /// Returns the name of a graph, and of the file beside it that has its weights if there is one.
+    /// Error messages use it because ONNX Runtime's own messages need not name either.
     pub(super) fn with_weights(&self, graph: &str) -> String {
         let paths = self.lock.files.iter().map(|file| file.path.as_str());
         paths.filter(|path| path.starts_with(graph)).collect::<Vec<_>>().join(" with ")
     }
 
-    /// A file that is read must have been checked.
+    /// Returns an error unless the lock file lists `file`, because a file that is read must have
+    /// been checked.
     pub(super) fn expect_listed(&self, file: &str) -> Result<(), LockError> {
         if self.lock.files.iter().any(|listed| listed.path == file) {
             return Ok(());

@@ -1,8 +1,9 @@
-//! An `.onnx` file read without its weights: nodes to look at and to exchange, and weights that stay where they are, as data that lies outside the
-//! graph, at a place in the same file. What is not understood here is carried over byte by byte.
+//! An `.onnx` file read without its weights. Its nodes can be inspected and exchanged. Its weights
+//! stay where they are, as external data at an offset in the same file. Anything not understood
+//! here is carried over byte by byte.
 //!
-//! Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) and the messages of `onnx.proto`, which `prost` decodes where
-//! a value is needed.
+//! The format is Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) with the
+//! messages of `onnx.proto`, which `prost` decodes where a value is needed.
 //!
 //! Why: `docs/decisions/diffusion-and-models.md` (Weights on the CPU are memory-mapped).
 
@@ -12,12 +13,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Weights with fewer bytes stay in the graph: ONNX Runtime reads shapes off them before it looks at what lies outside.
+/// Weights with fewer bytes stay in the graph, because ONNX Runtime reads shapes from them before
+/// it reads external data.
 const OUTSIDE_BYTES_MIN: u64 = 1024;
-/// Longest message that is read into memory; a weight is none.
+/// Maximum length of a message that is read into memory, in bytes. Weights are not read.
 const MESSAGE_BYTES_MAX: u64 = 1 << 28;
 
-// Fields of messages of onnx.proto.
+// Numbers of fields in messages of onnx.proto.
 const MODEL_GRAPH: u32 = 7;
 const MODEL_OPERATOR_SET: u32 = 8;
 const GRAPH_NODE: u32 = 1;
@@ -28,6 +30,7 @@ const TENSOR_RAW_DATA: u32 = 9;
 const DELIMITED: u32 = 2;
 const LOCATED_OUTSIDE: i32 = 1;
 
+/// A node of a graph (`NodeProto`).
 #[derive(Clone, PartialEq, Message)]
 pub struct Node {
     #[prost(string, repeated, tag = "1")]
@@ -44,6 +47,7 @@ pub struct Node {
     pub domain: String,
 }
 
+/// An attribute of a node (`AttributeProto`).
 #[derive(Clone, PartialEq, Message)]
 pub struct Attribute {
     #[prost(string, tag = "1")]
@@ -75,6 +79,7 @@ impl Attribute {
     }
 }
 
+/// A tensor (`TensorProto`). `numbers` is its element type.
 #[derive(Clone, PartialEq, Message)]
 pub struct Tensor {
     #[prost(int64, repeated, tag = "1")]
@@ -98,7 +103,8 @@ impl Tensor {
     pub const FLOAT64: i32 = 11;
     pub const BFLOAT16: i32 = 16;
 
-    /// Its numbers where they are floats of 32 bits or integers of 64, and are here.
+    /// Returns its numbers if they are 32-bit floats or 64-bit integers and are stored in the
+    /// graph.
     pub fn values(&self) -> Option<Vec<f64>> {
         let values: Vec<f64> = match (self.numbers, self.raw.is_empty()) {
             (Self::FLOAT32, true) => self.floats.iter().map(|v| f64::from(*v)).collect(),
@@ -115,9 +121,9 @@ impl Tensor {
     }
 }
 
-/// Where a weight lies, for ONNX Runtime.
+/// External location of a weight, in the form that ONNX Runtime reads.
 #[derive(Clone, PartialEq, Message)]
-struct Outside {
+struct ExternalWeight {
     #[prost(message, repeated, tag = "13")]
     entries: Vec<Entry>,
     #[prost(int32, tag = "14")]
@@ -146,13 +152,13 @@ struct Named {
     name: String,
 }
 
-/// A file, but for the bytes of its weights.
+/// An `.onnx` file without the bytes of its weights.
 pub struct OnnxFile {
     /// In an order in which they can run.
     nodes: Vec<(Node, Vec<u8>)>,
     weights: Vec<(Tensor, Vec<u8>)>,
     outputs: HashSet<String>,
-    /// Domains of the operators that it may use.
+    /// Domains of the operators that the model may use.
     domains: Vec<String>,
     /// Everything else of the graph and of the model, as it is in the file.
     rest_of_graph: Vec<u8>,
@@ -160,6 +166,8 @@ pub struct OnnxFile {
 }
 
 impl OnnxFile {
+    /// Reads a file without its weights. Returns an error if the file is cut short or is no ONNX
+    /// model.
     pub fn read(path: &Path) -> io::Result<Self> {
         let location = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| invalid("it has no name"))?;
         let file = File::open(path)?;
@@ -220,12 +228,13 @@ impl OnnxFile {
         self.weights.iter().map(|(tensor, _)| tensor)
     }
 
-    /// Whether the graph answers with it.
+    /// Returns true if `name` is an output of the graph.
     pub fn is_output(&self, name: &str) -> bool {
         self.outputs.contains(name)
     }
 
-    /// Has a node of another kind at `place`; what only the node before had needed goes with it.
+    /// Replaces the nodes at the given indices, and drops everything that only the replaced nodes
+    /// needed.
     pub fn exchange(&mut self, places: Vec<(usize, Node)>) {
         for (place, node) in places {
             if !self.domains.contains(&node.domain) {
@@ -263,7 +272,7 @@ impl OnnxFile {
         self.weights.retain(|(tensor, _)| needed.contains(&tensor.name));
     }
 
-    /// As a model for ONNX Runtime, which finds the weights in the folder of the file.
+    /// Encodes the model for ONNX Runtime, which finds the weights in the folder of the file.
     pub fn encode(&self) -> Vec<u8> {
         let mut graph = Vec::new();
         for (_, bytes) in &self.nodes {
@@ -282,9 +291,9 @@ impl OnnxFile {
 struct Field {
     number: u32,
     wire: u32,
-    /// Of what follows its key, or, of a delimited one, its length.
+    /// Length of the value after the key, in bytes.
     length: u64,
-    /// Of a plain number, which comes with its key.
+    /// Value of a varint field, which is read together with its key.
     value: u64,
 }
 
@@ -348,7 +357,7 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// A tensor, whose bytes stay outside if they are many.
+    /// Reads a tensor. Its bytes stay outside if there are many.
     fn weight(&mut self, length: u64, location: &str) -> io::Result<Vec<u8>> {
         let end = self.at + length;
         let mut tensor = Vec::new();
@@ -361,7 +370,7 @@ impl Reader {
                     entry("offset", self.at.to_string()),
                     entry("length", field.length.to_string()),
                 ];
-                tensor.extend(Outside { entries, location: LOCATED_OUTSIDE }.encode_to_vec());
+                tensor.extend(ExternalWeight { entries, location: LOCATED_OUTSIDE }.encode_to_vec());
                 self.skip(field.length)?;
             } else {
                 let bytes = self.bytes(&field)?;
@@ -375,7 +384,7 @@ impl Reader {
         let distance = i64::try_from(length).map_err(|_| invalid("a weight is too long"))?;
         self.file.seek_relative(distance)?;
         self.at += length;
-        // Past the end, seeking succeeds.
+        // Seeking past the end succeeds, so the position is compared with the length.
         match self.file.fill_buf()?.is_empty() && self.file.get_ref().metadata()?.len() < self.at {
             true => Err(io::ErrorKind::UnexpectedEof.into()),
             false => Ok(()),
@@ -408,7 +417,7 @@ mod tests {
         let encoded = file.encode();
         let (mut outside, mut bytes_outside) = (0, 0);
         for (tensor, bytes) in &file.weights {
-            let place: Outside = Outside::decode(&bytes[..]).expect("a tensor");
+            let place: ExternalWeight = ExternalWeight::decode(&bytes[..]).expect("a tensor");
             if place.location != LOCATED_OUTSIDE {
                 continue;
             }
@@ -423,7 +432,8 @@ mod tests {
             bytes_outside += length;
         }
         assert!(outside > 20, "{outside}");
-        // Beside them there is nothing that is not in the file, or in the places that name them.
+        // The encoded graph contains nothing beyond the file's content and the entries that locate
+        // the weights.
         assert!(encoded.len() + bytes_outside <= whole.len() + 100 * outside, "{} {bytes_outside}", encoded.len());
     }
 
@@ -434,7 +444,8 @@ mod tests {
         let path = folder.path().join("model.onnx");
         for share in 1..50 {
             std::fs::write(&path, &whole[..whole.len() * share / 50]).expect("written");
-            // Between two fields of the model it would be whole; nothing of ours is that small.
+            // A file cut between two fields of the model would be valid; no part of this file is
+            // that small.
             assert!(OnnxFile::read(&path).is_err(), "{share} of 50");
         }
         std::fs::write(&path, b"not a model, but some text").expect("written");

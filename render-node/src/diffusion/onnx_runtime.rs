@@ -13,7 +13,8 @@ pub struct OnnxRuntime {
     version: String,
 }
 
-/// `cause` is kept as text: the library's own error types differ by how it failed.
+/// An error of loading the library. `cause` is text, because the library's own error types differ
+/// by how it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OnnxRuntimeError {
     #[error(
@@ -26,17 +27,18 @@ pub enum OnnxRuntimeError {
     AnotherLoaded { loaded: PathBuf },
 }
 
-/// The environment may be made once per process, so it outlives whoever asked for it.
+/// The environment may be made only once per process, so it is kept for the life of the process.
 static LOADED: Mutex<Option<OnnxRuntime>> = Mutex::new(None);
 
 impl OnnxRuntime {
-    /// Loads the library at `path`, or, without one, from beside this program.
+    /// Loads the library at `path`, or, without a path, from beside this program.
     pub fn load(path: Option<&Path>) -> Result<Self, OnnxRuntimeError> {
         let path = match path {
             Some(path) => path.to_path_buf(),
             None => beside_this_program(),
         };
-        // The dynamic linker would look a bare name up in places of its own; what runs should be the file that was named.
+        // Canonicalised, because the dynamic linker would search its own places for a bare name,
+        // and the library that runs should be the file that was named.
         let path =
             path.canonicalize().map_err(|_| OnnxRuntimeError::NotFound { looked: path.display().to_string() })?;
 
@@ -64,12 +66,14 @@ impl OnnxRuntime {
         &self.path
     }
 
-    /// As `1.31 (git-commit-id=...)`: the library names its minor version and its build, not its patch level.
+    /// Returns the version as `1.31 (git-commit-id=...)`. The library reports its minor version and
+    /// its build, but not its patch level.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The provider of this choice.
+    /// Returns the provider for a choice, or [`DiffusionError::NoProvider`] if the library was not
+    /// built with it.
     pub fn provider(&self, choice: ProviderChoice) -> Result<Provider, DiffusionError> {
         let provider = match choice {
             ProviderChoice::Auto => Provider::AUTO.into_iter().find(|provider| provider.is_built_in()),
@@ -93,7 +97,7 @@ fn version_text(minor: u32) -> String {
     format!("1.{minor} ({commit})")
 }
 
-/// Where an installation has the library.
+/// Returns the path at which an installation has the library.
 pub fn beside_this_program() -> PathBuf {
     let name = format!("{}onnxruntime{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     std::env::current_exe()

@@ -1,4 +1,5 @@
-//! What runs a model's graph inside ONNX Runtime: the execution provider that the operator chose, and never another one in its place.
+//! The execution provider that runs a model's graph inside ONNX Runtime: the one that the operator
+//! chose, and never another one in its place.
 //!
 //! Why: `docs/decisions/diffusion-and-models.md` (Which ONNX Runtime provider runs models).
 
@@ -12,13 +13,14 @@ use std::fmt;
 pub enum Provider {
     Cpu,
     Cuda,
-    /// What it cannot run goes to CUDA.
+    /// TensorRT runs what it can, and CUDA the rest.
     TensorRt,
-    /// On the CPU.
+    /// OpenVINO, which runs on the CPU here.
     OpenVino,
     WebGpu,
 }
 
+/// The operator's choice of an execution provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderChoice {
     /// The first of [`Provider::AUTO`] that the library was built with.
@@ -30,11 +32,12 @@ impl Provider {
     pub const ALL: [Provider; 5] =
         [Provider::Cpu, Provider::Cuda, Provider::TensorRt, Provider::OpenVino, Provider::WebGpu];
 
-    /// Best first. A library with one of the first two is installed for its sake. TensorRT takes minutes to prepare a
-    /// model, so it is used only where it is asked for, and WebGPU is slower than the others where one of them runs.
+    /// Providers that `auto` tries, best first. A library built with one of the first two is
+    /// installed for its sake. TensorRT takes minutes to prepare a model, so it must be chosen
+    /// explicitly, and WebGPU is slower than the others where one of them runs.
     pub(super) const AUTO: [Provider; 3] = [Provider::Cuda, Provider::OpenVino, Provider::Cpu];
 
-    /// As in settings.
+    /// Returns the name that settings use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Provider::Cpu => "cpu",
@@ -45,7 +48,7 @@ impl Provider {
         }
     }
 
-    /// As ONNX Runtime calls it.
+    /// Returns the name that ONNX Runtime uses.
     pub const fn onnx_name(self) -> &'static str {
         match self {
             Provider::Cpu => ep::CPU::NAME,
@@ -56,7 +59,8 @@ impl Provider {
         }
     }
 
-    /// Whether the library was built with it; the machine may still lack what it needs.
+    /// Returns true if the library was built with this provider. The machine may still lack what
+    /// the provider needs.
     pub(super) fn is_built_in(self) -> bool {
         let built_in = match self {
             Provider::Cpu => ep::CPU::is_available(),
@@ -68,7 +72,7 @@ impl Provider {
         built_in.unwrap_or(false)
     }
 
-    /// Where its graphs leave what only other graphs read.
+    /// Returns the device on which graphs leave outputs that only other graphs read.
     pub(super) fn memory(self) -> AllocationDevice<'static> {
         match self {
             Provider::Cuda | Provider::TensorRt => AllocationDevice::CUDA,
@@ -77,7 +81,8 @@ impl Provider {
         }
     }
 
-    /// For a session of its own with so many threads. A provider that does not start is an error.
+    /// Returns the registrations of the provider for a session of its own with `threads` threads.
+    /// Creating the session fails if the provider does not start.
     pub(super) fn registrations(self, threads: usize, memory: RunMemory) -> Vec<ExecutionProviderDispatch> {
         let registrations = match self {
             Provider::Cpu => {
@@ -87,7 +92,8 @@ impl Provider {
             Provider::TensorRt => vec![ep::TensorRT::default().build(), ep::CUDA::default().build()],
             Provider::OpenVino => {
                 let openvino = ep::OpenVINO::default().with_device_type("CPU").with_num_threads(threads);
-                // In bf16 where the processor has instructions for it, in f32 elsewhere.
+                // OpenVINO computes in bf16 where the processor has instructions for it, and in f32
+                // elsewhere.
                 let precision = r#"{"CPU": {"INFERENCE_PRECISION_HINT": "bf16"}}"#;
                 vec![openvino.with_arbitrary_config("load_config", precision).build()]
             }

@@ -1,8 +1,9 @@
-//! Brings the model's residual up to the size of the layers and adds it to them.
+//! Scales the model's residual up to the size of the layers and adds it to them.
 //!
-//! Layers are premultiplied, so along an outline the residual shrinks with the root of the coverage (light is encoded
-//! by a root). Bilinear weights are therefore taken over what is covered: inside a surface this is plain bilinear;
-//! across its edge nothing leaks, and where nothing is covered nothing is added.
+//! Layers are premultiplied, so along an outline the residual shrinks with the square root of the
+//! coverage (light is encoded by a square root). Bilinear weights therefore count only what is
+//! covered: inside a surface this is plain bilinear interpolation; across a surface's edge nothing
+//! leaks, and where nothing is covered nothing is added.
 //!
 //! Why: `docs/decisions/diffusion-and-models.md` (What a text-to-image model may change).
 
@@ -13,20 +14,24 @@ use rayon::prelude::*;
 
 /// Planes of the residual: diffuse r g b, gloss r g b, rest r g b, ground shadow.
 pub const RESIDUAL_CHANNELS: usize = 10;
-/// Which of them is the shadow; those before it are light.
+/// Index of the shadow's plane. The planes before it are light.
 const SHADOW: usize = 9;
-/// Where the base shading's shadow is fainter than this, what the model adds fades out with it.
+/// Where the base shading's shadow is fainter than this, the model's addition to it fades out with
+/// it.
 const FAINT_SHADOW: f32 = 0.02;
 
-/// Below this share of a pixel a guide says nothing reliable about its colour, and its root would blow noise up.
+/// Least ratio of a pixel that a guide must cover. Below it the guide says nothing reliable about
+/// its colour, and its square root would amplify noise.
 const GUIDE_MIN: f32 = 1.0 / 512.0;
 
-/// Adds `residual` (planes of `side`x`side`, in units of `scale`) to `layers`, whose side is a multiple of `side`.
+/// Adds `residual` (planes of `side` x `side`, in units of `scale`, encoded light) to `layers`,
+/// whose side must be a multiple of `side`.
 pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f32; RESIDUAL_CHANNELS]) {
     let fine_side = layers.side_px as usize;
     let paint = mean_of_blocks(fine_side, side, |i| layers.paint[i]);
     let other = mean_of_blocks(fine_side, side, |i| (layers.coverage[i] - layers.paint[i]).max(0.0));
-    // What the channel's guide multiplies it by before it is blended (see the module's head); the shadow has no guide.
+    // The residual times the square root of its channel's guide, as blending needs it (see the
+    // module's head). The shadow has no guide.
     let weighted: Vec<[f32; RESIDUAL_CHANNELS]> = (0..side * side)
         .into_par_iter()
         .map(|i| {
@@ -52,10 +57,11 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
             });
             let corners = corners.as_flattened();
             let darker: f32 = corners.iter().map(|(at, weight)| weight * weighted[*at][SHADOW]).sum();
-            // Nothing is added where no shadow reaches: the page stays exactly transparent there.
+            // Nothing is added where no shadow reaches, so the page stays exactly transparent
+            // there.
             let reach = (shadow[x] / FAINT_SHADOW).min(1.0);
             shadow[x] = (shadow[x] + darker.min(darker * reach)).clamp(0.0, 1.0);
-            // Half of a picture.
+            // About half of an image has no vehicle and is skipped.
             if coverage[x] <= 0.0 && fine_paint[x] <= 0.0 {
                 continue;
             }
@@ -82,12 +88,14 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
     });
 }
 
-/// Light after an addition in encoded space. Untouched light stays exactly what it was.
+/// Returns linear light after an addition in encoded space. Light without an addition stays exactly
+/// as it was.
 fn lit(light: f32, residual: f32) -> f32 {
     if residual == 0.0 { light } else { light_space::decode(light_space::encode(light) + residual) }
 }
 
-/// The two coarse pixels whose centres lie around a fine pixel's centre, and the share of the second.
+/// The two coarse pixels whose centres lie around a fine pixel's centre, and the weight of the
+/// second.
 pub(super) struct Neighbours {
     pub(super) low: usize,
     pub(super) high: usize,
@@ -108,8 +116,8 @@ mod tests {
 
     const SCALE: [f32; RESIDUAL_CHANNELS] = [0.5; RESIDUAL_CHANNELS];
 
-    /// Paint on the left, rest on the right of `edge` (in fine pixels, may lie inside a pixel); the two rightmost
-    /// columns are empty.
+    /// Layers with paint on the left and rest on the right of `edge` (in fine pixels, may lie
+    /// inside a pixel). The two rightmost columns are empty.
     fn layers(side: u32, edge: f32) -> Layers {
         let count = (side * side) as usize;
         let column = |i: usize| (i % side as usize) as f32;
@@ -139,7 +147,8 @@ mod tests {
     fn a_flat_residual_is_flat_up_to_the_outline_and_nothing_beyond() {
         let before = layers(32, 10.5);
         let mut after = before.clone();
-        // What a model would say of two surfaces that both get lighter by 0.1: less where a pixel is only partly theirs.
+        // The residual of a model that lightens two surfaces by 0.1 each; it is less where a pixel
+        // is only partly theirs.
         let paint = mean_of_blocks(32, 16, |i| before.paint[i]);
         let other = mean_of_blocks(32, 16, |i| before.coverage[i] - before.paint[i]);
         let residual: Vec<f32> = (0..RESIDUAL_CHANNELS)
@@ -159,7 +168,8 @@ mod tests {
                     );
                     assert_eq!(after.rest[i], [0.0; 3], "column {column}");
                 }
-                // Half paint: half the light of the fully painted pixel beside it, within what the toe of the root costs.
+                // Half paint: half the light of the fully painted pixel beside it, up to the error
+                // that the toe of the root causes.
                 10 => assert!((after.diffuse[i][0] - expected(0.4) / 2.0).abs() < 0.01, "{:?}", after.diffuse[i]),
                 11..30 => {
                     assert_eq!((after.diffuse[i], after.gloss[i]), ([0.0; 3], [0.0; 3]), "column {column}");

@@ -1,19 +1,20 @@
-//! Which of the jobs that wait for the engine it takes together: those for one pipeline, and of them those of the same view first, as their
-//! pictures are most alike. The oldest job is always among them, so none waits for ever.
+//! Chooses which of the waiting jobs the engine runs together: those for one pipeline, and among
+//! them those of the same view first, as their images are most alike. The oldest job is always
+//! among them, so none waits forever.
 //!
 //! Why: `docs/decisions/nodes-and-protocol.md` (Which jobs a node renders in one batch).
 
 use cyclorama_core::View;
 use std::collections::VecDeque;
 
-/// What decides which jobs go together.
+/// The properties by which jobs are grouped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     pub pipeline: String,
     pub view: View,
 }
 
-/// Jobs that wait, the oldest first.
+/// Waiting jobs, the oldest first.
 #[derive(Debug)]
 pub struct Waiting<T>(VecDeque<(Key, T)>);
 
@@ -28,17 +29,17 @@ impl<T> Waiting<T> {
         self.0.push_back((key, job));
     }
 
-    /// The key of the oldest job.
+    /// Returns the key of the oldest job.
     pub fn first(&self) -> Option<&Key> {
         self.0.front().map(|(key, _)| key)
     }
 
-    /// How many jobs there are for the pipeline of the oldest one.
+    /// Returns how many jobs there are for the pipeline of the oldest one.
     pub fn companions(&self) -> usize {
         self.first().map_or(0, |first| self.0.iter().filter(|(key, _)| key.pipeline == first.pipeline).count())
     }
 
-    /// The oldest job and up to `max - 1` that go with it.
+    /// Removes and returns the oldest job and up to `max - 1` jobs that go with it.
     pub fn take(&mut self, max: usize) -> Vec<T> {
         let Some(first) = self.first().cloned() else { return Vec::new() };
         let mut places: Vec<usize> =

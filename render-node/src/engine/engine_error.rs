@@ -1,4 +1,4 @@
-//! Why a job of the engine has no render.
+//! Errors of a job of the engine.
 
 use crate::engine::render_error::RenderError;
 use cyclorama_core::wire;
@@ -7,14 +7,14 @@ use cyclorama_core::wire;
 pub enum EngineError {
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// A defect: the thread goes on with the next job.
+    /// A defect. The thread continues with the next job.
     #[error("the render panicked: {0}")]
     Panicked(String),
     #[error("the engine's queue is full")]
     Full,
-    /// Memory ran out, and the engine has not started anew since.
+    /// Memory ran out, and the engine has not restarted since.
     #[error("the engine is out of memory")]
-    Unwell,
+    Unhealthy,
     #[error("the engine has stopped")]
     Stopped,
 }
@@ -23,7 +23,7 @@ impl EngineError {
     pub fn is_out_of_memory(&self) -> bool {
         match self {
             EngineError::Render(error) => error.failure_kind() == Some(wire::FailureKind::OutOfMemory),
-            EngineError::Unwell => true,
+            EngineError::Unhealthy => true,
             EngineError::Panicked(_) | EngineError::Full | EngineError::Stopped => false,
         }
     }

@@ -1,8 +1,10 @@
-//! Before memory runs out: how much of it is in use, and whether that is above the operator's mark. What is done about it is the engine's
-//! affair; what is done once memory has run out is `memory_ladder`'s.
+//! Watches memory before it runs out: how much of it is in use, and whether that is above the
+//! operator's mark. The engine decides what to do about it; `memory_recovery` covers the case that
+//! memory has run out.
 //!
-//! It is the fullest of the graphics card's memory, where its driver tells, the machine's, and that of the control
-//! group this process may use: what draws and what runs models may differ.
+//! Memory in use is the highest ratio among the graphics card's memory, where its driver reports
+//! it, the machine's memory, and that of the control group of this process. All count because the
+//! device that draws and the one that runs models may differ.
 //!
 //! Why: `docs/decisions/nodes-and-protocol.md` (Memory that is nearly full: the watermark).
 
@@ -11,15 +13,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// So many percent below the mark it is left again: a job more or less does not cross it back and forth. At half of a
-/// mark that is lower than twice as much: nothing is ever below zero.
+/// Percentage points below the mark at which the state is left again, so that one job more or less
+/// does not cross it back and forth. For a mark below twice this value, the state is left at half
+/// the mark, because usage never falls below zero.
 const LEFT_BELOW: f64 = 5.0;
 
-/// Shared by the crews of an engine.
+/// Watches memory. Shared by the workers of an engine.
 pub struct Watermark {
     percent: u8,
     meter: Arc<Meter>,
-    /// The root of the file system, where the kernel tells of memory.
+    /// Root of the file system in which the kernel reports memory.
     root: PathBuf,
     is_crossed: AtomicBool,
 }
@@ -29,26 +32,26 @@ impl Watermark {
         Self { percent, meter, root: PathBuf::from("/"), is_crossed: AtomicBool::new(false) }
     }
 
-    /// Whether more memory is in use than the mark. The log hears when that changes.
+    /// Returns true if more memory is in use than the mark allows. Logs when that changes.
     pub fn is_crossed(&self) -> bool {
         let Some(used) = self.used_percent() else { return false };
         let mark = f64::from(self.percent);
         let before = self.is_crossed.load(Ordering::Relaxed);
         let now = used > if before { (mark - LEFT_BELOW).max(mark / 2.0) } else { mark };
-        // Another crew may have seen it first.
+        // Another worker may have seen the change first and logged it.
         if self.is_crossed.swap(now, Ordering::Relaxed) != now {
             let used = used.round();
             match now {
                 true => {
-                    tracing::warn!(used, mark, "memory in use is above the watermark: one job at a time from now on")
+                    tracing::warn!(used, mark, "memory in use passed the watermark: one job at a time from now on")
                 }
-                false => tracing::info!(used, mark, "memory in use is below the watermark again"),
+                false => tracing::info!(used, mark, "memory in use fell below the watermark"),
             }
         }
         now
     }
 
-    /// `None` where nothing tells.
+    /// Returns the percentage of memory in use, or `None` if no source reports it.
     fn used_percent(&self) -> Option<f64> {
         let load = self.meter.read();
         let of_card = match (load.gpu_memory_used_mb, load.gpu_memory_total_mb) {
@@ -60,7 +63,8 @@ impl Watermark {
     }
 }
 
-/// Of the machine's memory or of what a control group allows of it, whichever is fuller, 0 to 1.
+/// Returns the used ratio of the machine's memory or of what a control group allows of it,
+/// whichever is higher, 0 to 1.
 fn used_share(root: &Path) -> Option<f64> {
     machine_share(root).into_iter().chain(group_shares(root)).reduce(f64::max)
 }
@@ -72,9 +76,9 @@ fn machine_share(root: &Path) -> Option<f64> {
     (total > 0).then(|| total.saturating_sub(available) as f64 / total as f64)
 }
 
-/// Of each group this process is in that has a limit: its own, and those around it, of version 2 and of version 1,
-/// either of which may limit memory. In a container the path may be that of the machine outside; what is left of it
-/// then is the root.
+/// Returns the used ratio of each control group with a limit that contains this process: its own
+/// and the groups around it, of version 2 and of version 1, either of which may limit memory. In a
+/// container the path may be that of the machine outside; then only the root group is found.
 fn group_shares(root: &Path) -> Vec<f64> {
     let groups = root.join("sys/fs/cgroup");
     let text = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
@@ -93,11 +97,11 @@ fn group_shares(root: &Path) -> Vec<f64> {
     second.chain(first).collect()
 }
 
-/// How the files of a control group are called.
+/// Names of the files of a control group.
 struct Files {
     limit: &'static str,
     current: &'static str,
-    /// In `memory.stat`, of the groups inside as well.
+    /// Name of a field of `memory.stat` that includes the groups inside.
     inactive_file: &'static str,
 }
 
@@ -107,15 +111,17 @@ const VERSION_1: Files =
 
 fn group_share(group: &Path, files: &Files) -> Option<f64> {
     let read = |file: &str| std::fs::read_to_string(group.join(file)).ok();
-    // No limit is `max` in version 2, and in version 1 so high a one that nothing comes near it.
+    // Without a limit, version 2 says `max`, and version 1 gives a number so high that no usage
+    // comes near it.
     let limit: u64 = read(files.limit)?.trim().parse().ok()?;
     let current: u64 = read(files.current)?.trim().parse().ok()?;
-    // Pages of files that were read once count as current, and are given up before memory runs out.
+    // Pages of files that were read once count as current, but are reclaimed before memory runs
+    // out.
     let unneeded = read("memory.stat").and_then(|stat| field(&stat, files.inactive_file)).unwrap_or(0);
     (limit > 0).then(|| current.saturating_sub(unneeded) as f64 / limit as f64)
 }
 
-/// The number after a name at the beginning of a line.
+/// Returns the number after a name at the beginning of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name).filter(|rest| rest.starts_with(' ')))?;
     rest.split_whitespace().next()?.parse().ok()
@@ -146,7 +152,7 @@ mod tests {
         let (around_max, around) =
             ("sys/fs/cgroup/system.slice/memory.max", "sys/fs/cgroup/system.slice/memory.current");
         let (root_max, root_current) = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current");
-        // Beside it the second version, without memory.
+        // A hierarchy of the second version without memory exists beside it.
         let first = ("proc/self/cgroup", "5:cpu,cpuacct:/\n4:hugetlb,memory:/node\n0::/node\n");
         let first_limit = "sys/fs/cgroup/memory/node/memory.limit_in_bytes";
         let first_usage = "sys/fs/cgroup/memory/node/memory.usage_in_bytes";
@@ -205,7 +211,8 @@ mod tests {
         }
     }
 
-    /// What `watermark` says while so much of the machine's memory is in use, in percent, one after the other.
+    /// Returns what `watermark` reports while these percentages of the machine's memory are in use,
+    /// one after the other.
     fn seen(mut watermark: Watermark, used: &[u32]) -> Vec<bool> {
         let folder = root(&[MEMINFO]);
         watermark.root = folder.path().to_path_buf();
@@ -221,7 +228,7 @@ mod tests {
     fn the_mark_is_crossed_above_and_left_well_below() {
         for (mark, used, expected) in [
             (80, &[60, 80, 81, 78, 76, 74, 78, 81][..], &[false, false, true, true, true, false, false, true][..]),
-            // However low it is, there is something below it.
+            // However low the mark is, the state can be left again.
             (5, &[5, 6, 4, 3, 2, 4], &[false, true, true, true, false, false]),
             (1, &[1, 2, 1, 0], &[false, true, true, false]),
         ] {

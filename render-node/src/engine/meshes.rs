@@ -1,16 +1,18 @@
-//! The vehicles that the renderer built last.
+//! A cache of the vehicles that the renderer built last.
 
 use crate::vehicle::{self, Library, VehicleError, VehicleMesh};
 use cyclorama_core::Vehicle;
 
-/// About 10 MB each.
+/// Maximum number of cached meshes; each takes about 10 MB.
 const MESHES_KEPT: usize = 4;
 
-/// The vehicles built last: a client mostly asks for several views of one.
+/// The vehicles built last, the most recently used first. A client mostly requests several views of
+/// one vehicle.
 #[derive(Default)]
 pub struct Meshes(Vec<(Vehicle, VehicleMesh)>);
 
 impl Meshes {
+    /// Returns the mesh of a vehicle, building it if it is not cached.
     pub fn get(&mut self, library: &Library, vehicle: &Vehicle) -> Result<&VehicleMesh, VehicleError> {
         let place = match self.0.iter().position(|(known, _)| known == vehicle) {
             Some(place) => place,

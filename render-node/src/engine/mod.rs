@@ -1,27 +1,30 @@
-//! Who renders what the node holds. Work waits in a short queue and goes in batches (`batches`); what nobody wants
-//! any more when its turn comes is skipped.
+//! The engine: workers that render the jobs that the node holds. Jobs wait in a short queue, from
+//! which the inbox (`inbox`) takes them, and run in batches (`batches`); a job that is no longer
+//! wanted when its turn comes is skipped.
 //!
-//! A crew is a thread with a studio of its own. Several share the models, one of them running a model at a time: so the model is never idle
-//! while pictures are drawn and painted, as long as there is work.
+//! A worker is a thread with a studio of its own. Several workers share the models, and one of them
+//! runs a model at a time, so the model is never idle while images are drawn and painted, as long
+//! as there are jobs.
 //!
-//! Before the first job, and after each new start of the models, one crew renders a vehicle of its own (`self_test`).
-//! While memory is nearly full (`memory_watermark`) jobs go one by one, and nothing is kept for later ones. What
-//! memory runs out for all the same is tried again, first alone and then with more of it (`memory_ladder`); when that
-//! is of no use, the engine is unwell until a new start passes the self-test.
+//! Before the first job, and after each restart of the models, one worker renders a vehicle of its
+//! own (`self_test`). While memory is nearly full (`memory_watermark`) jobs run one by one, and
+//! nothing is kept for later ones. A job that still runs out of memory is tried again, first alone
+//! and then after each recovery step (`memory_recovery`). If none helps, the engine is unhealthy
+//! until a restart passes the self-test.
 
 mod batches;
-mod desk;
 mod engine_error;
-mod memory_ladder;
+mod inbox;
+mod memory_recovery;
 mod memory_watermark;
 mod meshes;
 pub(crate) mod models;
 pub mod order;
 pub mod painter;
 pub mod render_error;
+mod render_in_progress;
 pub mod renderer;
 pub(crate) mod self_test;
-mod sitting;
 pub mod stages;
 pub mod start_error;
 mod worker;
@@ -33,9 +36,9 @@ use crate::gpu::Meter;
 use batches::Waiting;
 use cyclorama_core::wire;
 use cyclorama_core::wire::Stage;
-use desk::{Desk, Task, Work};
+use inbox::{Inbox, Task, Work};
 use memory_watermark::Watermark;
-use order::{Order, Render};
+use order::{Render, RenderRequest};
 use renderer::Renderer;
 use start_error::StartError;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -43,22 +46,24 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use tokio::sync::{oneshot, watch};
-use worker::Crew;
+use worker::Worker;
 
-/// Handle of the crews. They end when every handle is gone; the last one to go waits for that, as long as a render takes.
+/// Handle of the workers. They end when every handle is dropped. Dropping the last handle waits for
+/// that, which takes as long as a render.
 #[derive(Clone)]
 pub struct Engine {
-    /// Goes before `_thread`: no handle waits for crews that still wait for its work.
+    /// Declared before `_thread`, so that it is dropped first: otherwise a handle would wait for
+    /// workers that still wait for its jobs.
     queue: SyncSender<Work>,
     pipelines: Vec<wire::Pipeline>,
     device: wire::Device,
     meter: Arc<Meter>,
-    well: watch::Receiver<bool>,
+    healthy: watch::Receiver<bool>,
     _thread: Arc<EngineThread>,
 }
 
-/// Under which all crews work. Waited for: a process that ends while a crew still puts its device away runs exit handlers of a
-/// driver that is just being unloaded.
+/// The thread that owns all workers. Dropping it joins the thread: a process that ended while a
+/// worker still released its device would run exit handlers of a driver that is being unloaded.
 struct EngineThread(Option<JoinHandle<()>>);
 
 impl Drop for EngineThread {
@@ -72,21 +77,22 @@ impl Drop for EngineThread {
 }
 
 impl Engine {
-    /// Opens the device, loads the models and passes the self-test on the new thread, and waits until that is done. `queue_length` is the
-    /// number of jobs the node holds at once, so the queue never refuses one that was leased.
+    /// Opens the device, loads the models and passes the self-test on the new thread, and waits
+    /// until that is done. `queue_length` is the number of jobs the node holds at once, so the
+    /// queue never refuses a leased job.
     pub fn start(config: LocalConfig, queue_length: usize) -> Result<Self, StartError> {
         let (queue, works) = sync_channel(queue_length);
         let (started, wait) = sync_channel(1);
-        let (well, seen) = watch::channel(true);
+        let (healthy, seen) = watch::channel(true);
         let last_restart = Arc::new(Mutex::new(Instant::now()));
-        let body = move || match gather_crews(&config, queue_length, &well, &last_restart) {
+        let body = move || match gather_workers(&config, queue_length, &healthy, &last_restart) {
             Err(error) => drop(started.send(Err(error))),
-            Ok((facts, crews)) => {
-                let desk = Mutex::new(Desk { works: Some(works), waiting: Waiting::default() });
+            Ok((facts, workers)) => {
+                let inbox = Mutex::new(Inbox { works: Some(works), waiting: Waiting::default() });
                 if started.send(Ok(facts)).is_ok() {
                     thread::scope(|scope| {
-                        for crew in crews {
-                            scope.spawn(|| crew.run(&desk));
+                        for worker in workers {
+                            scope.spawn(|| worker.run(&inbox));
                         }
                     });
                 }
@@ -95,7 +101,7 @@ impl Engine {
         let spawned = thread::Builder::new().name("engine".to_owned()).spawn(body);
         let thread = EngineThread(Some(spawned.map_err(|source| StartError::Thread { source })?));
         let (pipelines, device, meter) = wait.recv().map_err(|_| StartError::Panicked)??;
-        Ok(Self { queue, pipelines, device, meter, well: seen, _thread: Arc::new(thread) })
+        Ok(Self { queue, pipelines, device, meter, healthy: seen, _thread: Arc::new(thread) })
     }
 
     pub fn pipelines(&self) -> &[wire::Pipeline] {
@@ -110,16 +116,17 @@ impl Engine {
         self.meter.clone()
     }
 
-    /// False while it has run out of memory and cannot render.
-    pub fn well(&self) -> watch::Receiver<bool> {
-        self.well.clone()
+    /// Returns a receiver of the engine's health: false while it has run out of memory and cannot
+    /// render.
+    pub fn healthy(&self) -> watch::Receiver<bool> {
+        self.healthy.clone()
     }
 
-    /// Renders in its turn. `watch` hears the name of each stage and the share of the whole that is done (0 to 1), and answers whether to
-    /// go on.
+    /// Renders a job when its turn comes. `watch` is called with each stage and the ratio of the
+    /// whole job that is done (0 to 1), and returns true to continue.
     pub async fn render(
         &self,
-        order: Order,
+        order: RenderRequest,
         watch: impl Fn(Stage, f32) -> bool + Send + Sync + 'static,
     ) -> Result<Render, EngineError> {
         let (answer, answered) = oneshot::channel();
@@ -131,37 +138,39 @@ impl Engine {
     }
 }
 
-/// What is told of the engine.
-type Facts = (Vec<wire::Pipeline>, wire::Device, Arc<Meter>);
+/// Description of the engine: pipelines, device and meter.
+type EngineInfo = (Vec<wire::Pipeline>, wire::Device, Arc<Meter>);
 
-/// The crew whose renderer has passed the self-test, and others beside it.
-fn gather_crews(
+/// Returns a worker whose renderer has passed the self-test, and further workers that share its
+/// models.
+fn gather_workers(
     config: &LocalConfig,
     queue_length: usize,
-    well: &watch::Sender<bool>,
+    healthy: &watch::Sender<bool>,
     last_restart: &Arc<Mutex<Instant>>,
-) -> Result<(Facts, Vec<Crew>), StartError> {
+) -> Result<(EngineInfo, Vec<Worker>), StartError> {
     let renderer = self_test::passed(config)?;
     let facts = (renderer.pipelines(), renderer.device(), renderer.meter());
     let watermark = Arc::new(Watermark::new(config.memory_watermark, renderer.meter()));
-    let crew = |renderer| Crew::new(config.clone(), renderer, watermark.clone(), well.clone(), last_restart.clone());
+    let worker =
+        |renderer| Worker::new(config.clone(), renderer, watermark.clone(), healthy.clone(), last_restart.clone());
     let usual = if renderer.draws_on_cpu() { 1 } else { 2 };
     let studios = config.studios.unwrap_or(usual).min(queue_length as u32);
-    let mut crews = Vec::new();
+    let mut workers = Vec::new();
     for _ in 1..studios {
         match Renderer::beside(config, renderer.models().clone()) {
-            Ok(beside) => crews.push(crew(beside)),
+            Ok(beside) => workers.push(worker(beside)),
             Err(error) if config.studios.is_some() => return Err(error),
-            // Nobody asked for it.
+            // The operator did not request a second studio, so one is enough.
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "no second studio: drawing and the model take turns"
+                    "a second studio could not be created: drawing and the model take turns"
                 );
                 break;
             }
         }
     }
-    crews.push(crew(renderer));
-    Ok((facts, crews))
+    workers.push(worker(renderer));
+    Ok((facts, workers))
 }

@@ -1,5 +1,6 @@
-//! The loaded models of this process. Several renderers may share them: a device runs one model at a time, and
-//! whoever has the turn keeps the others waiting, while these build geometry, draw, paint and judge.
+//! The loaded models of this process. Several renderers may share them. A device runs one model at
+//! a time: a renderer that holds the lock keeps the others waiting, while these build geometry,
+//! draw, paint and judge.
 
 use crate::config::LocalConfig;
 use crate::diffusion::model_file::LOCK_FILE;
@@ -11,45 +12,47 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Each is some tens of megabytes in memory at least; more is a folder chosen by mistake.
+/// Maximum number of models in the folder. Each takes some tens of megabytes in memory at least; a
+/// folder with more was chosen by mistake.
 const MODELS_MAX: usize = 8;
 
-/// A handle on them.
+/// A shared handle on the models.
 #[derive(Clone)]
 pub struct Models {
     runtime: OnnxRuntime,
     provider: Provider,
-    /// At least one; the first is the one that is offered first.
-    facts: Arc<Vec<Facts>>,
-    /// Pictures in one batch, at most: less than was configured once memory has run out with that many.
+    /// At least one, in the order in which the node offers them.
+    facts: Arc<Vec<ModelInfo>>,
+    /// Maximum number of images in a batch. It falls below the configured number once memory has
+    /// run out with that many.
     batch_limit: Arc<AtomicUsize>,
-    /// In the order of the facts; none after they could not be loaded again.
+    /// In the order of `facts`; empty if they could not be loaded again.
     loaded: Arc<Mutex<Vec<DiffusionModel>>>,
 }
 
-/// What there is to say about a model while it runs.
-pub struct Facts {
+/// Description of a loaded model.
+pub struct ModelInfo {
     pub folder: ModelFolder,
-    /// Of a run.
+    /// Number of steps of a run.
     pub steps: usize,
-    /// How its samples are taken.
+    /// Settings of its sampler.
     pub sampling: Value,
-    /// `fp16` or `fp32`: the numbers its denoiser takes.
+    /// `fp16` or `fp32`: the type of numbers its denoiser takes.
     pub precision: &'static str,
-    /// How many pictures it takes at once; `None`: any number.
+    /// Maximum number of images in a batch; `None` if there is no limit.
     pub batch_max: Option<usize>,
 }
 
 impl Models {
     pub fn load(config: &LocalConfig) -> Result<Self, StartError> {
-        let (runtime, provider) = what_runs_them(config)?;
+        let (runtime, provider) = load_runtime(config)?;
         let loaded = load(&runtime, provider, config)?;
         Self::with(config, runtime, provider, loaded)
     }
 
-    /// This one alone, in place of those in the configuration's folder.
+    /// Loads only the model in `folder`, in place of those in the configuration's folder.
     pub fn load_only(config: &LocalConfig, folder: ModelFolder) -> Result<Self, StartError> {
-        let (runtime, provider) = what_runs_them(config)?;
+        let (runtime, provider) = load_runtime(config)?;
         let model = DiffusionModel::of(&runtime, provider, folder, &studio::CONDITIONING_CHANNELS)?;
         Self::with(config, runtime, provider, vec![model])
     }
@@ -60,14 +63,14 @@ impl Models {
         provider: Provider,
         loaded: Vec<DiffusionModel>,
     ) -> Result<Self, StartError> {
-        let facts = loaded.iter().map(|model| Facts {
+        let facts = loaded.iter().map(|model| ModelInfo {
             folder: model.folder().clone(),
             steps: model.steps(),
             sampling: model.sampling(),
             precision: model.precision(),
             batch_max: model.batch_max(),
         });
-        let facts: Vec<Facts> = facts.collect();
+        let facts: Vec<ModelInfo> = facts.collect();
         for (place, one) in facts.iter().enumerate() {
             if facts[..place].iter().any(|other| other.folder.id() == one.folder.id()) {
                 return Err(StartError::SameId { id: one.folder.id().to_owned(), folder: config.models.clone() });
@@ -77,9 +80,11 @@ impl Models {
         Ok(Self { runtime, provider, facts: Arc::new(facts), batch_limit, loaded: Arc::new(Mutex::new(loaded)) })
     }
 
-    /// Gives all up and loads them again, for whoever shares them: memory in pieces becomes whole.
+    /// Drops all models and loads them again, for every renderer that shares them, which undoes
+    /// fragmentation of memory. Returns [`StartError::ModelsChanged`] if the folder's models are no
+    /// longer the same.
     pub fn load_again(&self, config: &LocalConfig) -> Result<(), StartError> {
-        let mut loaded = self.turn();
+        let mut loaded = self.lock();
         loaded.clear();
         let again = load(&self.runtime, self.provider, config)?;
         let before = self.facts.iter().map(|facts| facts.folder.digest());
@@ -90,12 +95,12 @@ impl Models {
         Ok(())
     }
 
-    pub fn facts(&self) -> &[Facts] {
+    pub fn facts(&self) -> &[ModelInfo] {
         &self.facts
     }
 
-    /// Of the model for this pipeline, among the facts and among those loaded.
-    pub fn place(&self, pipeline: &str) -> Option<usize> {
+    /// Returns the index of the model for a pipeline, among the facts and among those loaded.
+    pub fn index_of(&self, pipeline: &str) -> Option<usize> {
         self.facts.iter().position(|facts| facts.folder.id() == pipeline)
     }
 
@@ -103,7 +108,7 @@ impl Models {
         self.batch_limit.load(Ordering::Relaxed)
     }
 
-    /// Memory ran out with more than so many.
+    /// Lowers the batch limit, after memory ran out with a batch larger than `limit`.
     pub fn lower_batch_limit(&self, limit: usize) {
         self.batch_limit.fetch_min(limit.max(1), Ordering::Relaxed);
     }
@@ -116,14 +121,15 @@ impl Models {
         &self.runtime
     }
 
-    /// Waits until nobody else runs one.
-    pub fn turn(&self) -> MutexGuard<'_, Vec<DiffusionModel>> {
-        // A render that panicked has left no model half changed: all that a run changes is the pictures.
+    /// Waits until no other renderer runs a model, and returns the lock.
+    pub fn lock(&self) -> MutexGuard<'_, Vec<DiffusionModel>> {
+        // A render that panicked leaves no model half changed, because a run changes only the
+        // images.
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn what_runs_them(config: &LocalConfig) -> Result<(OnnxRuntime, Provider), StartError> {
+fn load_runtime(config: &LocalConfig) -> Result<(OnnxRuntime, Provider), StartError> {
     let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref())?;
     let provider = runtime.provider(config.provider)?;
     Ok((runtime, provider))
@@ -134,7 +140,7 @@ fn load(runtime: &OnnxRuntime, provider: Provider, config: &LocalConfig) -> Resu
     Ok(model_folders(&config.models)?.iter().map(load).collect::<Result<Vec<_>, _>>()?)
 }
 
-/// `folder` itself when it is a model, else every model folder in it, by name.
+/// Returns `folder` itself if it is a model, otherwise every model folder in it, sorted by name.
 pub fn model_folders(folder: &Path) -> Result<Vec<PathBuf>, StartError> {
     if folder.join(LOCK_FILE).is_file() {
         return Ok(vec![folder.to_path_buf()]);

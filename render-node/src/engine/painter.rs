@@ -1,10 +1,11 @@
-//! From stored layers to pictures, on the CPU: other paints of a vehicle and view that were rendered before.
+//! Makes images from stored layers, on the CPU: other paints of a vehicle and view that were
+//! rendered before.
 
 use crate::engine::stages::Stages;
 use crate::finish::{self, Lacquers};
 use crate::gate::{self, Verdict};
 use cyclorama_core::Paint;
-use cyclorama_core::encoding::Picture;
+use cyclorama_core::encoding::Pixmap;
 use cyclorama_core::wire::{DeviceReceipt, QualityReceipt, Receipt, Stage};
 
 #[derive(Debug, thiserror::Error)]
@@ -20,19 +21,23 @@ pub enum PaintError {
 /// Layers as `finish::write_layers` packs them.
 pub struct StoredLayers {
     pub bytes: bytes::Bytes,
-    /// Of the bytes, in hex.
+    /// SHA-256 of `bytes`, in hex.
     pub sha256: String,
 }
 
-pub struct Painted {
+/// The images that a paint job has made.
+pub struct PaintedImages {
     /// In the order of the paints.
-    pub pictures: Vec<(Paint, Picture)>,
-    /// What made them: the layers' digest, device, stage timings in milliseconds.
+    pub pictures: Vec<(Paint, Pixmap)>,
+    /// Record of how the images were made: the layers' digest, device, stage timings in
+    /// milliseconds.
     pub receipt: Receipt,
 }
 
-/// Composes and judges a picture in each of the paints; `stages` are those of the job so far.
-pub fn paint(layers: &StoredLayers, paints: Vec<Paint>, mut stages: Stages) -> Result<Painted, PaintError> {
+/// Composes and judges an image in each of the paints. `stages` are those of the job so far.
+/// Returns an error if the layers cannot be read, an image cannot be composed, or one does not pass
+/// the gate.
+pub fn paint(layers: &StoredLayers, paints: Vec<Paint>, mut stages: Stages) -> Result<PaintedImages, PaintError> {
     let read = finish::read_layers(&layers.bytes)?;
     let lacquers = Lacquers::over(&read);
     stages.end(Stage::Layers);
@@ -51,11 +56,11 @@ pub fn paint(layers: &StoredLayers, paints: Vec<Paint>, mut stages: Stages) -> R
     }
     let receipt = Receipt {
         layers_sha256: Some(layers.sha256.clone()),
-        // Paint jobs use no other device, whatever the node has joined with.
+        // Paint jobs use no other device, whatever device the node joined with.
         device: Some(DeviceReceipt { name: "cpu".to_owned(), backend: "cpu".to_owned() }),
         quality: Some(QualityReceipt { figures: verdict.figures.into(), refused: None }),
         timings_ms: stages.timings,
         ..Receipt::default()
     };
-    Ok(Painted { pictures, receipt })
+    Ok(PaintedImages { pictures, receipt })
 }

@@ -1,4 +1,4 @@
-//! Why a vehicle has no picture.
+//! Reasons why a vehicle has no image.
 
 use crate::diffusion::DiffusionError;
 use crate::finish::ComposeError;
@@ -19,7 +19,7 @@ pub enum RenderError {
     Compose(#[from] ComposeError),
     #[error("this node has no pipeline `{0}`")]
     NoPipeline(String),
-    /// Memory ran out, and they could not be loaded again.
+    /// Memory ran out, and the models could not be loaded again.
     #[error("the models are not loaded")]
     NoModels,
     /// Neither the diffusion model's light nor the base shading passes the gate.
@@ -39,7 +39,7 @@ impl From<DiffusionError> for RenderError {
 }
 
 impl RenderError {
-    /// `None`: nobody waits for an answer.
+    /// Returns the kind of failure to report, or `None` if nobody waits for an answer.
     pub fn failure_kind(&self) -> Option<FailureKind> {
         let of_gpu = |error: &GpuError| match error {
             GpuError::OutOfMemory { .. } => FailureKind::OutOfMemory,
@@ -64,7 +64,7 @@ impl RenderError {
         })
     }
 
-    /// The device is gone and only a new process gets it back.
+    /// Returns true if the GPU device is lost, in which case only a new process recovers it.
     pub fn is_device_lost(&self) -> bool {
         let gpu = match self {
             RenderError::Studio(StudioError::Gpu(error)) | RenderError::Compose(ComposeError::Gpu(error)) => error,

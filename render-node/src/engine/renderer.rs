@@ -1,16 +1,16 @@
-//! One render from a vehicle to its pictures, in order: geometry, G-buffer, diffusion, paint. Owns its share of the
-//! device, and so lives on one thread (`engine` gives it one); the models it shares with other renderers. Encoding
-//! and uploading are `publish`.
+//! One render from a vehicle to its images, in order: geometry, G-buffer, diffusion, paint. A
+//! renderer owns its part of the device, and so lives on one thread (`engine` provides it); it
+//! shares the models with other renderers. `publish` encodes and uploads.
 
 use crate::config::LocalConfig;
 use crate::diffusion::lock::LockedFile;
-use crate::diffusion::{Base, DiffusionError, Unlit};
-use crate::engine::memory_ladder;
+use crate::diffusion::{Base, BaseShaded, DiffusionError};
+use crate::engine::memory_recovery;
 use crate::engine::meshes::Meshes;
-use crate::engine::models::{Facts, Models};
-use crate::engine::order::{Commission, Order, Render, Watch};
+use crate::engine::models::{ModelInfo, Models};
+use crate::engine::order::{Render, RenderRequest, Watch, WatchedRequest};
 use crate::engine::render_error::RenderError;
-use crate::engine::sitting::{Developed, Shot, Sitting};
+use crate::engine::render_in_progress::{RenderInProgress, RenderLayers, StudioState};
 use crate::engine::start_error::StartError;
 use crate::finish::{self, Compositor, Lacquers};
 use crate::gate::{self, Verdict};
@@ -22,9 +22,11 @@ use cyclorama_core::wire::{DeviceReceipt, Light, ModelFileReceipt, ModelReceipt,
 use serde_json::json;
 use std::sync::Arc;
 
-/// Attempts with the diffusion model; what the gate refuses that often is made in the base shading alone.
+/// Maximum number of attempts with the diffusion model. An image that the gate refuses that often
+/// is made in the base shading alone.
 const DIFFUSION_ATTEMPTS: u32 = 2;
 
+/// Renders vehicles on one device.
 pub struct Renderer {
     gpu: Gpu,
     meter: Arc<Meter>,
@@ -36,19 +38,20 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// With models of its own.
+    /// Starts a renderer with models of its own.
     pub fn start(config: &LocalConfig) -> Result<Self, StartError> {
-        // What the graphics device lacks is told before gigabytes are read.
+        // The device is opened first, so that anything it lacks is reported before gigabytes are
+        // read.
         let gpu = Gpu::open(&config.adapter)?;
         Self::with(config, gpu, Models::load(config)?)
     }
 
-    /// Beside another one, whose models it shares.
+    /// Starts a renderer beside another one, whose models it shares.
     pub fn beside(config: &LocalConfig, models: Models) -> Result<Self, StartError> {
         Self::with(config, Gpu::open(&config.adapter)?, models)
     }
 
-    /// On a device that is open already.
+    /// Creates a renderer on a device that is open already.
     pub fn with(config: &LocalConfig, gpu: Gpu, models: Models) -> Result<Self, StartError> {
         let library = Library::open(config.sheets.as_deref())?;
         let studio = Studio::new(&gpu)?;
@@ -57,7 +60,8 @@ impl Renderer {
         Ok(Self { gpu, meter, library, studio, compositor, meshes: Meshes::default(), models })
     }
 
-    /// Whether the graphics device is the CPU, which draws no faster for being asked twice at once.
+    /// Returns true if the graphics device is the CPU, which draws no faster when two renderers use
+    /// it at once.
     pub fn draws_on_cpu(&self) -> bool {
         self.gpu.is_cpu
     }
@@ -67,7 +71,7 @@ impl Renderer {
     }
 
     pub fn pipelines(&self) -> Vec<wire::Pipeline> {
-        let pipeline = |facts: &Facts| wire::Pipeline {
+        let pipeline = |facts: &ModelInfo| wire::Pipeline {
             id: facts.folder.id().to_owned(),
             digest: facts.folder.digest().to_owned(),
         };
@@ -89,12 +93,13 @@ impl Renderer {
         self.meter.clone()
     }
 
-    /// Gives up what is kept for later renders.
+    /// Drops everything that is cached for later renders.
     pub fn free(&mut self) {
         self.meshes = Meshes::default();
-        // Buffers of past pictures are freed when the device has noticed that they are no longer used.
+        // Buffers of past images are freed when the device has noticed that they are no longer
+        // used.
         if let Err(error) = self.gpu.wait("freeing memory") {
-            tracing::warn!(error = &error as &dyn std::error::Error, "the device did not free its memory");
+            tracing::warn!(error = &error as &dyn std::error::Error, "the graphics device did not free its memory");
         }
     }
 
@@ -102,168 +107,185 @@ impl Renderer {
         &self.studio
     }
 
-    /// How many orders for this pipeline are worth rendering together: as many as were asked for, unless memory has run out with fewer or
-    /// the model takes fewer.
+    /// Returns how many jobs for this pipeline are worth rendering together: as many as are
+    /// configured, unless memory has run out with fewer or the model takes fewer.
     pub fn batch_max(&self, pipeline: &str) -> usize {
-        let takes = self.models.place(pipeline).and_then(|place| self.models.facts()[place].batch_max);
+        let takes = self.models.index_of(pipeline).and_then(|place| self.models.facts()[place].batch_max);
         self.models.batch_limit().min(takes.unwrap_or(usize::MAX)).max(1)
     }
 
-    pub fn render(&mut self, order: &Order, watch: &mut Watch<'_>) -> Result<Render, RenderError> {
+    /// Renders one job. See [`Renderer::render_batch`].
+    pub fn render(&mut self, order: &RenderRequest, watch: &mut Watch<'_>) -> Result<Render, RenderError> {
         let mut answer = Err(RenderError::Cancelled);
-        let commission = Commission { order, watch: Box::new(watch) };
-        self.render_batch(vec![commission], &mut |_, result| answer = result);
+        let watched = WatchedRequest { order, watch: Box::new(watch) };
+        self.render_batch(vec![watched], &mut |_, result| answer = result);
         answer
     }
 
-    /// Renders orders for one pipeline, that of the first: each alone but for the diffusion, which all go through together. `done` hears of
-    /// each commission once, by its place, as soon as that one has ended.
+    /// Renders jobs for one pipeline, that of the first: each alone except for the diffusion, which
+    /// all go through together. Calls `done` once for each job, with its index, as soon as it has
+    /// ended.
     pub fn render_batch(
         &mut self,
-        commissions: Vec<Commission<'_>>,
+        watched_requests: Vec<WatchedRequest<'_>>,
         done: &mut dyn FnMut(usize, Result<Render, RenderError>),
     ) {
-        let mut sittings: Vec<Sitting<'_>> = commissions.into_iter().enumerate().map(Sitting::new).collect();
-        // Whether the sitting goes on.
-        let mut goes_on = |sitting: &Sitting<'_>, step: Result<Option<Render>, RenderError>| {
-            let ended = step.transpose().map(|result| done(sitting.place, result));
+        let mut renders: Vec<RenderInProgress<'_>> =
+            watched_requests.into_iter().enumerate().map(RenderInProgress::new).collect();
+        // Returns true if the render in progress continues; otherwise reports its result.
+        let mut goes_on = |in_progress: &RenderInProgress<'_>, step: Result<Option<Render>, RenderError>| {
+            let ended = step.transpose().map(|result| done(in_progress.place, result));
             ended.is_none()
         };
-        let pipeline = sittings.first().map(|sitting| sitting.order.pipeline.clone()).unwrap_or_default();
-        let model = self.models.place(&pipeline);
-        sittings.retain(|sitting| match model {
-            Some(_) if sitting.order.pipeline == pipeline => true,
-            _ => goes_on(sitting, Err(RenderError::NoPipeline(sitting.order.pipeline.clone()))),
+        let pipeline = renders.first().map(|in_progress| in_progress.order.pipeline.clone()).unwrap_or_default();
+        let model = self.models.index_of(&pipeline);
+        renders.retain(|in_progress| match model {
+            Some(_) if in_progress.order.pipeline == pipeline => true,
+            _ => goes_on(in_progress, Err(RenderError::NoPipeline(in_progress.order.pipeline.clone()))),
         });
         let Some(model) = model else { return };
         for attempt in 0..=DIFFUSION_ATTEMPTS {
-            if sittings.is_empty() {
+            if renders.is_empty() {
                 break;
             }
             let light = if attempt < DIFFUSION_ATTEMPTS { Light::Diffusion } else { Light::BaseShading };
-            let mut left = sittings.len();
-            sittings.retain_mut(|sitting| {
+            let mut left = renders.len();
+            renders.retain_mut(|in_progress| {
                 left -= 1;
-                // The studio has one picture at a time: only the last may be on its way while the model is at work.
-                let shot = self.shoot(sitting, left == 0 && light == Light::Diffusion);
-                goes_on(sitting, shot.map(|()| None))
+                // The studio has one image at a time, so only the last may remain undeveloped while
+                // the model is at work.
+                let shot = self.shoot(in_progress, left == 0 && light == Light::Diffusion);
+                goes_on(in_progress, shot.map(|()| None))
             });
             if light == Light::Diffusion {
-                self.light(model, &mut sittings, attempt);
-                sittings.retain_mut(|sitting| {
-                    let judged = sitting.judge_light();
-                    goes_on(sitting, judged.map(|()| None))
+                self.light(model, &mut renders, attempt);
+                renders.retain_mut(|in_progress| {
+                    let judged = in_progress.judge_light();
+                    goes_on(in_progress, judged.map(|()| None))
                 });
             }
-            sittings.retain_mut(|sitting| {
-                let finished = self.finish(model, sitting, light);
-                goes_on(sitting, finished)
+            renders.retain_mut(|in_progress| {
+                let finished = self.finish(model, in_progress, light);
+                goes_on(in_progress, finished)
             });
         }
     }
 
-    /// Geometry and G-buffer, whose layers may come `later`. Shot anew for each attempt: to keep the base shading for the rare repetition
-    /// would cost every render 50 MB.
-    fn shoot(&mut self, sitting: &mut Sitting<'_>, later: bool) -> Result<(), RenderError> {
-        sitting.waited();
-        sitting.go_on(Stage::Geometry, 0.0)?;
-        let mesh = self.meshes.get(&self.library, &sitting.order.vehicle)?;
-        sitting.triangles = mesh.triangle_count();
-        sitting.stages.end(Stage::Geometry);
-        sitting.go_on(Stage::Gbuffer, 0.1)?;
-        let exposure = self.studio.expose(mesh, sitting.order.view, Settings::default())?;
-        sitting.stages.end(Stage::Gbuffer);
-        sitting.verdict = Verdict::default();
-        let shot = sitting.shot.insert(Shot { exposure, developed: None });
+    /// Builds the geometry and the G-buffer, whose layers may come `later`. This is repeated for
+    /// each attempt, because keeping the base shading for a rare repetition would cost every render
+    /// 50 MB.
+    fn shoot(&mut self, in_progress: &mut RenderInProgress<'_>, later: bool) -> Result<(), RenderError> {
+        in_progress.waited();
+        in_progress.go_on(Stage::Geometry, 0.0)?;
+        let mesh = self.meshes.get(&self.library, &in_progress.order.vehicle)?;
+        in_progress.triangles = mesh.triangle_count();
+        in_progress.stages.end(Stage::Geometry);
+        in_progress.go_on(Stage::Gbuffer, 0.1)?;
+        let exposure = self.studio.expose(mesh, in_progress.order.view, Settings::default())?;
+        in_progress.stages.end(Stage::Gbuffer);
+        in_progress.verdict = Verdict::default();
+        let shot = in_progress.shot.insert(StudioState { exposure, developed: None });
         if !later {
-            shot.develop(&self.studio, &mut sitting.stages)?;
+            shot.develop(&self.studio, &mut in_progress.stages)?;
         }
         Ok(())
     }
 
-    /// Diffusion for all at once, or in parts where memory runs out.
-    fn light(&mut self, model: usize, sittings: &mut [Sitting<'_>], attempt: u32) {
-        sittings.iter_mut().for_each(Sitting::waited);
-        let mut loaded = self.models.turn();
-        sittings.iter_mut().for_each(|sitting| sitting.stages.end_waiting(Stage::Turn));
+    /// Runs the diffusion for all renders in progress at once, or in parts if memory runs out.
+    fn light(&mut self, model: usize, renders: &mut [RenderInProgress<'_>], attempt: u32) {
+        renders.iter_mut().for_each(RenderInProgress::waited);
+        let mut loaded = self.models.lock();
+        renders.iter_mut().for_each(|in_progress| in_progress.stages.end_waiting(Stage::Turn));
         let Some(model) = loaded.get_mut(model) else {
-            return sittings.iter_mut().for_each(|sitting| sitting.lit = Some(Err(RenderError::NoModels)));
+            return renders.iter_mut().for_each(|in_progress| in_progress.lit = Some(Err(RenderError::NoModels)));
         };
         let studio = &self.studio;
-        let mut together = |part: &mut [Sitting<'_>]| -> Result<(), DiffusionError> {
-            let mut pictures: Vec<Unlit<'_>> = Vec::with_capacity(part.len());
+        let mut together = |part: &mut [RenderInProgress<'_>]| -> Result<(), DiffusionError> {
+            let mut pictures: Vec<BaseShaded<'_>> = Vec::with_capacity(part.len());
             let mut results: Vec<&mut Option<Result<(), RenderError>>> = Vec::with_capacity(part.len());
-            for sitting in part.iter_mut() {
-                sitting.waited();
-                let Sitting { order, watch, shot: Some(shot), lit, stages, .. } = sitting else { continue };
+            for in_progress in part.iter_mut() {
+                in_progress.waited();
+                let RenderInProgress { order, watch, shot: Some(shot), lit, stages, .. } = in_progress else {
+                    continue;
+                };
                 let still_wanted = Box::new(|share: f32| watch(Stage::Diffusion, 0.4 + 0.4 * share));
-                let Shot { exposure, developed } = shot;
+                let StudioState { exposure, developed } = shot;
                 let (exposure, conditioning) = (&*exposure, &exposure.conditioning);
                 let base: Box<Base<'_>> = Box::new(move || {
                     stages.end(Stage::Diffusion);
-                    Ok(&mut Shot::developed(exposure, developed, studio, stages)?.layers)
+                    Ok(&mut StudioState::developed(exposure, developed, studio, stages)?.layers)
                 });
-                let Order { vehicle, view, seed, .. } = order;
-                pictures.push(Unlit { base, conditioning, vehicle, view: *view, seed: *seed, still_wanted });
+                let RenderRequest { vehicle, view, seed, .. } = order;
+                pictures.push(BaseShaded { base, conditioning, vehicle, view: *view, seed: *seed, still_wanted });
                 results.push(lit);
             }
             let batch = pictures.len();
             let lit = model.light(pictures, attempt).inspect_err(|error| {
                 if matches!(error, DiffusionError::OutOfMemory { .. }) && batch > 1 {
                     self.models.lower_batch_limit(batch / 2);
-                    tracing::warn!(batch, "out of memory: batches of half that from now on");
+                    tracing::warn!(batch, "out of memory: batches are halved from now on");
                 }
             })?;
             let batch = lit.iter().filter(|lit| !matches!(lit, Err(DiffusionError::Cancelled))).count();
             results.into_iter().zip(lit).for_each(|(result, lit)| *result = Some(lit.map_err(RenderError::from)));
-            for sitting in part {
-                sitting.batch = batch;
-                sitting.stages.end(Stage::Diffusion);
+            for in_progress in part {
+                in_progress.batch = batch;
+                in_progress.stages.end(Stage::Diffusion);
             }
             Ok(())
         };
-        memory_ladder::in_halves(sittings, &mut together, &mut |sitting, error| {
-            sitting.lit = Some(Err(error.into()));
+        memory_recovery::in_halves(renders, &mut together, &mut |in_progress, error| {
+            in_progress.lit = Some(Err(error.into()));
         });
     }
 
-    /// Paint and the gate for the pictures. `None`: they do not pass, and the vehicle is to be shot again.
-    fn finish(&mut self, model: usize, sitting: &mut Sitting<'_>, light: Light) -> Result<Option<Render>, RenderError> {
-        let Some(Shot { exposure, developed: Some(Developed { mut layers, .. }) }) = sitting.shot.take() else {
+    /// Paints the images and runs the gate on them. Returns `None` if they do not pass and the
+    /// vehicle must be shot again.
+    fn finish(
+        &mut self,
+        model: usize,
+        in_progress: &mut RenderInProgress<'_>,
+        light: Light,
+    ) -> Result<Option<Render>, RenderError> {
+        let Some(StudioState { exposure, developed: Some(RenderLayers { mut layers, .. }) }) = in_progress.shot.take()
+        else {
             return Ok(None);
         };
-        let order = sitting.order;
+        let order = in_progress.order;
         let mut pictures = Vec::new();
-        sitting.waited();
-        if sitting.verdict.passes() {
+        in_progress.waited();
+        if in_progress.verdict.passes() {
             finish::round_as_stored(&mut layers);
-            sitting.go_on(Stage::Compose, 0.8)?;
+            in_progress.go_on(Stage::Compose, 0.8)?;
             let lacquers = Lacquers::over(&layers);
             pictures = self.compositor.compose(&lacquers, &order.colours)?;
-            sitting.stages.end(Stage::Compose);
+            in_progress.stages.end(Stage::Compose);
             for (paint, picture) in order.colours.iter().zip(&pictures) {
-                sitting.verdict.add_picture(*paint, gate::judge_picture(&lacquers, *paint, picture));
+                in_progress.verdict.add_picture(*paint, gate::judge_picture(&lacquers, *paint, picture));
             }
-            sitting.stages.end(Stage::Gate);
+            in_progress.stages.end(Stage::Gate);
         }
-        if sitting.verdict.passes() {
+        if in_progress.verdict.passes() {
             let pictures = order.colours.iter().copied().zip(pictures).collect();
-            let receipt = self.receipt(model, sitting, &exposure.gbuffer_digest, light);
+            let receipt = self.receipt(model, in_progress, &exposure.gbuffer_digest, light);
             return Ok(Some(Render { layers, pictures, receipt }));
         }
-        let findings = sitting.verdict.findings.join("; ");
-        let attempt = sitting.refused.len();
-        tracing::warn!(vehicle = order.vehicle.key(), view = %order.view, attempt, findings, "the gate refuses a render");
+        let findings = in_progress.verdict.findings.join("; ");
+        let attempt = in_progress.refused.len();
+        tracing::warn!(vehicle = order.vehicle.key(), view = %order.view, attempt, findings, "the quality gate refused a render");
         if light == Light::BaseShading {
             return Err(RenderError::Quality(findings));
         }
-        sitting.refused.push(json!({"findings": sitting.verdict.findings, "figures": sitting.verdict.figures}));
+        in_progress
+            .refused
+            .push(json!({"findings": in_progress.verdict.findings, "figures": in_progress.verdict.figures}));
         Ok(None)
     }
 
-    /// What made a picture, what the gate measured of it, and how long each stage took.
-    fn receipt(&self, model: usize, sitting: &Sitting<'_>, gbuffer_digest: &str, light: Light) -> Receipt {
-        let Facts { folder, steps, sampling, .. } = &self.models.facts()[model];
+    /// Returns the receipt of a render: the model and settings that made it, the values that the
+    /// gate measured, and the duration of each stage.
+    fn receipt(&self, model: usize, in_progress: &RenderInProgress<'_>, gbuffer_digest: &str, light: Light) -> Receipt {
+        let ModelInfo { folder, steps, sampling, .. } = &self.models.facts()[model];
         let file = |file: &LockedFile| ModelFileReceipt { path: file.path.clone(), sha256: file.sha256.clone() };
         Receipt {
             model: Some(ModelReceipt {
@@ -274,20 +296,20 @@ impl Renderer {
                 files: folder.files().iter().map(file).collect(),
             }),
             gbuffer_digest: Some(gbuffer_digest.to_owned()),
-            triangles: Some(sitting.triangles as u64),
-            seed: Some(sitting.order.seed),
+            triangles: Some(in_progress.triangles as u64),
+            seed: Some(in_progress.order.seed),
             scheduler: Some(sampling.clone()),
             steps: Some(*steps as u64),
-            batch: Some(sitting.batch as u64),
+            batch: Some(in_progress.batch as u64),
             execution_provider: Some(self.models.provider().onnx_name().to_owned()),
             onnx_runtime: Some(self.models.onnx_runtime().version().to_owned()),
             device: Some(DeviceReceipt { name: self.gpu.name.clone(), backend: self.gpu.backend.clone() }),
             light: Some(light),
             quality: Some(QualityReceipt {
-                figures: sitting.verdict.figures.clone().into(),
-                refused: Some(sitting.refused.clone()),
+                figures: in_progress.verdict.figures.clone().into(),
+                refused: Some(in_progress.refused.clone()),
             }),
-            timings_ms: sitting.stages.timings.clone(),
+            timings_ms: in_progress.stages.timings.clone(),
             ..Receipt::default()
         }
     }

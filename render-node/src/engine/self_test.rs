@@ -1,27 +1,28 @@
-//! The render that a node makes of a vehicle of its own before it says that it is ready: with every model, through the gate. What cannot
-//! pass it would fail each client's render.
+//! The render that a node makes of a vehicle of its own before it reports that it is ready: with
+//! every model, through the gate. A model that cannot pass it would fail every client's render.
 //!
 //! Why: `docs/decisions/nodes-and-protocol.md` (A node's self-test).
 
 use crate::config::LocalConfig;
-use crate::engine::order::Order;
+use crate::engine::order::RenderRequest;
 use crate::engine::renderer::Renderer;
 use crate::engine::start_error::{SelfTestError, StartError};
 use cyclorama_core::traces::Trace;
-use cyclorama_core::wire::{AsSent, Light};
+use cyclorama_core::wire::{Light, Unparsed};
 use cyclorama_core::{BodyClass, Colour, View};
 
-/// A renderer that has passed.
+/// Starts a renderer and returns it once it has passed the self-test.
 pub fn passed(config: &LocalConfig) -> Result<Renderer, StartError> {
     let mut renderer = Renderer::start(config)?;
     run(&mut renderer)?;
     Ok(renderer)
 }
 
-/// Renders with each model. Seconds without a GPU; it also warms everything up that the first client would wait for.
+/// Renders with each model. This takes seconds without a GPU; it also warms up everything that the
+/// first client would otherwise wait for.
 pub fn run(renderer: &mut Renderer) -> Result<(), SelfTestError> {
     for pipeline in renderer.pipelines().into_iter().map(|pipeline| pipeline.id) {
-        let order = Order {
+        let order = RenderRequest {
             vehicle: crate::vehicle::typical::typical(BodyClass::Hatchback),
             view: View::FrontThreeQuarter,
             colours: vec![Colour::Red.into()],
@@ -37,7 +38,7 @@ pub fn run(renderer: &mut Renderer) -> Result<(), SelfTestError> {
             let findings = serde_json::Value::from(refused).to_string();
             return Err(SelfTestError::Light { pipeline, findings });
         }
-        let timings_ms = AsSent::from(&render.receipt).into_document()["timings_ms"].take();
+        let timings_ms = Unparsed::from(&render.receipt).into_document()["timings_ms"].take();
         tracing::info!(pipeline, %timings_ms, "self-test passed");
     }
     Ok(())

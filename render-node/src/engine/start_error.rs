@@ -1,4 +1,4 @@
-//! Why the engine cannot start.
+//! Reasons why the engine cannot start.
 
 use crate::diffusion::model_file::LOCK_FILE;
 use crate::diffusion::{DiffusionError, OnnxRuntimeError};
@@ -9,7 +9,7 @@ use crate::studio::StudioError;
 use crate::vehicle::LibraryError;
 use std::path::PathBuf;
 
-/// Why the node cannot start. Each is one line that says what to do.
+/// Reasons why the node cannot start. Each message is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
@@ -30,7 +30,7 @@ pub enum StartError {
     TooManyModels { folder: PathBuf, found: usize, max: usize },
     #[error("two models in {} are called `{id}`", folder.display())]
     SameId { id: String, folder: PathBuf },
-    /// The control plane was told of others.
+    /// The node joined the control plane with other models.
     #[error("the models in {} are not those the node started with", .0.display())]
     ModelsChanged(PathBuf),
     #[error(transparent)]
@@ -50,7 +50,7 @@ pub enum StartError {
     },
 }
 
-/// Why the node does not take work.
+/// Reasons why the node does not take work.
 #[derive(Debug, thiserror::Error)]
 pub enum SelfTestError {
     #[error("the self-test of model `{pipeline}` failed")]
@@ -59,7 +59,7 @@ pub enum SelfTestError {
         #[source]
         source: RenderError,
     },
-    /// The base shading passes, the model's light does not.
+    /// The base shading passes, but the model's light does not.
     #[error("the light of model `{pipeline}` does not pass the quality gate: {findings}")]
     Light { pipeline: String, findings: String },
 }

@@ -1,12 +1,13 @@
-//! One thread of the engine: takes jobs from the desk and renders them, and does what can be done where memory runs out.
+//! One worker, which is a thread of the engine: takes jobs from the inbox and renders them, and
+//! recovers when memory runs out.
 
 use crate::config::LocalConfig;
-use crate::engine::desk::{Desk, Errand, IDLE, Task, Work};
 use crate::engine::engine_error::EngineError;
-use crate::engine::memory_ladder::{self, Rung};
+use crate::engine::inbox::{IDLE, Inbox, NextWork, Task, Work};
+use crate::engine::memory_recovery::{self, RecoveryStep};
 use crate::engine::memory_watermark::Watermark;
 use crate::engine::models::Models;
-use crate::engine::order::{Commission, Render};
+use crate::engine::order::{Render, WatchedRequest};
 use crate::engine::render_error::RenderError;
 use crate::engine::renderer::Renderer;
 use crate::engine::self_test;
@@ -18,45 +19,49 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Between two attempts to start an unwell engine anew.
+/// Pause between two attempts to restart an unhealthy engine.
 const RECOVERY_PAUSE: Duration = Duration::from_secs(30);
 
-/// Only a new process is the cure.
+/// The GPU device is lost, and only a restart of the process recovers it.
 struct DeviceLost;
 
-/// What one thread works with.
-pub struct Crew {
+/// The state of one worker.
+pub struct Worker {
     config: LocalConfig,
     models: Models,
-    /// `None` when the last start failed.
+    /// `None` if the last start failed.
     renderer: Option<Renderer>,
     watermark: Arc<Watermark>,
-    /// Of the whole engine.
-    well: watch::Sender<bool>,
-    /// When a crew last tried to start the models anew; held while it does.
+    /// True while the engine is healthy. All workers share it, and the engine's handles read it.
+    healthy: watch::Sender<bool>,
+    /// Time at which a worker last tried to restart the models. The lock is held during the
+    /// attempt.
     last_restart: Arc<Mutex<Instant>>,
 }
 
-impl Crew {
+impl Worker {
     pub fn new(
         config: LocalConfig,
         renderer: Renderer,
         watermark: Arc<Watermark>,
-        well: watch::Sender<bool>,
+        healthy: watch::Sender<bool>,
         last_restart: Arc<Mutex<Instant>>,
     ) -> Self {
-        Self { config, models: renderer.models().clone(), renderer: Some(renderer), watermark, well, last_restart }
+        Self { config, models: renderer.models().clone(), renderer: Some(renderer), watermark, healthy, last_restart }
     }
 
+    /// Serves jobs until the inbox is closed.
     #[expect(clippy::disallowed_methods, reason = "runs in a thread of its own")]
-    pub fn run(mut self, desk: &Mutex<Desk>) {
-        // A crew that panicked at the desk has at most lost its own errand.
-        let at_desk = || desk.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn run(mut self, inbox: &Mutex<Inbox>) {
+        // A worker that panicked while it held the inbox has at most lost its own batch.
+        let at_inbox = || inbox.lock().unwrap_or_else(PoisonError::into_inner);
         let mut last_joined = Instant::now();
         loop {
-            // Jobs are for those who can render them. While nobody can, all are told so.
-            if self.renderer.is_none() && *self.well.borrow() {
-                if at_desk().works.is_none() {
+            // A worker without a renderer takes no jobs while the engine is healthy, because
+            // another worker can render them. While the engine is unhealthy, it takes jobs and
+            // answers each with an error.
+            if self.renderer.is_none() && *self.healthy.borrow() {
+                if at_inbox().works.is_none() {
                     return;
                 }
                 if last_joined.elapsed() < RECOVERY_PAUSE {
@@ -77,47 +82,51 @@ impl Crew {
                     _ => 1,
                 }
             };
-            let errand = at_desk().next(batch_max);
-            match errand {
-                Errand::Closed => return,
-                Errand::Nothing => self.recover(),
-                Errand::Batch(batch) => {
+            let next_work = at_inbox().next(batch_max);
+            match next_work {
+                NextWork::Closed => return,
+                NextWork::Nothing => self.recover(),
+                NextWork::Batch(batch) => {
                     if is_crowded.get()
                         && let Some(renderer) = &mut self.renderer
                     {
                         renderer.free();
                     }
                     if self.serve(batch).is_err() {
-                        tracing::error!("the graphics device is lost: the engine stops");
-                        return at_desk().close();
+                        tracing::error!("the graphics device was lost; the engine stops");
+                        return at_inbox().close();
                     }
                 }
             }
         }
     }
 
-    /// Starts an unwell engine anew, when the last attempt is some time ago.
+    /// Restarts an unhealthy engine, if the last attempt is long enough ago.
     fn recover(&mut self) {
-        if *self.well.borrow() {
+        if *self.healthy.borrow() {
             return;
         }
         let last_restart = self.last_restart.clone();
-        // Another crew is at it.
+        // If the lock is taken, another worker is restarting the engine.
         let Ok(mut last) = last_restart.try_lock() else { return };
-        if last.elapsed() >= RECOVERY_PAUSE && !*self.well.borrow() {
+        if last.elapsed() >= RECOVERY_PAUSE && !*self.healthy.borrow() {
             self.start_anew(&mut last);
         }
     }
 
     /// Runs the jobs and answers each as soon as it has ended.
     fn serve(&mut self, mut batch: Vec<Work>) -> Result<(), DeviceLost> {
-        if batch.len() > 1 && *self.well.borrow() {
+        if batch.len() > 1 && *self.healthy.borrow() {
             batch = self.together(batch)?;
         }
         for work in batch {
-            let result = if *self.well.borrow() { self.climb(&work.task) } else { Err(EngineError::Unwell) };
+            let result = if *self.healthy.borrow() {
+                self.render_with_recovery(&work.task)
+            } else {
+                Err(EngineError::Unhealthy)
+            };
             let lost = matches!(&result, Err(error) if error.is_device_lost());
-            // Whoever asked may be gone; then nobody needs the picture.
+            // If the receiver is gone, nobody needs the image.
             let _ = work.answer.send(result);
             if lost {
                 return Err(DeviceLost);
@@ -126,8 +135,9 @@ impl Crew {
         Ok(())
     }
 
-    /// Runs several jobs at once. Returns those to be tried alone: the ones that memory ran out for, as together they may be too much where
-    /// each alone is not, and after a panic all that had not ended, as only one of them is to blame.
+    /// Runs several jobs at once. Returns the jobs to try alone: those that ran out of memory,
+    /// because together they may need too much where each alone does not, and after a panic all
+    /// that had not ended, because only one of them is to blame.
     fn together(&mut self, batch: Vec<Work>) -> Result<Vec<Work>, DeviceLost> {
         let (tasks, mut answers): (Vec<_>, Vec<_>) =
             batch.into_iter().map(|work| (work.task, Some(work.answer))).unzip();
@@ -142,7 +152,7 @@ impl Crew {
             }
         });
         if let Err(error) = ended {
-            tracing::warn!(error = &error as &dyn std::error::Error, jobs = tasks.len(), "a batch has broken off");
+            tracing::warn!(error = &error as &dyn std::error::Error, jobs = tasks.len(), "a batch broke off");
         }
         if lost {
             return Err(DeviceLost);
@@ -151,54 +161,59 @@ impl Crew {
         Ok(left.collect())
     }
 
-    /// A single job, with all that can be done about its memory.
-    fn climb(&mut self, task: &Task) -> Result<Render, EngineError> {
-        let attempt = |crew: &mut Self| {
+    /// Runs a single job, with every recovery step if necessary. If none helps, marks the engine as
+    /// unhealthy.
+    fn render_with_recovery(&mut self, task: &Task) -> Result<Render, EngineError> {
+        let attempt = |worker: &mut Self| {
             let mut answer = Err(EngineError::Stopped);
-            crew.render(std::slice::from_ref(task), &mut |_, result| answer = result)?;
+            worker.render(std::slice::from_ref(task), &mut |_, result| answer = result)?;
             answer
         };
-        let result = memory_ladder::climb(self, attempt, EngineError::is_out_of_memory, Crew::take);
-        if matches!(&result, Err(error) if error.is_out_of_memory()) && self.well.send_replace(false) {
-            tracing::error!("out of memory, even after a new start: the engine takes no work until a self-test passes");
+        let result = memory_recovery::retry_with_recovery(self, attempt, EngineError::is_out_of_memory, Worker::take);
+        if matches!(&result, Err(error) if error.is_out_of_memory()) && self.healthy.send_replace(false) {
+            tracing::error!("out of memory even after a restart: jobs are refused until a self-test passes");
         }
         result
     }
 
-    /// `done` hears of each task by its place; of those that have not ended when this fails, nothing.
+    /// Renders jobs together. Calls `done` with the index and the result of each job that ends. If
+    /// this returns an error, `done` was not called for the jobs that had not ended.
     fn render(
         &mut self,
         tasks: &[Task],
         done: &mut dyn FnMut(usize, Result<Render, EngineError>),
     ) -> Result<(), EngineError> {
-        let renderer = self.renderer.as_mut().ok_or(EngineError::Unwell)?;
-        let commissions = tasks.iter().map(|task| Commission { order: &task.order, watch: Box::new(&task.watch) });
-        let commissions = commissions.collect();
+        let renderer = self.renderer.as_mut().ok_or(EngineError::Unhealthy)?;
+        let watched_requests =
+            tasks.iter().map(|task| WatchedRequest { order: &task.order, watch: Box::new(&task.watch) });
+        let watched_requests = watched_requests.collect();
         let mut done =
             |place: usize, result: Result<Render, RenderError>| done(place, result.map_err(EngineError::from));
-        // A panic leaves no half-changed state behind that the next picture would read: every render writes its
-        // targets anew, and the device reports its own troubles as errors.
-        catch_unwind(AssertUnwindSafe(|| renderer.render_batch(commissions, &mut done))).map_err(|panic| {
+        // A panic leaves no half-changed state behind that the next image would read: every render
+        // writes all its targets, and the device reports its own failures as errors.
+        catch_unwind(AssertUnwindSafe(|| renderer.render_batch(watched_requests, &mut done))).map_err(|panic| {
             let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
             EngineError::Panicked(text.unwrap_or_else(|| "without words".to_owned()))
         })
     }
 
-    fn take(&mut self, rung: Rung) {
-        tracing::warn!(?rung, "out of memory");
-        match (rung, &mut self.renderer) {
-            (Rung::Free, Some(renderer)) => renderer.free(),
-            (Rung::Free, None) => {}
-            (Rung::Restart, _) => {
+    /// Carries out a recovery step.
+    fn take(&mut self, step: RecoveryStep) {
+        tracing::warn!(?step, "out of memory");
+        match (step, &mut self.renderer) {
+            (RecoveryStep::Free, Some(renderer)) => renderer.free(),
+            (RecoveryStep::Free, None) => {}
+            (RecoveryStep::Restart, _) => {
                 let last_restart = self.last_restart.clone();
                 self.start_anew(&mut last_restart.lock().unwrap_or_else(PoisonError::into_inner));
             }
         }
     }
 
-    /// Loads the models anew, for all crews, and a renderer for this one; the engine is well if it passes the
-    /// self-test. The old ones go first: both would not fit.
+    /// Loads the models again, for all workers, and a renderer for this one. Marks the engine as
+    /// healthy if the renderer passes the self-test. The old renderer and models are dropped first,
+    /// because both would not fit.
     fn start_anew(&mut self, last: &mut Instant) {
         *last = Instant::now();
         drop(self.renderer.take());
@@ -208,16 +223,17 @@ impl Crew {
             Ok(renderer)
         });
         if self.keep(started) {
-            self.well.send_replace(true);
+            self.healthy.send_replace(true);
         }
     }
 
-    /// Whether there is a renderer.
+    /// Keeps a renderer that has started, or logs the error. Returns true if there is a renderer
+    /// afterwards.
     fn keep(&mut self, started: Result<Renderer, StartError>) -> bool {
         match started {
             Ok(renderer) => self.renderer = Some(renderer),
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "the engine cannot be started anew");
+                tracing::error!(error = &error as &dyn std::error::Error, "the engine could not be restarted");
             }
         }
         self.renderer.is_some()

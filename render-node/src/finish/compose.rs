@@ -1,4 +1,5 @@
-//! Composes a paint from light layers, on the device or on the CPU; both give the same picture within one 8-bit level.
+//! Composes a paint from light layers, on the device or on the CPU; both give the same image within
+//! one 8-bit level.
 
 use super::paint::{PaintOptics, is_matt, luminance, paint};
 use super::soft::Lacquers;
@@ -6,7 +7,7 @@ use crate::gpu::{Gpu, GpuError, read_buffer};
 use crate::studio::Layers;
 use bytemuck::{Pod, Zeroable};
 use cyclorama_core::Paint;
-use cyclorama_core::encoding::{Picture, PictureError};
+use cyclorama_core::encoding::{PictureError, Pixmap};
 use rayon::prelude::*;
 use std::mem::size_of;
 use std::ops::Range;
@@ -22,10 +23,10 @@ pub enum ComposeError {
     Size { plane: &'static str, found: usize, expected: usize },
 }
 
-/// Pixels that a workgroup of the shader takes.
+/// Number of pixels that a workgroup of the shader takes.
 const GROUP: u32 = 64;
 
-/// Pixels that a core writes at once.
+/// Number of pixels that a core writes at once.
 const BAND_PX: usize = 1 << 12;
 
 const WGSL: &str =
@@ -43,6 +44,7 @@ struct Pixel {
     shadow: f32,
 }
 
+/// Composes paints from light layers on a device.
 #[derive(Debug)]
 pub struct Compositor {
     gpu: Gpu,
@@ -68,8 +70,9 @@ impl Compositor {
         Ok(Compositor { gpu: gpu.clone(), pipeline })
     }
 
-    /// One picture per paint, in the order given. The layers are uploaded once, and once more for all matt paints.
-    pub fn compose(&self, lacquers: &Lacquers<'_>, paints: &[Paint]) -> Result<Vec<Picture>, ComposeError> {
+    /// Returns one image per paint, in the order given. The layers are uploaded once, and once more
+    /// for all matt paints.
+    pub fn compose(&self, lacquers: &Lacquers<'_>, paints: &[Paint]) -> Result<Vec<Pixmap>, ComposeError> {
         let layers = lacquers.layers();
         let pixels = pixels_of(layers)?;
         let pictures: Vec<Vec<u8>> = self.gpu.guarded("composing a picture", || {
@@ -96,11 +99,12 @@ impl Compositor {
                 .collect()
         })?;
         let side = layers.side_px;
-        let picture = |rgba| Ok(Picture::from_rgba(side, side, rgba)?.with_scale(layers.scale_um_per_px));
+        let picture = |rgba| Ok(Pixmap::from_rgba(side, side, rgba)?.with_scale(layers.scale_um_per_px));
         pictures.into_iter().map(picture).collect()
     }
 
-    /// The layers pixel by pixel, written by every core to where the device reads them.
+    /// Uploads the layers pixel by pixel, written by every core to the memory that the device
+    /// reads.
     fn upload(&self, layers: &Layers, pixels: usize) -> Result<wgpu::Buffer, GpuError> {
         let buffer = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("layers"),
@@ -155,29 +159,32 @@ impl Compositor {
     }
 }
 
-/// The CPU twin of `compose.wgsl`.
-pub fn compose_on_cpu(lacquers: &Lacquers<'_>, wanted: impl Into<Paint>) -> Result<Picture, ComposeError> {
+/// Composes one paint on the CPU: the twin of `compose.wgsl`.
+pub fn compose_on_cpu(lacquers: &Lacquers<'_>, wanted: impl Into<Paint>) -> Result<Pixmap, ComposeError> {
     let pixels = pixels_of(lacquers.layers())?;
     let wanted = wanted.into();
     let layers = lacquers.of(wanted);
     let paint = paint(wanted);
     let mut rgba = vec![0; pixels * 4];
     rgba.par_chunks_exact_mut(4).enumerate().for_each(|(i, out)| out.copy_from_slice(&composed_at(layers, i, &paint)));
-    Ok(Picture::from_rgba(layers.side_px, layers.side_px, rgba)?.with_scale(layers.scale_um_per_px))
+    Ok(Pixmap::from_rgba(layers.side_px, layers.side_px, rgba)?.with_scale(layers.scale_um_per_px))
 }
 
-/// One pixel of that picture, of layers as the paint shows them (`Lacquers::of`).
+/// Returns one pixel of that image, straight-alpha sRGB. `layers` are those of the paint
+/// (`Lacquers::of`).
 pub fn composed_at(layers: &Layers, i: usize, paint: &PaintOptics) -> [u8; 4] {
     composed(&pixel_at(layers, i), paint)
 }
 
-/// Alpha of a pixel of which the vehicle covers a share, and the shadow on the ground darkens the rest.
+/// Returns the alpha of a pixel: the vehicle covers `coverage` of it, and the shadow on the ground
+/// darkens the rest.
 pub fn alpha_of(coverage: f32, shadow: f32) -> f32 {
     let coverage = coverage.clamp(0.0, 1.0);
     coverage + (1.0 - coverage) * shadow.clamp(0.0, 1.0)
 }
 
-/// A paint's swatch as pictures show it, sRGB: in white light that exposure brings to 1, under so much mirrored light (linear).
+/// Returns a paint's swatch as images show it, sRGB: in white light that exposure brings to 1, with
+/// `mirrored` as mirrored light (linear).
 pub fn swatch_in_light(paint: &PaintOptics, mirrored: f32) -> [u8; 3] {
     let light = [1.0 / EXPOSURE; 3];
     let swatch = Pixel { rest: [0.0; 3], coverage: 1.0, diffuse: light, paint: 1.0, gloss: [mirrored; 3], shadow: 0.0 };
@@ -194,7 +201,7 @@ fn toned(x: f32) -> f32 {
     x.min(KNEE) + (1.0 - KNEE) * (1.0 - (-over).exp())
 }
 
-/// IEC 61966-2-1, of 0 to 1.
+/// Converts linear light, 0 to 1, to sRGB (IEC 61966-2-1).
 pub fn srgb_from_linear(x: f32) -> f32 {
     if x <= 0.0031308 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
 }
@@ -220,7 +227,7 @@ fn byte(x: f32) -> u8 {
     (x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
 }
 
-/// How many there are, in every plane.
+/// Returns the number of pixels, or an error unless every plane has that many.
 fn pixels_of(layers: &Layers) -> Result<usize, ComposeError> {
     let expected = layers.side_px as usize * layers.side_px as usize;
     let sizes = [
@@ -302,7 +309,7 @@ mod tests {
         }
     }
 
-    /// Layers with every mix of light, coverage and shadow that a picture can hold.
+    /// Layers with every mix of light, coverage and shadow that an image can hold.
     fn samples() -> Layers {
         let side_px = 64;
         let size = (side_px * side_px) as usize;
@@ -361,8 +368,8 @@ mod tests {
             scale_um_per_px: Some(4_900),
         };
         let picture = compose_on_cpu(&Lacquers::over(&layers), Colour::Red).expect("whole layers");
-        // 0.25 linear, exposed by 1.4, is 160 in sRGB; half covered it is the same colour at half alpha: no dark or
-        // light rim.
+        // 0.25 linear, exposed by 1.4, is 160 in sRGB. A half-covered pixel has the same colour at
+        // half alpha: no dark or light rim.
         assert_eq!(picture.rgba(), [160, 160, 160, 255, 0, 0, 0, 128, 160, 160, 160, 128, 0, 0, 0, 0]);
         assert_eq!(picture.scale_um_per_px(), Some(4_900));
         let without = compose_on_cpu(&Lacquers::over(&layers), Paint { shadow: false, ..Colour::Red.into() })

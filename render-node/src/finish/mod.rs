@@ -1,4 +1,5 @@
-//! From light layers to the finished picture: paints, composition, tone, sRGB; and the layers' stored form.
+//! From light layers to the finished image: paints, composition, tone, sRGB; and the layers' stored
+//! form.
 
 pub(crate) mod compose;
 pub mod paint;

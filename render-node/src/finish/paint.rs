@@ -1,4 +1,5 @@
-//! What a paint looks like under light, as opposed to its swatch in a menu: the fifteen presets, and any colour with a finish.
+//! The look of a paint under light, as opposed to its swatch in a menu: the fifteen presets, and
+//! any colour with a finish.
 
 use bytemuck::{Pod, Zeroable};
 use cyclorama_core::{Colour, Finish, Paint, PaintColour};
@@ -7,29 +8,33 @@ use cyclorama_core::{Colour, Finish, Paint, PaintColour};
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct PaintOptics {
-    /// Matt albedo of the base coat.
+    /// Diffuse albedo of the base coat.
     pub albedo: [f32; 3],
     /// Strength of the clear coat's mirror image; 1 is plain lacquer.
     pub gloss: f32,
-    /// Colour of the light that flakes throw back near a highlight.
+    /// Colour of the light that flakes reflect near a highlight.
     pub flake_tint: [f32; 3],
-    /// 0 for a solid paint to 1 for coarse metallic: how much brighter the base is towards the light, darker away from it.
+    /// 0 for a solid paint to 1 for coarse metallic: how much brighter the base is towards the
+    /// light, and darker away from it.
     pub flake: f32,
-    /// 1 where the vehicle's shadow on the ground is part of the picture, else 0.
+    /// 1 if the vehicle's shadow on the ground is part of the image, otherwise 0.
     pub shadow: f32,
-    /// The size of the shader's uniform is a multiple of 16 bytes.
+    /// Padding: the size of the shader's uniform is a multiple of 16 bytes.
     pub unused: [f32; 3],
 }
 
-/// No lacquer is quite black or gives all light back: between these albedos black keeps its form and white does not clip.
-/// All presets lie between them, so that a colour that equals a preset looks like it.
+/// Range of albedo. No lacquer is quite black or reflects all light: between these albedos black
+/// keeps its form and white does not clip. All presets lie between them, so that a colour that
+/// equals a preset looks like it.
 const ALBEDO: std::ops::RangeInclusive<f32> = 0.0037..=0.92;
-/// Share of the light that a rough surface scatters before it reaches the pigment. It keeps the form of matt black.
+/// Ratio of the light that a rough surface scatters before it reaches the pigment. It keeps the
+/// form of matt black.
 const MATT_VEIL: f32 = 0.015;
-/// Strength of the soft image in a rough lacquer, which loses light at grazing angles that smooth lacquer mirrors.
+/// Strength of the soft image in a rough lacquer, which loses light at grazing angles that smooth
+/// lacquer mirrors.
 const MATT_GLOSS: f32 = 0.55;
 
-/// How the pigment of a preset is bound.
+/// Returns the finish of a preset: how its pigment is bound.
 pub const fn kind(colour: Colour) -> Finish {
     match colour {
         Colour::Black | Colour::Red | Colour::Orange | Colour::Yellow | Colour::Beige => Finish::Solid,
@@ -40,12 +45,12 @@ pub const fn kind(colour: Colour) -> Finish {
     }
 }
 
-/// Whether the lacquer is so rough that what it mirrors is blurred (`soft::Lacquers`).
+/// Returns true if the lacquer is so rough that its mirror image is blurred (`soft::Lacquers`).
 pub fn is_matt(paint: Paint) -> bool {
     matches!(paint.colour, PaintColour::Custom { finish: Finish::Matt, .. })
 }
 
-/// How a paint answers to light.
+/// Returns the optics of a paint.
 pub fn paint(paint: impl Into<Paint>) -> PaintOptics {
     let paint = paint.into();
     let (albedo, finish) = match paint.colour {
@@ -66,8 +71,9 @@ pub fn paint(paint: impl Into<Paint>) -> PaintOptics {
     PaintOptics { albedo, gloss, flake_tint, flake, shadow: f32::from(u8::from(paint.shadow)), unused: [0.0; 3] }
 }
 
-/// The optics of a paint whose albedo is the hex itself, without the bounds of lacquer: the gate holds pictures to it. Matt keeps its veil,
-/// without which a matt black would be held to a black that no rough surface has.
+/// Returns the optics of a paint whose albedo is the hex itself, without the bounds of lacquer: the
+/// gate compares images with it. Matt keeps its veil, because otherwise a matt black would be
+/// compared with a black that no rough surface has.
 pub fn swatch(wanted: Paint) -> PaintOptics {
     let hex = wanted.srgb().map(linear_from_srgb);
     let albedo = if is_matt(wanted) { towards_white(hex, MATT_VEIL) } else { hex };
@@ -78,17 +84,17 @@ fn towards_white(colour: [f32; 3], share: f32) -> [f32; 3] {
     colour.map(|c| c + (1.0 - c) * share)
 }
 
-/// Of linear light with the primaries of sRGB (ITU-R BT.709).
+/// Returns the luminance of linear light with the primaries of sRGB (ITU-R BT.709).
 pub fn luminance(light: [f32; 3]) -> f32 {
     light[0] * 0.2126 + light[1] * 0.7152 + light[2] * 0.0722
 }
 
-/// IEC 61966-2-1.
+/// Converts an sRGB byte to linear light, 0 to 1 (IEC 61966-2-1).
 pub fn linear_from_srgb(byte: u8) -> f32 {
     linear(f32::from(byte) / 255.0)
 }
 
-/// The same, of 0 to 1.
+/// Same as [`linear_from_srgb`], for a value from 0 to 1.
 pub fn linear(s: f32) -> f32 {
     if s <= 0.04045 { s / 12.92 } else { ((s + 0.055) / 1.055).powf(2.4) }
 }

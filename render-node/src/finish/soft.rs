@@ -1,7 +1,9 @@
-//! What a rough lacquer makes of the light that a smooth one mirrors: no sharp image, but a soft and broad one.
+//! The soft reflection of a rough lacquer: where a smooth lacquer mirrors a sharp image, a rough
+//! one mirrors a soft and broad one.
 //!
-//! The layers know where the mirror image is and not how it would spread, so it is spread over the picture: blurred among pixels of
-//! paint alone, so that neither glass nor ground takes or gives light.
+//! The layers know where the mirror image is but not how it would spread, so it is spread over the
+//! image: blurred among pixels of paint alone, so that neither glass nor ground takes or gives
+//! light.
 
 use super::paint::is_matt;
 use crate::studio::Layers;
@@ -9,12 +11,14 @@ use cyclorama_core::Paint;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
-/// Reach of each blur as a share of the picture's side. A vehicle is nine tenths of it long, so this is about a hand's breadth.
+/// Reach of each blur as a ratio of the image's side. A vehicle is nine tenths of the side long, so
+/// this is about a hand's breadth.
 const REACH: f32 = 0.016;
-/// Three boxes in a row are nearly a bell.
+/// Number of box blurs in a row. Three are nearly a Gaussian.
 const BLURS: usize = 3;
 
-/// Layers as paints show them. The soft mirror image is made when a matt paint asks for it first, and kept.
+/// Layers as paints show them. The soft mirror image is made when a matt paint first needs it, and
+/// kept.
 #[derive(Debug)]
 pub struct Lacquers<'a> {
     sharp: &'a Layers,
@@ -22,17 +26,17 @@ pub struct Lacquers<'a> {
 }
 
 impl<'a> Lacquers<'a> {
-    /// Over layers whose planes are of the size that they tell, wherever a matt paint is asked for.
+    /// Wraps layers. Their planes must have the size that `side_px` says if a matt paint is used.
     pub fn over(layers: &'a Layers) -> Self {
         Lacquers { sharp: layers, soft: OnceLock::new() }
     }
 
-    /// The layers as they are.
+    /// Returns the layers as they are.
     pub fn layers(&self) -> &'a Layers {
         self.sharp
     }
 
-    /// The layers under the lacquer of a paint.
+    /// Returns the layers under the lacquer of a paint.
     pub(crate) fn of(&self, paint: Paint) -> &Layers {
         if is_matt(paint) { self.soft.get_or_init(|| softened(self.sharp)) } else { self.sharp }
     }
@@ -43,7 +47,8 @@ fn softened(layers: &Layers) -> Layers {
     let reach = ((side as f32 * REACH) as usize).max(1);
     let mut light: Vec<[f32; 4]> =
         layers.gloss.iter().zip(&layers.paint).map(|([r, g, b], paint)| [*r, *g, *b, *paint]).collect();
-    // Twice a blur along the rows and a swap of rows and columns, so that the picture lies as before.
+    // A blur along the rows followed by a swap of rows and columns, an even number of times, so
+    // that the image is oriented as before.
     for _ in 0..2 * BLURS {
         light = turned(&blurred_rows(&light, side, reach), side);
     }
@@ -54,12 +59,13 @@ fn softened(layers: &Layers) -> Layers {
     Layers { gloss: light.par_iter().zip(&layers.paint).map(mean).collect(), ..layers.clone() }
 }
 
-/// Each pixel as the mean of those that are at most `reach` from it in its row; beyond the picture is nothing.
+/// Returns each pixel as the mean of the pixels that are at most `reach` from it in its row. Pixels
+/// beyond the image count as zero.
 fn blurred_rows(pixels: &[[f32; 4]], side: usize, reach: usize) -> Vec<[f32; 4]> {
     let width = (2 * reach + 1) as f64;
     let mut out = vec![[0.0; 4]; pixels.len()];
     out.par_chunks_mut(side).zip(pixels.par_chunks(side)).for_each(|(out, row)| {
-        // Sums in f64: what leaves the window has to leave nothing behind.
+        // Sums in f64, so that a value that leaves the window leaves no rounding error behind.
         let mut sum = [0.0_f64; 4];
         let mut add = |pixel: &[f32; 4], sign: f64| {
             sum.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += sign * f64::from(*value));
@@ -77,7 +83,7 @@ fn blurred_rows(pixels: &[[f32; 4]], side: usize, reach: usize) -> Vec<[f32; 4]>
     out
 }
 
-/// Rows become columns.
+/// Exchanges rows and columns.
 fn turned(pixels: &[[f32; 4]], side: usize) -> Vec<[f32; 4]> {
     let mut out = vec![[0.0; 4]; pixels.len()];
     out.par_chunks_mut(side.max(1)).enumerate().for_each(|(x, column)| {
@@ -90,7 +96,7 @@ fn turned(pixels: &[[f32; 4]], side: usize) -> Vec<[f32; 4]> {
 mod tests {
     use super::*;
 
-    /// Paint on the left half; one bright column in it.
+    /// Layers with paint in the left half, and one bright column in it.
     fn layers() -> Layers {
         let count = 128 * 128;
         let paint: Vec<f32> = (0..count).map(|i| if i % 128 < 64 { 1.0 } else { 0.0 }).collect();
@@ -114,7 +120,7 @@ mod tests {
         let middle = &soft.gloss[64 * 128..][..128];
         assert!(middle[32][0] < 0.75 && middle[32][0] > middle[28][0] && middle[28][0] > 0.1, "{middle:?}");
         assert!(middle[64..].iter().all(|light| *light == [0.0; 3]));
-        // Up to the upper edge of the picture as bright as in its middle, and of the same tint.
+        // Up to the upper edge of the image as bright as in its middle, and of the same tint.
         assert!((soft.gloss[32][0] - middle[32][0]).abs() < 1e-3 && (middle[32][0] / middle[32][2] - 3.0).abs() < 1e-3);
     }
 }

@@ -1,7 +1,8 @@
-//! Layers as stored bytes: magic, version, side, then one zstd frame of 16-bit planes.
+//! Layers as stored bytes: magic, version, side, then one zstd frame of 16-bit values per plane.
 //!
-//! Light planes are encoded `sqrt(x / 4)` in 16 bits (x up to 4, steps finer than an 8-bit picture can show), shares
-//! linearly. Each plane is stored as differences along its rows, high and low bytes apart, which zstd packs well.
+//! Light planes are encoded `sqrt(x / 4)` in 16 bits (x up to 4, steps finer than an 8-bit image
+//! can show), ratios linearly. Each plane is stored as differences along its rows, high and low
+//! bytes apart, which zstd packs well.
 
 use crate::studio::Layers;
 use rayon::prelude::*;
@@ -9,14 +10,16 @@ use rayon::prelude::*;
 const MAGIC: &[u8; 4] = b"CYCL";
 const VERSION: u32 = 1;
 const HEADER: usize = 12;
-/// Larger than any picture of this service; guards the allocation against a broken header.
+/// Maximum side in pixels: larger than any image of this service. Guards the allocation against a
+/// broken header.
 const SIDE_MAX: u32 = 4096;
 const PLANES: usize = 12;
-/// Level 1: 0.1 s for a picture matters more than the last tenth of size.
+/// zstd level 1: 0.1 s per image matters more than the last tenth of size.
 const LEVEL: i32 = 1;
 const LIGHT_MAX: f32 = 4.0;
-/// The last block ends with a frame that decoders of zstd skip (RFC 8878, section 3.1.2): this number, the length of what follows, and
-/// `scale_um_per_px`. Older nodes read such layers as if it were not there, and layers that they wrote lack it.
+/// The last block ends with a frame that decoders of zstd skip (RFC 8878, section 3.1.2): its magic
+/// number, the length of its content, and `scale_um_per_px`. Older nodes read such layers as if the
+/// frame were not there, and layers that they wrote lack it.
 const SCALE_FRAME: [u8; 8] = [0x5c, 0x2a, 0x4d, 0x18, 4, 0, 0, 0];
 
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +38,9 @@ pub enum StoreError {
     Compression(#[source] std::io::Error),
 }
 
-/// Rounds every value to what storing keeps. A picture composed from the result is, to the byte, the one that a paint job
-/// composes later from the stored layers: alpha cannot depend on which colour was asked for first.
+/// Rounds every value to what storing keeps. An image composed from the result equals, to the byte,
+/// the one that a paint job composes later from the stored layers: alpha cannot depend on which
+/// colour was requested first.
 pub fn round_as_stored(layers: &mut Layers) {
     for light in [&mut layers.diffuse, &mut layers.gloss, &mut layers.rest] {
         let values = light.as_flattened_mut();
@@ -47,6 +51,8 @@ pub fn round_as_stored(layers: &mut Layers) {
     }
 }
 
+/// Packs layers. Returns an error if the planes do not have the size that `side_px` says, or if
+/// compression fails.
 pub fn write_layers(layers: &Layers) -> Result<Vec<u8>, StoreError> {
     let size = layers.side_px as usize * layers.side_px as usize;
     let lights = [&layers.diffuse, &layers.gloss, &layers.rest];
@@ -82,6 +88,7 @@ pub fn write_layers(layers: &Layers) -> Result<Vec<u8>, StoreError> {
     Ok(out)
 }
 
+/// Reads packed layers. Returns an error if the bytes are not such layers, or are damaged.
 pub fn read_layers(bytes: &[u8]) -> Result<Layers, StoreError> {
     if bytes.get(..4) != Some(MAGIC.as_slice()) {
         return Err(StoreError::NotLayers);
@@ -165,14 +172,14 @@ fn share_from_u16(stored: u16) -> f32 {
     f32::from(stored) / 65535.0
 }
 
-/// High bytes of all differences, then low bytes.
+/// Returns the high bytes of all differences, then the low bytes.
 fn differences(values: &[u16], side: usize) -> Vec<u8> {
     let mut out = vec![0; values.len() * 2];
     let (high, low) = out.split_at_mut(values.len());
     for (row, line) in values.chunks_exact(side).enumerate() {
         let mut before = 0u16;
         for (column, value) in line.iter().enumerate() {
-            // Zig-zag: small steps of either sign get a zero high byte.
+            // Zig-zag coding: small steps of either sign get a zero high byte.
             let step = value.wrapping_sub(before) as i16;
             let coded = ((step << 1) ^ (step >> 15)) as u16;
             let [h, l] = coded.to_be_bytes();

@@ -1,4 +1,6 @@
-//! Whether a model's light layers can be right: numbers, flat paint without mottling, edges as sharp as geometry has them.
+//! Checks a model's layers: values in range, little more mottling on flat paint, edges at least 0.6
+//! times as strong, and little more outline standing out, each of the last three against the base
+//! shading.
 
 use super::grey_light::grey_light;
 use super::{Bound, Verdict, outline};
@@ -7,32 +9,42 @@ use crate::studio::conditioning::{Channel, Conditioning};
 use crate::studio::layers::mean_of_blocks;
 use rayon::prelude::*;
 
-/// Light is stored up to 4; the mirror image of a lamp reaches some tens before that. Beyond is no light of this studio.
+/// Maximum linear light (1.0 = diffuse white) in the layers. The mirror image of a lamp reaches
+/// some tens; it is stored cut off at 4. A value above this maximum is a defect.
 const LIGHT_MAX: f32 = 1000.0;
-/// What goes up and down on flat paint, beyond what does so in the base shading, in levels of 255. The shipped model's lies below 0.45, a
-/// checkpoint's with random weights at 0.8 where it changes as little as a model can, and between 1 and 2 elsewhere.
+/// Maximum mottling on flat paint beyond that of the base shading (the square root of the
+/// difference of the squares), in levels of 255 of the square root of light. The shipped model's
+/// lies below 0.45. That of a checkpoint with random weights lies at 0.8 where it changes as little
+/// as a model can, and between 1 and 2 elsewhere.
 const MOTTLING_MAX: f32 = 0.9;
-/// Contrast across the G-buffer's edges, of what the base shading has there. Ground truth's lies between 0.65 (a
-/// quad, whose parts shade each other) and 1.15.
+/// Minimum contrast across the G-buffer's edges, as a ratio of that of the base shading. The path
+/// tracer's lies between 0.65 (a quad, whose parts shade each other) and 1.14.
 const SHARPNESS_MIN: f32 = 0.6;
-/// Share of the outline whose light stands out, beyond the share of the base shading.
+/// Maximum by which the ratio of the outline's pixels whose light stands out may exceed the ratio
+/// in the base shading.
 const OUTLINE_MAX: f32 = 0.1;
-/// Contrast that no eye sees, in sRGB from 0 to 1: less than one 8-bit level.
+/// Contrast that no eye sees, in the square root of light, 0 to 1: less than one 8-bit level. The
+/// base shading's contrast counts as at least this much where it divides.
 const CONTRAST_FLOOR: f32 = 0.003;
-/// Fewer pixels of flat paint say nothing: a motorcycle has hardly any.
+/// Minimum number of pixels of flat paint for the mottling check. Fewer prove nothing: a motorcycle
+/// has hardly any.
 const FLAT_PX_MIN: usize = 500;
-/// How far a flat pixel lies from everything that is not paint, in conditioning pixels.
+/// Distance of a flat pixel from every pixel that is not flat paint, in conditioning pixels, along
+/// rows and along columns.
 const FLAT_MARGIN_PX: usize = 6;
-/// How much the normal turns from a pixel to the next, at most, where paint counts as flat.
+/// Maximum sum of the changes of the normal's components to the pixels right and below, where paint
+/// counts as flat.
 const FLAT_TURN_MAX: f32 = 0.02;
-/// Side of the mean that mottling is what remains beside, and of the square whose directions are told apart, in conditioning pixels.
+/// Side of the square over which the local mean and the structure tensor are averaged, in
+/// conditioning pixels.
 /// Why: `docs/decisions/quality-gate.md` (What counts as mottling).
 const MOTTLING_WINDOW_PX: usize = 31;
-/// A step of the normal or of a part's mask that counts as an edge.
+/// A step of the normal, or of a part's mask, that counts as an edge.
 const EDGE_STEP_MIN: f32 = 0.5;
 
-/// What geometry and base shading know of a picture, at the size of the conditioning. Taken before a model changes the layers.
-pub struct Reference {
+/// Geometry and base shading of an image, at the size of the conditioning, against which a model's
+/// layers are judged. It must be taken before a model changes the layers.
+pub struct LightReference {
     side: usize,
     picture: Vec<f32>,
     flat: Vec<bool>,
@@ -40,15 +52,22 @@ pub struct Reference {
     outline: f32,
 }
 
-impl Reference {
-    /// The side of `conditioning` divides that of the layers.
-    pub fn of(base: &Layers, conditioning: &Conditioning) -> Reference {
+impl LightReference {
+    /// Takes the reference from layers in their base shading and from the conditioning, whose side
+    /// must divide that of the layers.
+    pub fn of(base: &Layers, conditioning: &Conditioning) -> LightReference {
         let side = conditioning.side_px as usize;
         let (flat, edges) = (flat_paint(conditioning), edges(conditioning));
-        Reference { side, picture: grey_picture(base, side), flat, edges, outline: outline::share_standing_out(base) }
+        LightReference {
+            side,
+            picture: grey_picture(base, side),
+            flat,
+            edges,
+            outline: outline::share_standing_out(base),
+        }
     }
 
-    /// Holds `lit`, what the model made of those layers, against them.
+    /// Judges `lit`, the layers that the model made of the base layers.
     pub fn judge(&self, lit: &Layers) -> Verdict {
         let mut verdict = Verdict::default();
         let strange = strange_values(lit);
@@ -74,12 +93,12 @@ impl Reference {
     }
 }
 
-/// Values that are no number, or no light of this studio.
+/// Counts values that are not a number, or not light of this studio.
 fn strange_values(layers: &Layers) -> usize {
     let strange = |value: &f32| !(0.0..=LIGHT_MAX).contains(value);
     let colours = [&layers.diffuse, &layers.gloss, &layers.rest];
     let shares = [&layers.coverage, &layers.paint, &layers.shadow];
-    // Pixel by pixel: to flatten a parallel iterator makes tasks of single numbers.
+    // Counted pixel by pixel, because flattening a parallel iterator makes tasks of single numbers.
     let strange_of = |pixel: &[f32; 3]| pixel.iter().filter(|value| strange(value)).count();
     let of_colours: usize = colours.iter().map(|plane| plane.par_iter().map(strange_of).sum::<usize>()).sum();
     of_colours
@@ -89,14 +108,16 @@ fn strange_values(layers: &Layers) -> usize {
             .sum::<usize>()
 }
 
-/// Root of the light of a grey vehicle, about as an eye grades it, as means over the blocks of a smaller picture.
+/// Returns the square root of the light of a grey vehicle, about as an eye grades it, as means over
+/// the blocks of a smaller image.
 fn grey_picture(layers: &Layers, side: usize) -> Vec<f32> {
     let mut picture = mean_of_blocks(layers.side_px as usize, side, |i| grey_light(layers, i));
     picture.par_iter_mut().for_each(|light| *light = light.min(1.0).sqrt());
     picture
 }
 
-/// Paint away from every edge, where the surface hardly turns.
+/// Returns, for each conditioning pixel, true if it and all pixels within [`FLAT_MARGIN_PX`] of it
+/// are covered by paint whose normal hardly changes ([`FLAT_TURN_MAX`]).
 fn flat_paint(conditioning: &Conditioning) -> Vec<bool> {
     let side = conditioning.side_px as usize;
     let paint = conditioning.plane(Channel::MaskPaint);
@@ -113,20 +134,22 @@ fn flat_paint(conditioning: &Conditioning) -> Vec<bool> {
             if x + 1 < side && y + 1 < side && calm(x, y) { 0.0 } else { 1.0 }
         })
         .collect();
-    // Calm all around is a mean of no unrest; a thousandth of a pixel is rounding.
+    // A pixel is flat if all pixels of the square around it are calm, that is, if the mean of
+    // `restless` is zero there. A mean below 1e-5, which is less than 0.002 of a pixel, is
+    // rounding.
     let unrest = box_mean(&restless, side, 2 * FLAT_MARGIN_PX + 1);
     unrest.into_iter().map(|share| share < 1e-5).collect()
 }
 
-/// Root mean square of what goes up and down from pixel to pixel, whichever way one looks, where `mask` holds. The
-/// edge of a mirror image does so across, but not along: what counts is the least of the structure tensor's two
-/// directions (W. Förstner, E. Gülch: A fast operator for detection and precise location of distinct points, 1987),
-/// of the picture without its means over squares. Of noise it is the standard deviation, of blotches less, as they
-/// are larger.
+/// Returns the square root of the mean, over `mask`, of half the structure tensor's smaller
+/// eigenvalue, after the local mean is subtracted. An edge, such as that of a mirror image, varies
+/// in one direction only and counts as zero. (W. Förstner, E. Gülch: A fast operator for detection
+/// and precise location of distinct points, 1987.) For noise the result is the standard deviation;
+/// for blotches it is less, as they are larger.
 fn unevenness(picture: &[f32], mask: &[bool], side: usize) -> f32 {
     let mean = box_mean(picture, side, MOTTLING_WINDOW_PX);
     let detail: Vec<f32> = picture.iter().zip(&mean).map(|(value, mean)| value - mean).collect();
-    // To the right and down; beyond the border the border's values go on.
+    // Steps to the right and down. Beyond the border the border's values continue.
     let steps = |i: usize| {
         let right = if i % side + 1 < side { detail[i + 1] - detail[i] } else { 0.0 };
         let down = if i + side < detail.len() { detail[i + side] - detail[i] } else { 0.0 };
@@ -143,7 +166,7 @@ fn unevenness(picture: &[f32], mask: &[bool], side: usize) -> f32 {
     let (mut sum, mut count) = (0.0, 0);
     for i in (0..detail.len()).filter(|i| mask[*i]) {
         let apart = (across[i] - along[i]).hypot(2.0 * both[i]);
-        // A sum that is rounded may lie below zero.
+        // A rounded sum may lie below zero.
         sum += f64::from((0.5 * (across[i] + along[i] - apart)).max(0.0) / inside[i]);
         count += 1;
     }
@@ -151,7 +174,7 @@ fn unevenness(picture: &[f32], mask: &[bool], side: usize) -> f32 {
     (sum / f64::from(2 * count.max(1))).sqrt() as f32
 }
 
-/// Means over squares of an odd side; beyond the border the border's values go on.
+/// Returns means over squares of an odd side. Beyond the border the border's values continue.
 fn box_mean(plane: &[f32], side: usize, window: usize) -> Vec<f32> {
     let half = window / 2;
     let along = |row: &[f32], out: &mut [f32]| {
@@ -173,7 +196,7 @@ fn transposed(plane: &[f32], side: usize) -> Vec<f32> {
     (0..side * side).into_par_iter().map(|i| plane[i % side * side + i / side]).collect()
 }
 
-/// Neighbouring pixels between which the G-buffer jumps, inside of the vehicle.
+/// Returns the pairs of neighbouring pixels inside the vehicle between which the G-buffer jumps.
 fn edges(conditioning: &Conditioning) -> Vec<(usize, usize)> {
     let side = conditioning.side_px as usize;
     let covered = conditioning.plane(Channel::Coverage);

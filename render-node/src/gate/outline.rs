@@ -1,17 +1,20 @@
-//! The pixels along a vehicle's outline that it covers only in part, and whether their light stands out from what is beside them.
+//! The pixels along a vehicle's outline that it covers only in part, and whether their light
+//! differs from the pixels beside them.
 //!
-//! It may: the upper edge of a bed's rail or of a roof is a line of sky under one pixel wide. What a model adds to that is a fault.
+//! It may differ: the upper edge of a bed's rail or of a roof is a line of sky under one pixel
+//! wide. What a model adds to that is a fault.
 
 use crate::gate::grey_light::grey_light;
 use crate::studio::Layers;
 use rayon::prelude::*;
 
-/// Light that is this far beyond its neighbours', as an eye grades it from 0 to 1, stands out: a step that an eye sees.
+/// Least difference to its neighbours at which light stands out, on a scale from 0 to 1 as an eye
+/// grades it: a step that an eye sees.
 const STEP_MIN: f32 = 24.0 / 255.0;
-/// How much of a pixel on the outline the vehicle covers.
+/// Ratio of a pixel that the vehicle covers if the pixel is on the outline.
 pub(super) const OUTLINE: std::ops::Range<f32> = 0.3..0.9;
-/// Whether the light of a pixel lies outside of the light of the whole ones within two pixels. `None`: it is not on
-/// the outline, or has none.
+/// Returns true if the light of a pixel lies outside the range of the fully covered pixels within
+/// two pixels of it. Returns `None` if the pixel is not on the outline, or has no such neighbours.
 fn stands_out(layers: &Layers, i: usize) -> Option<bool> {
     if !OUTLINE.contains(&layers.coverage[i]) {
         return None;
@@ -27,7 +30,7 @@ fn stands_out(layers: &Layers, i: usize) -> Option<bool> {
     (least <= most).then_some(own < least - STEP_MIN || own > most + STEP_MIN)
 }
 
-/// Share of the outline whose light stands out.
+/// Returns the ratio of the outline whose light stands out, 0 to 1.
 pub(super) fn share_standing_out(layers: &Layers) -> f32 {
     let (out, judged) = (0..layers.coverage.len())
         .into_par_iter()

@@ -1,4 +1,5 @@
-//! Whether a finished picture is one of its layers in its paint: alpha, silhouette, content, outline and colour.
+//! Checks that a finished image shows its layers in its paint: alpha, silhouette, content, outline
+//! and colour.
 
 use super::outline::OUTLINE;
 use super::{Bound, Verdict};
@@ -7,40 +8,48 @@ use crate::finish::compose::{alpha_of, composed_at, swatch_in_light};
 use crate::finish::paint::{PaintOptics, luminance, paint, swatch};
 use crate::studio::Layers;
 use cyclorama_core::Paint;
-use cyclorama_core::encoding::Picture;
+use cyclorama_core::encoding::Pixmap;
 use palette::color_difference::Ciede2000;
 use palette::{IntoColor, Lab, Srgb};
 use rayon::prelude::*;
 
-/// Alpha is coverage over shadow, rounded on the device: one level of difference, and one for the rounding of the sum.
+/// Maximum error of alpha. Alpha is coverage over shadow, rounded on the device: one level of
+/// difference, and one for the rounding of the sum.
 const ALPHA_ERROR_MAX: f32 = 2.0 / 255.0;
-/// The shadow ends at 0.9, so what is more opaque than this is the vehicle, but for the last pixels where it stands on the floor.
+/// Least alpha, 0 to 1, that counts as the vehicle. The shadow ends at 0.9, so anything more opaque
+/// is the vehicle, except for the last pixels where it stands on the floor.
 const OPAQUE_MIN: f32 = 0.97;
 const SILHOUETTE_MIN: f32 = 0.97;
-/// Less of the picture is not a vehicle that fills its frame.
+/// Least ratio of the image that is covered. With less, the image does not show a vehicle that
+/// fills its frame.
 const COVERED_MIN: f32 = 0.01;
-/// Spread of brightness over the vehicle, in levels: even a black one has lamps, tyres and mirrored walls.
+/// Least spread of brightness over the vehicle, in levels: even a black one has lamps, tyres and
+/// mirrored walls.
 const CONTRAST_MIN: f32 = 4.0;
-/// Share of the outline that may be of another colour than its light and the paint make.
+/// Maximum ratio of the outline that may have another colour than its light and the paint make.
 const RIM_MAX: f32 = 0.05;
-/// The device and its twin on the CPU are a level apart; so many are no longer the same colour.
+/// Difference in levels beyond which a pixel counts as another colour. The device and its CPU twin
+/// differ by only one level.
 const RIM_LEVELS: u8 = 8;
-/// CIEDE2000 between paint in the light and its swatch, middle of all such pixels.
+/// Maximum CIEDE2000 between paint in the light and its swatch: the median over all such pixels.
 const PAINT_DIFFERENCE_MAX: f32 = 6.0;
-/// Diffuse light under which exposure shows a paint as its swatch has it, and how far from it counts.
+/// Range of diffuse light (linear) that counts as lit: under it, exposure shows a paint as its
+/// swatch has it.
 const LIT: std::ops::RangeInclusive<f32> = 0.62..=0.8;
-/// More mirrored light than this hides the paint.
+/// Maximum mirrored light (linear); more would hide the paint.
 const GLOSS_MAX: f32 = 0.1;
 const LIT_PX_MIN: usize = 200;
-/// Share of the paint that may be pure white: highlights are, a lost white body is not.
+/// Maximum ratio of the paint that may be pure white: highlights are, a lost white body is not.
 const CLIPPED_MAX: f32 = 0.1;
-/// Spread of brightness over the paint, in levels: with less, a white body is a hole in a white page and a black one in a black.
+/// Least spread of brightness over the paint, in levels. With less, a white body is a hole in a
+/// white page and a black one in a black page.
 const FORM_MIN: f32 = 8.0;
-/// Enough for a middle, and no more work for a bus than for a moped.
+/// Maximum number of lit pixels that are compared: enough for a median, and no more work for a bus
+/// than for a moped.
 const LIT_PX_JUDGED: usize = 2000;
 
-/// Holds a picture, as large as its layers, against them and the paint that was asked for.
-pub fn judge_picture(lacquers: &Lacquers<'_>, wanted: impl Into<Paint>, picture: &Picture) -> Verdict {
+/// Judges an image, as large as its layers, against them and the requested paint.
+pub fn judge_picture(lacquers: &Lacquers<'_>, wanted: impl Into<Paint>, picture: &Pixmap) -> Verdict {
     let wanted = wanted.into();
     let mut verdict = Verdict::default();
     let side = lacquers.layers().side_px as usize;
@@ -78,7 +87,8 @@ fn not_a_number_is_most(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { f32::NAN } else { a.max(b) }
 }
 
-/// Intersection over union of what is opaque in the picture and what geometry covers.
+/// Returns intersection over union of the pixels that are opaque in the image and those that
+/// geometry covers.
 fn silhouette(layers: &Layers, rgba: &[[u8; 4]]) -> f32 {
     let (both, either) = rgba
         .par_iter()
@@ -91,7 +101,7 @@ fn silhouette(layers: &Layers, rgba: &[[u8; 4]]) -> f32 {
     both as f32 / either.max(1) as f32
 }
 
-/// Mean of red, green and blue.
+/// Returns the mean of red, green and blue, 0 to 255.
 fn mean_level(pixel: &[u8; 4]) -> f32 {
     pixel[..3].iter().map(|level| f32::from(*level)).sum::<f32>() / 3.0
 }
@@ -101,7 +111,8 @@ fn spread(values: &[f32]) -> f32 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / values.len().max(1) as f32).sqrt()
 }
 
-/// Share of the pixels along the outline that are another colour than their light makes of the paint.
+/// Returns the ratio of the pixels along the outline whose colour differs from what their light and
+/// the paint make.
 fn strange_outline(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> f32 {
     let (strange, judged) = (0..rgba.len())
         .into_par_iter()
@@ -114,7 +125,8 @@ fn strange_outline(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> f3
     strange as f32 / judged.max(1) as f32
 }
 
-/// Middle CIEDE2000 (Sharma et al. 2005) between lit paint and its hex in white light with as much of a mirror image. `None`: too little such paint to say.
+/// Returns the median CIEDE2000 (Sharma et al. 2005) between lit paint and its hex in white light
+/// with as much of a mirror image. Returns `None` if there is too little such paint.
 fn paint_difference(layers: &Layers, swatch: &PaintOptics, rgba: &[[u8; 4]]) -> Option<f32> {
     let lit: Vec<usize> = (0..rgba.len())
         .into_par_iter()

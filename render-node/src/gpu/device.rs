@@ -1,4 +1,5 @@
-//! Adapter and device. A CPU adapter (Mesa's lavapipe) is a full citizen: slower, same pictures.
+//! Adapter and device. A CPU adapter (Mesa's lavapipe) is fully supported: it is slower, and gives
+//! the same images.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -29,24 +30,25 @@ pub enum GpuError {
     Rejected { during: &'static str, detail: String },
 }
 
-/// Which adapter to open. Written as in settings.
+/// The adapter to open. Displayed as written in settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum AdapterChoice {
     /// A discrete GPU before an integrated one before a CPU.
     #[default]
     Best,
-    /// The best that is a GPU.
+    /// The best adapter that is a GPU.
     Gpu,
-    /// The software adapter, for tests that must give the same picture everywhere.
+    /// The software adapter, for tests that must give the same image everywhere.
     Cpu,
-    /// The card in this place on the PCI bus, as Linux writes it: `0000:01:00.0`.
+    /// The card at this position on the PCI bus, as Linux writes it: `0000:01:00.0`.
     BusId(String),
-    /// The first whose name contains this, ASCII case ignored.
+    /// The first adapter whose name contains this text, ASCII case ignored.
     Named(String),
 }
 
 impl AdapterChoice {
-    /// Of the one it means, among `adapters`, the best of which come first.
+    /// Returns the index of the chosen adapter among `adapters`, which must be sorted with the best
+    /// first.
     pub fn place_among(&self, adapters: &[Adapter]) -> Result<usize, GpuError> {
         let place = adapters.iter().position(|adapter| match self {
             AdapterChoice::Best => true,
@@ -75,14 +77,15 @@ impl fmt::Display for AdapterChoice {
     }
 }
 
-/// What a driver says of an adapter.
+/// Description of an adapter by its driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Adapter {
     pub name: String,
-    /// Of the card (`0000:01:00.0`); empty for a software adapter, and where the driver does not tell.
+    /// PCI bus id of the card (`0000:01:00.0`); empty for a software adapter, and if the driver
+    /// does not report it.
     pub pci_bus_id: String,
     pub kind: wgpu::DeviceType,
-    /// Who made it, by the number of the PCI registry.
+    /// PCI vendor id of the manufacturer.
     pub vendor: u32,
 }
 
@@ -118,7 +121,7 @@ fn listed(adapters: &[Adapter]) -> String {
     }
 }
 
-/// Every adapter of this machine, the best first. None is opened.
+/// Returns every adapter of this machine, the best first, without opening any.
 pub fn adapters() -> Vec<Adapter> {
     enumerate().iter().map(Adapter::of).collect()
 }
@@ -126,7 +129,8 @@ pub fn adapters() -> Vec<Adapter> {
 fn enumerate() -> Vec<wgpu::Adapter> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::VULKAN;
-    // Validation layers are a developer's tool and are often not installed; naga has checked the shaders already.
+    // Validation layers are a developer's tool and are often not installed; naga has checked the
+    // shaders already.
     descriptor.flags = wgpu::InstanceFlags::empty();
     let instance = wgpu::Instance::new(descriptor);
     let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
@@ -134,7 +138,7 @@ fn enumerate() -> Vec<wgpu::Adapter> {
     adapters
 }
 
-/// What the device's limits allow. The studio needs `Basic`; more only makes it faster.
+/// Class of the device's limits. The studio needs `Basic`; more only makes it faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     /// WebGPU's guaranteed limits: 2048 px targets, several passes.
@@ -150,17 +154,17 @@ pub struct Gpu {
     pub queue: wgpu::Queue,
     /// Name as the driver gives it.
     pub name: String,
-    /// `vulkan`, and whether it is a CPU adapter: shown in health and receipts.
+    /// `vulkan`, with a note if it is a CPU adapter. Shown in health and receipts.
     pub backend: String,
     pub is_cpu: bool,
-    /// Of the card (`0000:01:00.0`); empty for a software adapter.
+    /// PCI bus id of the card (`0000:01:00.0`); empty for a software adapter.
     pub pci_bus_id: String,
     pub tier: Tier,
     lost: Arc<Mutex<Option<String>>>,
 }
 
 impl Gpu {
-    /// Opens a Vulkan device. Blocks for the driver's start, tenths of a second.
+    /// Opens a Vulkan device. Blocks while the driver starts, for tenths of a second.
     pub fn open(choice: &AdapterChoice) -> Result<Gpu, GpuError> {
         let mut adapters = enumerate();
         let found: Vec<Adapter> = adapters.iter().map(Adapter::of).collect();
@@ -174,7 +178,7 @@ impl Gpu {
             } else {
                 Tier::Basic
             };
-        // The layers of one picture are 48 bytes a pixel in one buffer.
+        // The layers of one image take 48 bytes per pixel in one buffer.
         let mut limits = wgpu::Limits::default();
         limits.max_buffer_size = limits.max_buffer_size.min(available.max_buffer_size);
         if available.max_texture_dimension_3d < 256 {
@@ -196,7 +200,8 @@ impl Gpu {
                 lost.get_or_insert(format!("{reason:?} {message}"));
             }
         });
-        // Errors outside a scope would otherwise panic; every frame also checks its own scope (see `guarded`).
+        // Errors outside a scope would otherwise panic; every frame also checks its own scope (see
+        // `guarded`).
         let note = lost.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             tracing::error!(%error, "graphics device error outside a frame");
@@ -209,12 +214,14 @@ impl Gpu {
         Ok(Gpu { device, queue, name: info.name, backend, is_cpu, pci_bus_id: info.device_pci_bus_id, tier, lost })
     }
 
-    /// Usage of a buffer that is read back. A software adapter's memory is ours: it is looked at where it is, and not copied first.
+    /// Returns the usage of a buffer that is read back. A software adapter's memory is ordinary
+    /// memory, so it is mapped where it is, without a copy.
     pub fn readable(&self) -> wgpu::BufferUsages {
         if self.maps_buffers() { wgpu::BufferUsages::MAP_READ } else { wgpu::BufferUsages::COPY_SRC }
     }
 
-    /// Usage, besides, of a buffer that is filled when it is made: the same the other way round.
+    /// Returns the additional usage of a buffer that is filled when it is created. On a software
+    /// adapter it is mapped for writing.
     pub fn fillable(&self) -> wgpu::BufferUsages {
         if self.maps_buffers() { wgpu::BufferUsages::MAP_WRITE } else { wgpu::BufferUsages::empty() }
     }
@@ -223,7 +230,8 @@ impl Gpu {
         self.device.features().contains(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS)
     }
 
-    /// Runs `work`, which records and submits commands, and turns what the device says about it into an error.
+    /// Runs `work`, which records and submits commands, and returns the error that the device
+    /// reports about it, if any.
     pub fn guarded<T>(&self, during: &'static str, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
         self.check_lost(during)?;
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -266,7 +274,8 @@ impl Gpu {
     }
 }
 
-/// What is asked for where it is there. Buffers that are worked on and mapped would be slow on a card with memory of its own.
+/// Returns the optional features to enable where they exist. Buffers that shaders use and that are
+/// mapped at the same time would be slow on a card with memory of its own.
 fn wanted_features(info: &wgpu::AdapterInfo) -> wgpu::Features {
     match info.device_type {
         wgpu::DeviceType::Cpu => wgpu::Features::MAPPABLE_PRIMARY_BUFFERS,
@@ -274,7 +283,7 @@ fn wanted_features(info: &wgpu::AdapterInfo) -> wgpu::Features {
     }
 }
 
-/// Lower is better.
+/// Returns the rank of a device type; lower is better.
 fn rank(kind: wgpu::DeviceType) -> u8 {
     match kind {
         wgpu::DeviceType::DiscreteGpu => 0,

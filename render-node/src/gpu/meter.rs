@@ -1,15 +1,16 @@
-//! How full and how busy the graphics card is, as its driver tells: NVIDIA's through NVML, AMD's through the kernel's files. A software
-//! adapter, and a card of another maker, tell nothing.
+//! Measures how full and how busy the graphics card is, as its driver reports: NVIDIA's through
+//! NVML, AMD's through the kernel's files. A software adapter, and a card of another manufacturer,
+//! report nothing.
 
 use cyclorama_core::wire::CardLoad;
 use nvml_wrapper::Nvml;
 use std::path::{Path, PathBuf};
 
-/// Where Linux keeps the facts of each card, in a folder by PCI bus id.
+/// Folder in which Linux describes each card, in a folder by PCI bus id.
 const PCI_DEVICES: &str = "/sys/bus/pci/devices";
 const BYTES_PER_MB: u64 = 1 << 20;
 
-/// Reads one card.
+/// Reads the load of one card.
 #[derive(Debug)]
 pub enum Meter {
     Nvidia { nvml: Box<Nvml>, bus_id: String },
@@ -18,7 +19,8 @@ pub enum Meter {
 }
 
 impl Meter {
-    /// `bus_id` is the card's on the PCI bus (`0000:01:00.0`); empty: it is on none.
+    /// Opens the meter of a card. `bus_id` is the card's id on the PCI bus (`0000:01:00.0`), or
+    /// empty if it is on none.
     pub fn open(bus_id: &str) -> Meter {
         Self::open_below(Path::new(PCI_DEVICES), bus_id)
     }
@@ -34,13 +36,13 @@ impl Meter {
         match Nvml::init() {
             Ok(nvml) => Meter::Nvidia { nvml: Box::new(nvml), bus_id: bus_id.to_owned() },
             Err(error) => {
-                tracing::debug!(%error, "no NVML: memory and use of the graphics card stay unknown");
+                tracing::debug!(%error, "NVML is not available: memory and use of the graphics card stay unknown");
                 Meter::Silent
             }
         }
     }
 
-    /// Takes a millisecond at most.
+    /// Reads the load, with `None` for each value that is unknown. Takes a millisecond at most.
     pub fn read(&self) -> CardLoad {
         match self {
             Meter::Silent => CardLoad::default(),
@@ -67,7 +69,8 @@ impl Meter {
     }
 }
 
-/// The name that CUDA knows the NVIDIA card in this place on the PCI bus by; `None` where NVML does not tell.
+/// Returns CUDA's name (UUID) of the NVIDIA card at this position on the PCI bus, or `None` if NVML
+/// does not report it.
 pub fn nvidia_uuid(bus_id: &str) -> Option<String> {
     let nvml = Nvml::init().inspect_err(|error| tracing::debug!(%error, "no NVML")).ok()?;
     nvml.device_by_pci_bus_id(bus_id).ok()?.uuid().ok()
@@ -93,7 +96,7 @@ mod tests {
         let wanted =
             CardLoad { gpu_memory_used_mb: Some(1024), gpu_memory_total_mb: Some(16368), gpu_utilisation: Some(0.37) };
         assert_eq!(load, wanted);
-        // A driver that tells less is no error.
+        // A driver that reports less is no error.
         std::fs::remove_file(card.join("gpu_busy_percent")).expect("removed");
         let load = Meter::open_below(devices.path(), "0000:03:00.0").read();
         assert_eq!(load, CardLoad { gpu_utilisation: None, ..wanted });

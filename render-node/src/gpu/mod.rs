@@ -1,6 +1,7 @@
-//! The graphics device: finding an adapter, asking for a device, reading results back, how busy the card is, and errors instead of panics.
+//! The graphics device: finding an adapter, opening a device, reading results back, measuring how
+//! busy the card is, and errors instead of panics.
 //!
-//! What is drawn with it is the business of `studio` and `finish`.
+//! `studio` and `finish` draw with it.
 
 mod device;
 mod meter;

@@ -1,19 +1,20 @@
-//! Results from the device to memory. The one place that knows about row padding.
+//! Copies results from the device to memory. No other module knows about row padding.
 
 use super::{Gpu, GpuError};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// A buffer whose bytes have been asked for.
+/// A buffer whose bytes have been requested.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PendingReadback {
     mapped: wgpu::Buffer,
     after: wgpu::SubmissionIndex,
     answer: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
-/// Asks for the bytes that `buffer`, whose usage includes what [`Gpu::readable`] says, has after everything that `encoder` holds, which is
-/// submitted. What is submitted later does not delay them, and must not use the buffer.
-pub fn ask_for(gpu: &Gpu, mut encoder: wgpu::CommandEncoder, buffer: &wgpu::Buffer) -> Asked {
+/// Submits `encoder` and requests the bytes that `buffer` has after it. The usage of `buffer` must
+/// include [`Gpu::readable`]. Later submissions do not delay the bytes, and must not use the
+/// buffer.
+pub fn ask_for(gpu: &Gpu, mut encoder: wgpu::CommandEncoder, buffer: &wgpu::Buffer) -> PendingReadback {
     let mapped = if buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
         buffer.clone()
     } else {
@@ -22,16 +23,16 @@ pub fn ask_for(gpu: &Gpu, mut encoder: wgpu::CommandEncoder, buffer: &wgpu::Buff
         staging
     };
     let after = gpu.queue.submit([encoder.finish()]);
-    // One answer.
+    // The channel carries one answer.
     let (sender, answer) = sync_channel(1);
     mapped.map_async(wgpu::MapMode::Read, .., move |result| {
         let _ = sender.send(result);
     });
-    Asked { mapped, after, answer }
+    PendingReadback { mapped, after, answer }
 }
 
-impl Asked {
-    /// Waits for the bytes and gives what `take` makes of them.
+impl PendingReadback {
+    /// Waits for the bytes and returns what `take` makes of them.
     pub fn take<T>(self, gpu: &Gpu, during: &'static str, take: impl FnOnce(&[u8]) -> T) -> Result<T, GpuError> {
         gpu.wait_for(self.after, during)?;
         let lost = |reason: String| GpuError::Lost { during, reason };
@@ -46,7 +47,8 @@ impl Asked {
     }
 }
 
-/// What `take` makes of the bytes of `buffer`, whose usage includes what [`Gpu::readable`] says. Waits for everything submitted before.
+/// Returns what `take` makes of the bytes of `buffer`, whose usage must include [`Gpu::readable`].
+/// Waits for everything submitted before.
 pub fn read_buffer<T>(
     gpu: &Gpu,
     buffer: &wgpu::Buffer,
@@ -60,7 +62,7 @@ fn encoder(gpu: &Gpu) -> wgpu::CommandEncoder {
     gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("read-back") })
 }
 
-/// The texels of level 0 of a 2D texture, row by row without padding.
+/// Returns the texels of level 0 of a 2D texture, row by row without padding.
 pub fn read_texture(gpu: &Gpu, texture: &wgpu::Texture, during: &'static str) -> Result<Vec<u8>, GpuError> {
     let texel = texture
         .format()

@@ -1,16 +1,18 @@
-//! The node's life with a control plane: join, ask for work while there are free slots, run each job, leave.
+//! Connects the node to a control plane: joins, requests work while there are free slots, runs each
+//! job, leaves.
 //!
-//! A node survives everything the other side does: while the service is away it asks with growing pauses, and when the
-//! service has forgotten it, it joins again. Only a lost graphics device ends it, because a new process is the cure.
+//! A node survives every failure of the other side: while the service is away it retries with
+//! growing pauses, and when the service has forgotten it, it joins again. Only a lost graphics
+//! device ends it, because a new process recovers the device.
 
 use crate::causes::with_causes;
 use crate::config::Config;
-use crate::engine::order::Order;
-use crate::engine::painter::{self, PaintError, Painted, StoredLayers};
+use crate::engine::order::RenderRequest;
+use crate::engine::painter::{self, PaintError, PaintedImages, StoredLayers};
 use crate::engine::stages::Stages;
 use crate::engine::{Engine, EngineError};
 use crate::service::control_plane::{CallError, ControlPlane};
-use crate::service::heart::{Heart, Membership};
+use crate::service::heartbeat::{Heartbeat, Membership};
 use crate::service::held_jobs::{HeldJobs, Holding};
 use crate::service::publish::{self, PublishError, Work};
 use cyclorama_core::encoding::AlphaPlanes;
@@ -23,24 +25,27 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
-/// Length of one long poll: below the usual 30 s to 60 s idle limits of proxies.
+/// Length of one long poll, in seconds: below the usual 30 s to 60 s idle limits of proxies.
 const LEASE_WAIT_SECONDS: u64 = 20;
-/// How long held jobs may take to end when the node is told to stop: a cold render is promised within two minutes.
+/// Maximum time for held jobs to end when the node is stopped: a cold render is promised within two
+/// minutes.
 const DRAIN_TIME: Duration = Duration::from_secs(120);
-/// A control plane that names no sensible interval must not turn the heartbeat into a flood, or stop it.
+/// Allowed intervals. A control plane that names no sensible interval must neither turn the
+/// heartbeat into a flood nor stop it.
 const HEARTBEAT_SECONDS: std::ops::RangeInclusive<u64> = 1..=60;
-/// Reports of a failure are tried this often; then the lease runs out by itself.
+/// Number of attempts to report a failure. After that the lease expires by itself.
 const FAILURE_TRIES: u32 = 4;
 const FAILURE_DETAIL_CHARS_MAX: usize = 500;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    #[error("the heartbeat's thread cannot be started")]
+    #[error("the heartbeat thread cannot be started")]
     Heart(#[source] std::io::Error),
-    #[error("the graphics device is lost; start the node again")]
+    #[error("the graphics device is lost; restart the node")]
     DeviceLost,
 }
 
+/// A node at work for one control plane.
 pub struct Agent {
     control_plane: ControlPlane,
     engine: Engine,
@@ -48,7 +53,7 @@ pub struct Agent {
     slots: u32,
     batch_max: u32,
     usd_per_hour: Option<f64>,
-    heart: Heart,
+    heart: Heartbeat,
     /// Becomes true when the engine has lost its device.
     broken: watch::Sender<bool>,
     alpha_planes: Arc<AlphaPlanes>,
@@ -56,7 +61,7 @@ pub struct Agent {
 
 impl Agent {
     pub fn new(control_plane: ControlPlane, engine: Engine, config: &Config) -> Self {
-        let heart = Heart::new(HeldJobs::default(), engine.well(), engine.meter());
+        let heart = Heartbeat::new(HeldJobs::default(), engine.healthy(), engine.meter());
         let alpha_planes = Arc::default();
         Self {
             control_plane,
@@ -71,7 +76,8 @@ impl Agent {
         }
     }
 
-    /// Serves until `stop` resolves; then finishes what it holds and leaves. Then none of its tasks holds the engine any more.
+    /// Serves until `stop` resolves; then finishes the jobs it holds and leaves. When this returns,
+    /// no task of the agent holds the engine any more.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), AgentError> {
         self.heart.start(self.control_plane.clone()).map_err(AgentError::Heart)?;
         let agent = Arc::new(self);
@@ -84,17 +90,20 @@ impl Agent {
         };
         agent.heart.leaving.send_replace(true);
         if !agent.heart.jobs.is_empty() {
-            tracing::info!("finishing what is held before leaving");
+            tracing::info!("draining: the jobs in progress are finished before leaving");
         }
         let finished = async { while jobs.join_next().await.is_some() {} };
         if tokio::time::timeout(DRAIN_TIME, finished).await.is_err() {
-            tracing::warn!("leaving before every job has ended");
+            tracing::warn!("leaving before all jobs in progress have ended");
             jobs.shutdown().await;
         }
         if let Some(member) = agent.heart.membership.send_replace(None)
             && let Err(error) = agent.control_plane.leave(&member.node_id).await
         {
-            tracing::warn!(error = &error as &dyn std::error::Error, "could not say good-bye");
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the control plane could not be told that this node leaves"
+            );
         }
         if device_lost { Err(AgentError::DeviceLost) } else { Ok(()) }
     }
@@ -107,7 +116,7 @@ impl Agent {
         }
     }
 
-    /// Joins, however long it takes.
+    /// Joins, however long it takes, and returns the node's id.
     async fn join(&self) -> String {
         let request = JoinRequest {
             name: self.name.clone(),
@@ -124,7 +133,7 @@ impl Agent {
             match self.control_plane.join(&request).await {
                 Ok(joined) => {
                     let seconds = joined.heartbeat_seconds.clamp(*HEARTBEAT_SECONDS.start(), *HEARTBEAT_SECONDS.end());
-                    tracing::info!(node_id = joined.node_id, "joined");
+                    tracing::info!(node_id = joined.node_id, "joined the control plane");
                     let member =
                         Membership { node_id: joined.node_id.clone(), heartbeat: Duration::from_secs(seconds) };
                     self.heart.order.send_replace(NodeOrder::Active);
@@ -132,9 +141,13 @@ impl Agent {
                     return joined.node_id;
                 }
                 Err(error) => {
-                    // Once at first, then rarely: a service that starts a little later is nothing to shout about.
+                    // Logs once early, then rarely: a service that starts a little later than the
+                    // node is normal.
                     if backoff.failures() % 8 == 2 {
-                        tracing::warn!(error = &error as &dyn std::error::Error, "cannot join yet, still trying");
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "the control plane could not be joined; it is retried"
+                        );
                     }
                     tokio::time::sleep(backoff.next(rand::random())).await;
                 }
@@ -166,13 +179,16 @@ impl Agent {
                     self.start(leased, first, slots, jobs);
                 }
                 Err(CallError::Unknown { detail }) => {
-                    tracing::warn!(detail, "the control plane does not know this node any more");
+                    tracing::warn!(detail, "the control plane no longer knows this node");
                     self.heart.membership.send_replace(None);
                     return;
                 }
                 Err(error) => {
                     if backoff.failures() == 0 {
-                        tracing::warn!(error = &error as &dyn std::error::Error, "cannot ask for work, trying again");
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "no job could be requested; it is retried"
+                        );
                     }
                     drop(first);
                     tokio::time::sleep(backoff.next(rand::random())).await;
@@ -181,19 +197,21 @@ impl Agent {
         }
     }
 
-    /// Resolves when the heart has heard that the control plane does not know this node any more.
+    /// Resolves when a heartbeat has found that the control plane does not know this node any more.
     async fn forgotten(&self) {
-        // The value seen is a read lock; it must not outlive this call.
+        // The returned value is a read lock, which must not outlive this call.
         let _ = self.heart.membership.subscribe().wait_for(Option::is_none).await.map(drop);
     }
 
-    /// Resolves while the node may and can take work: at once, or when a drain or a lock is lifted and the engine is well.
+    /// Resolves while the node may and can take work: at once, or when a drain or a lock is lifted
+    /// and the engine is healthy.
     async fn able_to_work(&self) {
-        let (mut order, mut well) = (self.heart.order.subscribe(), self.engine.well());
+        let (mut order, mut healthy) = (self.heart.order.subscribe(), self.engine.healthy());
         loop {
             let ordered = order.wait_for(|order| *order == NodeOrder::Active).await.map(drop);
-            let able = well.wait_for(|well| *well).await.map(drop);
-            // A side that is gone never changes again: the engine's thread has ended, and so does the node.
+            let able = healthy.wait_for(|healthy| *healthy).await.map(drop);
+            // A sender that is gone never changes its value again: the engine's thread has ended,
+            // and the node will end, too.
             if ordered.is_err() || able.is_err() || *order.borrow() == NodeOrder::Active {
                 return;
             }
@@ -209,9 +227,10 @@ impl Agent {
     ) {
         let mut first = Some(first);
         for job in leased {
-            // More than was asked for would be the control plane's mistake: its lease runs out unused.
+            // More jobs than requested would be the control plane's mistake: their leases expire
+            // unused.
             let Some(permit) = first.take().or_else(|| slots.clone().try_acquire_owned().ok()) else {
-                tracing::warn!(job_id = job.job_id, "leased more jobs than there are free slots");
+                tracing::warn!(job_id = job.job_id, "the control plane leased more jobs than there are free slots");
                 continue;
             };
             let holding = self.heart.jobs.hold(&job, begin(&job));
@@ -236,7 +255,7 @@ impl Agent {
             self.broken.send_replace(true);
         }
         match error.failure_kind() {
-            None => tracing::info!(job_id, %kind, reason = %error, "job given up"),
+            None => tracing::info!(job_id, %kind, reason = %error, "job cancelled"),
             Some(failure) => {
                 holding.held.trace.fail(failure.as_str());
                 tracing::warn!(job_id, %kind, %failure, error = &error as &dyn std::error::Error, "job failed");
@@ -249,7 +268,7 @@ impl Agent {
         let held = &holding.held;
         let mut work = match job.kind {
             JobKind::Render => {
-                let order = Order {
+                let order = RenderRequest {
                     vehicle: job.vehicle.clone(),
                     view: job.view,
                     colours: job.colours.clone(),
@@ -266,7 +285,7 @@ impl Agent {
                 Work { layers: Some(render.layers), pictures: render.pictures, receipt: render.receipt }
             }
             JobKind::Paint => {
-                let Painted { pictures, receipt } = self.paint(job, holding).await?;
+                let PaintedImages { pictures, receipt } = self.paint(job, holding).await?;
                 Work { layers: None, pictures, receipt }
             }
         };
@@ -277,9 +296,9 @@ impl Agent {
         Ok(())
     }
 
-    /// Composes paints from stored layers, on the CPU: a paint job takes tenths of a second and must not wait behind a
-    /// cold render for the device.
-    async fn paint(&self, job: &Job, holding: &Holding) -> Result<Painted, JobError> {
+    /// Composes paints from stored layers, on the CPU: a paint job takes tenths of a second and
+    /// must not wait behind a cold render for the device.
+    async fn paint(&self, job: &Job, holding: &Holding) -> Result<PaintedImages, JobError> {
         let mut stages = Stages::of(&holding.held.trace);
         let url = job.layers_url.as_deref().ok_or(JobError::NoLayers)?;
         holding.held.reached(Stage::Layers, 0.1);
@@ -336,20 +355,21 @@ enum JobError {
     NoLayers,
     #[error("the stored layers could not be fetched")]
     Fetch(#[source] CallError),
-    #[error("the stored layers are not those that were stored: their digest is another one")]
+    #[error("the stored layers have another digest than when they were stored")]
     Altered,
     #[error(transparent)]
     Paint(#[from] PaintError),
-    #[error("the work was interrupted")]
+    #[error("the job was interrupted")]
     Interrupted,
 }
 
 impl JobError {
-    /// `None`: nobody waits for the job, or another node has it; there is nothing to report.
+    /// Returns the kind of failure to report, or `None` if nobody waits for the job or another node
+    /// has it.
     fn failure_kind(&self) -> Option<FailureKind> {
         match self {
             JobError::Engine(EngineError::Render(error)) => error.failure_kind(),
-            JobError::Engine(EngineError::Unwell) => Some(FailureKind::OutOfMemory),
+            JobError::Engine(EngineError::Unhealthy) => Some(FailureKind::OutOfMemory),
             JobError::Publish(PublishError::Cancelled) => None,
             JobError::Publish(PublishError::Result(CallError::Stale)) => None,
             JobError::Publish(PublishError::Upload { .. } | PublishError::Result(_))
@@ -370,7 +390,7 @@ impl JobError {
     }
 }
 
-/// The span of the work on a job, inside that of the request it was queued for.
+/// Begins the span of the work on a job, inside that of the request for which it was queued.
 fn begin(job: &Job) -> Trace {
     let attributes = vec![
         KeyValue::new("cyclorama.job_id", job.job_id.clone()),

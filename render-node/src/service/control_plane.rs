@@ -1,5 +1,5 @@
-//! The node's side of the node protocol (`docs/node-protocol.md`): one function per call, typed answers, no retries.
-//! When to call, and when to try again, is `agent` and `publish`.
+//! The node's side of the node protocol (`docs/node-protocol.md`): one function per call, typed
+//! answers, no retries. `agent` and `publish` decide when to call and when to retry.
 
 use crate::config::Secret;
 use bytes::Bytes;
@@ -11,17 +11,19 @@ use cyclorama_core::wire::{
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use std::time::Duration;
 
-/// Connecting either works at once or not at all; a long wait would only delay the next try.
+/// Timeout of connecting, which either works at once or not at all; a long wait would only delay
+/// the next attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Every call but the long poll is answered from a database.
+/// Timeout of every call except the long poll; such calls are answered from a database.
 const CALL_TIMEOUT: Duration = Duration::from_secs(20);
-/// A result is checked object by object before it is answered.
+/// Timeout of a result, which is checked object by object before it is answered.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// The largest object is some megabytes; slower than this is not worth holding a lease for.
+/// Timeout of an upload. The largest object is some megabytes; a slower upload is not worth holding
+/// a lease for.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
-/// Stored layers are at most this large (see the object store).
+/// Maximum size of stored layers, in bytes (see the object store).
 const LAYERS_BYTES_MAX: u64 = cyclorama_core::wire::OBJECT_BYTES_MAX;
-/// An error's text is for an operator's log line.
+/// Maximum length of an error's text, which is for an operator's log line.
 const DETAIL_CHARS_MAX: usize = 300;
 
 /// A client of one control plane. Cheap to clone.
@@ -40,23 +42,23 @@ pub enum CallError {
     /// 409: another lease of the job is newer.
     #[error("the lease is lost")]
     Stale,
-    /// 422: an uploaded object is missing or not what was asked for.
+    /// 422: an uploaded object is missing or not the requested one.
     #[error("the control plane rejected {}: {detail}", object.as_deref().unwrap_or("an object"))]
     Rejected { object: Option<String>, detail: String },
-    #[error("{what} was answered {status}: {detail}")]
+    #[error("{what} failed with status {status}: {detail}")]
     Status { what: &'static str, status: StatusCode, detail: String },
-    #[error("{what} got no answer")]
+    #[error("{what} got no response")]
     Network {
         what: &'static str,
         #[source]
         source: reqwest::Error,
     },
-    #[error("{what} was answered with more than {LAYERS_BYTES_MAX} bytes")]
+    #[error("{what} returned more than {LAYERS_BYTES_MAX} bytes")]
     TooLarge { what: &'static str },
 }
 
 impl CallError {
-    /// Whether the same call may succeed a little later.
+    /// Returns true if the same call may succeed a little later.
     pub fn is_passing(&self) -> bool {
         match self {
             CallError::Network { .. } => true,
@@ -79,11 +81,11 @@ struct Problem {
 }
 
 impl ControlPlane {
-    /// `Err` only when this machine's TLS set-up is unusable.
+    /// Returns an error only if this machine's TLS set-up is unusable.
     pub fn new(url: &str, token: Secret) -> Result<Self, reqwest::Error> {
         let http = Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
-            // A redirect would carry the token to a place nobody configured.
+            // A redirect would send the token to a host that nobody configured.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
         Ok(Self { http, url: url.to_owned(), token })
@@ -94,9 +96,9 @@ impl ControlPlane {
         json("joining", send("joining", call, CALL_TIMEOUT).await?).await
     }
 
-    /// Jobs for `free` slots, waiting up to `wait_seconds` for the first.
+    /// Leases jobs for `free` slots, waiting up to `wait_seconds` for the first.
     pub async fn lease(&self, node_id: &str, free: u32, wait_seconds: u64) -> Result<Vec<Job>, CallError> {
-        let what = "asking for work";
+        let what = "the request for jobs";
         let call =
             self.call(Method::POST, format!("nodes/{node_id}/leases")).json(&LeaseRequest { free, wait_seconds });
         let answer = send(what, call, CALL_TIMEOUT + Duration::from_secs(wait_seconds)).await?;
@@ -106,7 +108,8 @@ impl ControlPlane {
         Ok(json::<LeaseResponse>(what, answer).await?.jobs)
     }
 
-    /// `timeout` is the heartbeat's interval: a late answer is worth less than the next heartbeat.
+    /// Sends a heartbeat. `timeout` is the heartbeat's interval: a late answer is worth less than
+    /// the next heartbeat.
     pub async fn heartbeat(
         &self,
         node_id: &str,
@@ -119,20 +122,21 @@ impl ControlPlane {
 
     pub async fn result(&self, job_id: &str, request: &ResultRequest) -> Result<(), CallError> {
         let call = self.call(Method::POST, format!("jobs/{job_id}/result")).json(request);
-        send("the result", call, RESULT_TIMEOUT).await.map(drop)
+        send("the report of the result", call, RESULT_TIMEOUT).await.map(drop)
     }
 
     pub async fn failure(&self, job_id: &str, request: &FailureRequest) -> Result<(), CallError> {
         let call = self.call(Method::POST, format!("jobs/{job_id}/failure")).json(request);
-        send("the failure", call, CALL_TIMEOUT).await.map(drop)
+        send("the report of the failure", call, CALL_TIMEOUT).await.map(drop)
     }
 
     pub async fn leave(&self, node_id: &str) -> Result<(), CallError> {
         send("leaving", self.call(Method::DELETE, format!("nodes/{node_id}")), CALL_TIMEOUT).await.map(drop)
     }
 
-    /// Puts an object where the lease says, with the headers it says: an address of a bucket is signed together with them. The address is
-    /// the permission, and it may be another host's: no token goes with it.
+    /// Uploads an object to the URL in the lease, with the headers in the lease, because a bucket's
+    /// URL is signed together with them. The URL is the permission, and it may be on another host,
+    /// so no token is sent.
     pub async fn upload(&self, upload: &Upload, bytes: Bytes) -> Result<(), CallError> {
         let mut call = self.http.put(&upload.url);
         for (name, value) in &upload.headers {
@@ -141,7 +145,8 @@ impl ControlPlane {
         send_elsewhere("an upload", call.body(bytes), UPLOAD_TIMEOUT).await.map(drop)
     }
 
-    /// Stored layers of a paint job, from where the lease says: as with uploads, no token goes there.
+    /// Reads the stored layers of a paint job from the URL in the lease. As with uploads, no token
+    /// is sent.
     pub async fn layers(&self, url: &str) -> Result<Bytes, CallError> {
         let what = "reading stored layers";
         let mut answer = send_elsewhere(what, self.http.get(url), UPLOAD_TIMEOUT).await?;
@@ -182,8 +187,9 @@ async fn send(what: &'static str, call: RequestBuilder, timeout: Duration) -> Re
     })
 }
 
-/// A request to an address of a lease. Whoever answers there does not speak the protocol: its statuses say nothing about this node or its
-/// leases, and its texts may repeat the address, which is a permission.
+/// Sends a request to a URL of a lease. The server there may not speak the protocol: its statuses
+/// say nothing about this node or its leases, and its texts may repeat the URL, which is a
+/// permission.
 async fn send_elsewhere(what: &'static str, call: RequestBuilder, timeout: Duration) -> Result<Response, CallError> {
     let answer = call.timeout(timeout).send().await.map_err(|source| network(what, source))?;
     let status = answer.status();
@@ -198,7 +204,7 @@ async fn send_elsewhere(what: &'static str, call: RequestBuilder, timeout: Durat
     Err(CallError::Status { what, status, detail })
 }
 
-/// `AccessDenied` and the like, out of the document that buckets answer with.
+/// Returns the error code, such as `AccessDenied`, from the document with which buckets answer.
 fn code_of_bucket(document: &str) -> Option<&str> {
     let (code, _) = document.split_once("<Code>")?.1.split_once("</Code>")?;
     (code.len() <= 80 && code.bytes().all(|b| b.is_ascii_alphanumeric())).then_some(code)
@@ -208,7 +214,8 @@ async fn json<T: serde::de::DeserializeOwned>(what: &'static str, answer: Respon
     answer.json().await.map_err(|source| network(what, source))
 }
 
-/// Addresses of uploads and layers are permissions: they stay out of errors.
+/// Returns the error of a failed request. URLs of uploads and layers are permissions, so they are
+/// removed from errors.
 fn network(what: &'static str, source: reqwest::Error) -> CallError {
     CallError::Network { what, source: source.without_url() }
 }

@@ -1,17 +1,18 @@
-//! The jobs this node holds leases on: what the heartbeat reports, and whom a cancel reaches.
+//! The jobs on which this node holds leases: the heartbeat reports them, and a cancellation reaches
+//! them.
 
 use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::{Job, JobProgress, Stage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One leased job. `(job_id, fence)` names the lease.
+/// One leased job. `(job_id, fence)` identifies the lease.
 #[derive(Debug)]
 pub struct HeldJob {
     job_id: String,
     fence: i64,
     cancelled: AtomicBool,
-    /// The span of the work on it.
+    /// The span of the work on the job.
     pub trace: Trace,
     progress: Mutex<(Stage, f32)>,
 }
@@ -27,18 +28,19 @@ impl HeldJob {
         }
     }
 
-    /// Notes the stage and the share of the whole that is done, 0 to 1.
+    /// Records the stage and the ratio of the whole job that is done, 0 to 1.
     pub fn reached(&self, stage: Stage, share: f32) {
         *lock(&self.progress) = (stage, share);
     }
 
-    /// False once the control plane has said that nobody waits for the job, or that another node has it.
+    /// Returns false once the control plane has reported that nobody waits for the job, or that
+    /// another node has it.
     pub fn is_wanted(&self) -> bool {
         !self.cancelled.load(Ordering::Relaxed)
     }
 }
 
-/// At most as many as the node has slots: `agent` takes no more.
+/// The held jobs: at most as many as the node has slots, because `agent` takes no more.
 #[derive(Debug, Clone, Default)]
 pub struct HeldJobs(Arc<Mutex<Vec<Arc<HeldJob>>>>);
 
@@ -69,7 +71,7 @@ impl HeldJobs {
     }
 }
 
-/// A job's place among the held ones; dropping it gives the place up.
+/// Guard of a held job; dropping it removes the job from the held ones.
 pub struct Holding {
     pub held: Arc<HeldJob>,
     jobs: HeldJobs,
@@ -81,7 +83,8 @@ impl Drop for Holding {
     }
 }
 
-/// Nothing panics while it holds one of these locks, and plain values cannot be half-written.
+/// Locks a mutex. Nothing panics while it holds one of these locks, and plain values cannot be
+/// half-written.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
-//! The node's life with a control plane: joining, leases, heartbeats, results; and a process for each of several graphics cards.
+//! Connects the node to a control plane: joining, leases, heartbeats, results; and one process for
+//! each of several graphics cards.
 
 pub mod agent;
 pub mod control_plane;
-mod heart;
+mod heartbeat;
 mod held_jobs;
 pub mod processes;
 mod publish;

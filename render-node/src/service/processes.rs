@@ -1,9 +1,11 @@
-//! Several graphics cards in one machine: a node's process for each, and one that only watches over them.
+//! Several graphics cards in one machine: a node process for each, and one process that only
+//! supervises them.
 //!
-//! A process knows one card and nothing of the others, so that a driver that fails takes one card's work with it.
-//! Each is a node of its own towards the control plane. It is started anew when it ends. A byte on its standard input
-//! asks it to finish what it holds, and the end of that pipe ends it, however its parent died: unlike a signal,
-//! neither can reach it twice where a supervisor tells parent and children alike.
+//! A process knows one card and nothing of the others, so that a driver that fails takes only one
+//! card's work with it. Each process is a node of its own towards the control plane, and is
+//! restarted when it ends. A byte on its standard input requests that it finish the jobs it holds,
+//! and the end of that pipe ends the process, however its parent died. Unlike a signal, neither can
+//! arrive twice if a supervisor signals both parent and children.
 
 use crate::config::{Adapters, Config, LocalConfig};
 use crate::diffusion::{OnnxRuntime, Provider, ProviderChoice};
@@ -18,86 +20,93 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 const NVIDIA: u32 = 0x10de;
-/// As `CUDA_VISIBLE_DEVICES`: no card has this number, and CUDA sees none from the first that there is not. An empty
-/// value means the same to CUDA, but not to whatever takes an empty variable for one that is not set.
+/// Value of `CUDA_VISIBLE_DEVICES` that hides every card: no card has this number, and CUDA ignores
+/// all cards from the first that does not exist. An empty value means the same to CUDA, but not to
+/// programs that treat an empty variable as unset.
 const NO_CUDA_DEVICE: &str = "-1";
-/// Longest line of a log that is passed on as one, in bytes; the rest becomes the next.
+/// Maximum length of a log line that is passed on as one, in bytes. The rest becomes the next line.
 const LINE_MAX: u64 = 64 * 1024;
-/// What is still on its way into our own log when every process has ended.
+/// Time for the last entries to reach our own log after every process has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// When to start again, and when to give up.
+/// Rules for restarting a process, and for giving up.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
+struct RestartPolicy {
     starts: Settings,
-    /// Bad starts in a row, of every process.
+    /// Number of bad starts in a row, of every process, after which to give up.
     bad_starts_max: u32,
 }
 
-const PATIENCE: Patience = Patience {
+const PATIENCE: RestartPolicy = RestartPolicy {
     starts: Settings {
         pause_min: Duration::from_secs(1),
-        // A broken driver is tried once a minute, often enough to heal by itself.
+        // A broken driver is tried once a minute, often enough to recover by itself.
         pause_max: Duration::from_secs(60),
-        // Cards that failed together do not all load their models at one moment.
+        // Random pauses, so that cards that failed together do not all load their models at one
+        // moment.
         random: rand::random,
-        // Longer than models take to load and to pass the self-test, TensorRT's minutes of preparing them included: what fails after that
-        // would else begin again with the shortest pause, for ever.
+        // Longer than models take to load and to pass the self-test, including the minutes that
+        // TensorRT takes to prepare them. Otherwise a process that fails after that would begin
+        // again with the shortest pause, forever.
         good_start: Duration::from_secs(600),
         stop_by: StopBy::Byte,
     },
-    // Some five minutes of pauses. Where every card fails for longer, the cure is outside: a new container, another machine.
+    // Some five minutes of pauses. If every card fails for longer, the remedy is outside: a new
+    // container, another machine.
     bad_starts_max: 10,
 };
 
 /// One process: a node with one adapter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Process {
-    /// The node's.
+    /// Name of the node.
     pub name: String,
-    /// For people.
+    /// Description of the device, for people.
     pub device: String,
-    /// What its settings say in place of the machine's.
+    /// Settings of this process that replace those of the machine.
     pub adapter: AdapterChoice,
     pub usd_per_hour: Option<f64>,
-    /// What runs its models; `None`: as in the machine's settings.
+    /// Provider that runs its models; `None` for the one in the machine's settings.
     pub provider: Option<Provider>,
-    /// As `CUDA_VISIBLE_DEVICES`: the card by its UUID, which is all that CUDA sees and so its first, or no card.
+    /// Value of `CUDA_VISIBLE_DEVICES`: the UUID of the card, so that CUDA sees only this card and
+    /// numbers it first, or no card.
     pub cuda_device: String,
 }
 
-/// Why the adapters that were asked for cannot have a process each.
+/// Reasons why the configured adapters cannot have a process each.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error(transparent)]
     Gpu(#[from] GpuError),
     #[error(
-        "CYCLORAMA_NODE_ADAPTER: `{first}` and `{second}` are the same card, {device}; equal cards are told apart by their PCI bus ids"
+        "CYCLORAMA_NODE_ADAPTER: `{first}` and `{second}` are the same card, {device}; use PCI bus ids to distinguish equal cards"
     )]
     SameCard { first: AdapterChoice, second: AdapterChoice, device: String },
-    #[error("no setting tells {device} from the other Vulkan devices: its driver names no PCI bus id")]
+    #[error("no setting can distinguish {device} from the other Vulkan devices: its driver reports no PCI bus id")]
     Alike { device: String },
     #[error(
-        "{device} has no name for CUDA, so that models could run on another card: NVML does not know it (a container needs the driver capability `utility`); where CUDA runs no models, say what does by CYCLORAMA_NODE_PROVIDER"
+        "NVML does not know {device} (a container needs the driver capability `utility`), so CUDA could run its models on another card; if CUDA runs no models here, set CYCLORAMA_NODE_PROVIDER to the provider that does"
     )]
     NoUuid { device: String },
     #[error(
-        "CYCLORAMA_NODE_PROVIDER is `{provider}`, which would run the models of {device} on a card that is another node's or nobody's: take it out of CYCLORAMA_NODE_ADAPTER, or say `auto`, which runs its models without CUDA"
+        "CYCLORAMA_NODE_PROVIDER is `{provider}`, which would run the models of {device} on the card of another node or of no node: remove {device} from CYCLORAMA_NODE_ADAPTER, or set CYCLORAMA_NODE_PROVIDER to `auto`, which runs its models without CUDA"
     )]
     NotNvidia { provider: Provider, device: String },
 }
 
-/// Why nobody is watched over any more.
+/// Reasons why supervision ended.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     #[error("the processes cannot be started")]
     Start(#[from] std::io::Error),
-    #[error("no card has a process that stays: each ended {0} times in a row soon after its start; the log says why")]
+    #[error(
+        "no card has a running process: each process ended {0} times in a row soon after its start; the log says why"
+    )]
     GivenUp(u32),
 }
 
-/// The processes for the adapters that `config` asks for. `found` are those of the machine, the best first; `uuid`
-/// gives what CUDA calls the NVIDIA card with a PCI bus id.
+/// Returns the processes for the adapters that `config` selects. `found` are those of the machine,
+/// the best first; `uuid` returns CUDA's name of the NVIDIA card with a PCI bus id.
 pub fn plan(
     config: &Config,
     found: &[Adapter],
@@ -106,7 +115,8 @@ pub fn plan(
     plan_with(config, found, uuid, auto_without_cuda)
 }
 
-/// `auto_without_cuda` says what runs models in place of CUDA where that would be chosen.
+/// Same as [`plan`]. `auto_without_cuda` returns the provider that replaces CUDA where `auto` would
+/// choose it.
 fn plan_with(
     config: &Config,
     found: &[Adapter],
@@ -130,10 +140,14 @@ fn plan_with(
             _ => None,
         };
         if let Some(provider) = provider {
-            tracing::warn!(device, provider = provider.as_str(), "not NVIDIA's: its models run without CUDA");
+            tracing::warn!(
+                device,
+                provider = provider.as_str(),
+                "the graphics card is not NVIDIA's: its models run without CUDA"
+            );
         }
         let cuda_device = if is_nvidia { uuid(&adapter.pci_bus_id) } else { None };
-        // Where nothing else was chosen, an ONNX Runtime with CUDA uses it.
+        // If no other provider was chosen, an ONNX Runtime with CUDA uses it.
         let cuda_may_run_models = matches!(
             config.local.provider,
             ProviderChoice::Auto | ProviderChoice::Only(Provider::Cuda | Provider::TensorRt)
@@ -148,8 +162,9 @@ fn plan_with(
     places.into_iter().enumerate().map(process).collect()
 }
 
-/// What `auto` comes to where CUDA sees no card; `None`: what it always does. The library tells what it was built with, not what starts, so
-/// `auto` would still mean CUDA there. One that cannot be loaded is for each process to say.
+/// Returns the provider that `auto` should become where CUDA sees no card, or `None` if `auto` may
+/// stay. The library reports what it was built with, not what starts, so `auto` would still mean
+/// CUDA there. If the library cannot be loaded, each process reports that itself.
 fn auto_without_cuda(config: &LocalConfig) -> Option<Provider> {
     let runtime = OnnxRuntime::load(config.onnx_runtime.as_deref()).ok()?;
     if runtime.provider(ProviderChoice::Auto).ok()? != Provider::Cuda {
@@ -159,7 +174,7 @@ fn auto_without_cuda(config: &LocalConfig) -> Option<Provider> {
     others.into_iter().find(|other| runtime.provider(ProviderChoice::Only(*other)).is_ok())
 }
 
-/// A card that two drivers offer counts once.
+/// Returns the indices of all GPUs. A card that two drivers offer counts once.
 fn every_gpu(found: &[Adapter]) -> Result<Vec<usize>, PlanError> {
     let first = AdapterChoice::Gpu.place_among(found)?;
     let mut places = vec![first];
@@ -175,7 +190,7 @@ fn listed(choices: &[AdapterChoice], found: &[Adapter]) -> Result<Vec<usize>, Pl
     let mut places: Vec<usize> = Vec::with_capacity(choices.len());
     for choice in choices {
         let place = choice.place_among(found)?;
-        // The CPU may be shared.
+        // Several processes may share the CPU.
         let same = |known: &usize| !found[place].is_software() && is_same_card(*known, place, found);
         if let Some(before) = places.iter().position(same) {
             let device = found[place].to_string();
@@ -191,10 +206,10 @@ fn is_same_card(one: usize, other: usize, found: &[Adapter]) -> bool {
     one == other || (bus_id(one).is_some() && bus_id(one) == bus_id(other))
 }
 
-/// What means this adapter and no other.
+/// Returns a choice that matches this adapter and no other.
 fn choice_of(place: usize, found: &[Adapter]) -> Result<AdapterChoice, PlanError> {
     let Adapter { name, pci_bus_id, .. } = &found[place];
-    // A comma would begin the next one.
+    // A comma would begin the next choice.
     let name = name.split(',').next().unwrap_or_default();
     let candidates = [
         (!pci_bus_id.is_empty()).then(|| AdapterChoice::BusId(pci_bus_id.clone())),
@@ -207,7 +222,8 @@ fn choice_of(place: usize, found: &[Adapter]) -> Result<AdapterChoice, PlanError
 }
 
 impl Process {
-    /// This program with its settings; what it is to do comes after.
+    /// Returns the command that starts this program with the process's settings. The caller adds
+    /// the subcommand.
     pub fn command(&self, settings_file: Option<&Path>) -> std::io::Result<std::process::Command> {
         let mut command = std::process::Command::new(std::env::current_exe()?);
         command.env("CYCLORAMA_NODE_NAME", &self.name).env("CYCLORAMA_NODE_ADAPTER", self.adapter.to_string());
@@ -225,7 +241,8 @@ impl Process {
     }
 }
 
-/// Runs them all until `stop` resolves, or until none of them has a good start any more; then has each finish what it holds.
+/// Runs all processes until `stop` resolves, or until none of them has a good start any more; then
+/// lets each finish the jobs it holds.
 pub async fn watch_over(
     processes: Vec<Process>,
     settings_file: Option<&Path>,
@@ -242,7 +259,7 @@ pub async fn watch_over(
 
 async fn watch_over_commands(
     processes: Vec<(Process, std::process::Command)>,
-    patience: Patience,
+    patience: RestartPolicy,
     stop: impl Future<Output = ()>,
 ) -> Result<(), WatchError> {
     let stop_all = CancellationToken::new();
@@ -251,7 +268,7 @@ async fn watch_over_commands(
     let (log, logged) = start_log()?;
     let mut watches = JoinSet::new();
     for (place, (process, command)) in processes.into_iter().enumerate() {
-        let watched = Watched {
+        let watched = SupervisedProcess {
             process: Arc::new(process),
             place,
             patience,
@@ -274,7 +291,7 @@ async fn watch_over_commands(
     if given_up { Err(WatchError::GivenUp(patience.bad_starts_max)) } else { Ok(()) }
 }
 
-/// What there is to log about a process.
+/// An event of a process to be logged.
 enum Entry {
     Started { process_id: Option<u32> },
     NotStarted(std::io::Error),
@@ -282,13 +299,15 @@ enum Entry {
     NotAsked(std::io::Error),
 }
 
-/// Entries that may wait while whoever reads the log stalls; those beyond it are not logged. Sixteen cards of which none
-/// comes to work make some two hundred in the first minute, and fewer later.
+/// Maximum number of entries that wait while the reader of the log stalls. Further entries are
+/// dropped. Sixteen cards of which none comes to work make some two hundred in the first minute,
+/// and fewer later.
 const ENTRIES_MAX: usize = 1_024;
 
 type Log = mpsc::SyncSender<(Arc<Process>, Entry)>;
 
-/// A thread that logs, and what resolves when it is done: whoever reads the log may stall, and signals are to be heard all the same.
+/// Starts a thread that logs, and returns a receiver that resolves when it is done. It is a thread
+/// of its own because the reader of the log may stall, and signals must be handled all the same.
 fn start_log() -> std::io::Result<(Log, oneshot::Receiver<()>)> {
     let (log, entries) = mpsc::sync_channel::<(Arc<Process>, Entry)>(ENTRIES_MAX);
     let (done, logged) = oneshot::channel();
@@ -296,18 +315,20 @@ fn start_log() -> std::io::Result<(Log, oneshot::Receiver<()>)> {
         for (process, entry) in entries {
             let Process { name, device, .. } = &*process;
             match entry {
-                Entry::Started { process_id } => tracing::info!(name, device, process_id, "a process for this card"),
+                Entry::Started { process_id } => {
+                    tracing::info!(name, device, process_id, "a process for a graphics card was started")
+                }
                 Entry::NotStarted(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::error!(name, device, error, "no process can be started");
+                    tracing::error!(name, device, error, "no process could be started for a graphics card");
                 }
                 Entry::Ended { status, was_told: true } => tracing::info!(name, status, "ended"),
                 Entry::Ended { status, was_told: false } => {
-                    tracing::warn!(name, device, status, "the process for this card ended; it is started anew");
+                    tracing::warn!(name, device, status, "the process for a graphics card ended; it is restarted");
                 }
                 Entry::NotAsked(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(name, error, "the process could not be asked to end");
+                    tracing::warn!(name, error, "the process for a graphics card could not be asked to end");
                 }
             }
         }
@@ -317,19 +338,19 @@ fn start_log() -> std::io::Result<(Log, oneshot::Receiver<()>)> {
     Ok((log, logged))
 }
 
-/// A process that is started whenever it has ended.
-struct Watched {
+/// A process that is restarted whenever it has ended.
+struct SupervisedProcess {
     process: Arc<Process>,
-    /// Among the bad starts.
+    /// Index among the bad starts.
     place: usize,
-    patience: Patience,
-    /// In a row, of every process.
+    patience: RestartPolicy,
+    /// Bad starts in a row, of every process.
     bad_starts: Arc<watch::Sender<Vec<u32>>>,
     stop: CancellationToken,
     log: Log,
 }
 
-impl Watched {
+impl SupervisedProcess {
     async fn keep_running(self, mut command: tokio::process::Command) {
         let start = || Child::spawn(&mut command);
         let mut supervisor = Supervisor::new(self.patience.starts, self.stop.clone(), start);
@@ -337,14 +358,14 @@ impl Watched {
             match event {
                 Event::Started { process_id, log } => {
                     self.say(Entry::Started { process_id });
-                    // Where no thread can be had, its work goes on without its log.
+                    // If no thread can be started, the process runs without its log.
                     let _ = log.pass_on(LINE_MAX, passed_on(self.process.name.clone(), std::io::stderr()));
                 }
                 Event::NotStarted(error) => {
                     self.say(Entry::NotStarted(error));
                     self.count_start(false);
                 }
-                // While it runs well, the others' trouble is no reason to give up.
+                // While this process runs well, the failures of others are no reason to give up.
                 Event::StartedWell => self.count_start(true),
                 Event::NotAsked(error) => self.say(Entry::NotAsked(error)),
                 Event::Ended { status, started_well } => {
@@ -360,16 +381,16 @@ impl Watched {
     }
 
     fn say(&self, entry: Entry) {
-        // Without the thread there is no log, and for a thread that stalls nobody waits.
+        // Without the thread there is no log, and nothing waits for a thread that stalls.
         let _ = self.log.try_send((self.process.clone(), entry));
     }
 }
 
-/// Writes each line of a process's log with its name in front.
+/// Returns a function that writes each line of a process's log with the process's name in front.
 fn passed_on(name: String, mut to: impl Write) -> impl FnMut(&str) {
     move |line| {
         let text = format!("{name}: {line}\n");
-        // Nobody may be left to read ours; the child is to go on writing.
+        // Our log may have no reader left; the child must continue to write all the same.
         let _ = to.write_all(text.as_bytes());
     }
 }
@@ -383,7 +404,8 @@ mod tests {
         Adapter { name: name.to_owned(), pci_bus_id: pci_bus_id.to_owned(), kind, vendor }
     }
 
-    /// Two equal cards of NVIDIA, one of AMD that two drivers offer, graphics in the processor, and software.
+    /// Two equal cards of NVIDIA, one of AMD that two drivers offer, integrated graphics, and a
+    /// software adapter.
     fn machine() -> Vec<Adapter> {
         vec![
             adapter("NVIDIA L4", "0000:01:00.0", DiscreteGpu, NVIDIA),
@@ -445,8 +467,8 @@ mod tests {
             ("0000:07:00.0,cpu", &machine(), "is `0000:07:00.0`, and no Vulkan device"),
             ("all", &machine()[5..], "is `all`, and no Vulkan device is a GPU; there is llvmpipe"),
             ("all", &[], "no Vulkan device found; install a GPU driver"),
-            ("all", &alike, "no setting tells Mali from the other"),
-            ("all", &unknown, "NVIDIA T4 (0000:09:00.0) has no name for CUDA"),
+            ("all", &alike, "no setting can distinguish Mali from the other"),
+            ("all", &unknown, "NVML does not know NVIDIA T4 (0000:09:00.0)"),
         ] {
             let error = planned(adapters, &[], found).expect_err(adapters).to_string();
             assert!(error.contains(says), "{adapters}: {error}");
@@ -475,16 +497,16 @@ mod tests {
             (value("CUDA_VISIBLE_DEVICES").expect("always set"), value("CYCLORAMA_NODE_PROVIDER"))
         };
         let some = |provider: &str| Some(provider.to_owned());
-        // NVIDIA's second card, AMD's, and the one in the processor.
+        // NVIDIA's second card, AMD's, and the integrated one.
         assert_eq!(environment("auto", 1), ("GPU-0000:02:00.0".to_owned(), None));
         assert_eq!(environment("auto", 2), ("-1".to_owned(), some("openvino")));
         assert_eq!(environment("auto", 3), ("-1".to_owned(), some("openvino")));
-        // What was asked for stays.
+        // An explicit choice stays.
         assert_eq!(environment("cpu", 1), ("GPU-0000:02:00.0".to_owned(), None));
         assert_eq!(environment("cpu", 2), ("-1".to_owned(), None));
     }
 
-    /// One that runs this in a shell.
+    /// A process that runs `script` in a shell.
     fn shell(name: &str, script: &str) -> (Process, std::process::Command) {
         let mut command = std::process::Command::new("sh");
         command.args(["-c", script]);
@@ -499,10 +521,10 @@ mod tests {
         (process, command)
     }
 
-    fn impatient(good_start: Duration) -> Patience {
+    fn impatient(good_start: Duration) -> RestartPolicy {
         let pause = Duration::from_millis(1);
         let starts = Settings { pause_min: pause, pause_max: pause, good_start, ..PATIENCE.starts };
-        Patience { starts, bad_starts_max: 3 }
+        RestartPolicy { starts, bad_starts_max: 3 }
     }
 
     #[tokio::test]
@@ -513,7 +535,7 @@ mod tests {
         let ended = watch_over_commands(vec![bad(), missing()], patience, std::future::pending()).await;
         assert!(matches!(ended, Err(WatchError::GivenUp(3))), "{ended:?}");
 
-        // One that runs is enough, once its start was good; and it ends when it is asked to.
+        // One process that runs is enough once it has started well; and it ends when requested.
         let patience = impatient(Duration::from_millis(50));
         let processes = vec![bad(), shell("good", "read line")];
         let stop = tokio::time::sleep(Duration::from_millis(500));

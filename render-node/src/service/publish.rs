@@ -1,5 +1,5 @@
-//! From composed pictures to uploaded objects: encodes what a job owes on every core, puts each object where the lease
-//! says, and reports the result.
+//! From composed images to uploaded objects: encodes the objects that a job requires on every core,
+//! uploads each to the URL in the lease, and reports the result.
 
 use crate::engine::stages::Stages;
 use crate::finish;
@@ -7,8 +7,8 @@ use crate::service::control_plane::{CallError, ControlPlane};
 use crate::service::held_jobs::HeldJob;
 use crate::studio::Layers;
 use bytes::Bytes;
-use cyclorama_core::encoding::{self, AlphaPlanes, EncodingError, Picture};
-use cyclorama_core::wire::{AsSent, Job, ObjectName, Receipt, ResultRequest, Stage, Upload, UploadedObject};
+use cyclorama_core::encoding::{self, AlphaPlanes, EncodingError, Pixmap};
+use cyclorama_core::wire::{Job, ObjectName, Receipt, ResultRequest, Stage, Unparsed, Upload, UploadedObject};
 use cyclorama_core::{Format, Paint};
 use cyclorama_supervisor::Backoff;
 use rayon::prelude::*;
@@ -20,17 +20,19 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Uploads of one job under way at once: enough to hide the latency of a bucket, few enough not to crowd a small line.
+/// Concurrent uploads of one job: enough to hide the latency of a bucket, few enough not to crowd a
+/// slow connection.
 const UPLOADS_AT_ONCE: usize = 6;
-/// Tries of one upload, of one result, and rounds of uploading again what was rejected: enough to sit out a restart of
-/// the service, and short of a lease's length, after which another node has the job anyway.
+/// Attempts of one upload, of one result, and rounds of uploading rejected objects again: enough to
+/// survive a restart of the service, and shorter than a lease, after which another node has the job
+/// anyway.
 const UPLOAD_TRIES: u32 = 8;
 const RESULT_TRIES: u32 = 6;
 const REJECTED_ROUNDS: u32 = 2;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    #[error("the job owes `{0}`, which this version cannot make")]
+    #[error("the job requires `{0}`, which this version cannot make")]
     UnknownObject(ObjectName),
     #[error(transparent)]
     Encoding(#[from] EncodingError),
@@ -50,37 +52,38 @@ pub enum PublishError {
     Cancelled,
 }
 
-/// An encoded object and where it goes.
+/// An encoded object and its upload.
 struct Object {
     upload: Upload,
     bytes: Bytes,
     sha256: String,
 }
 
-/// What an upload's name asks for.
-enum Owed {
+/// The object that an upload's name requires.
+enum RequiredUpload {
     Layers,
-    /// `of`: which of the job's pictures.
+    /// `of` is the index of one of the job's images.
     Picture {
         of: usize,
         format: Format,
     },
 }
 
-fn owed(upload: &Upload, pictures: &[(Paint, Picture)]) -> Option<Owed> {
+fn owed(upload: &Upload, pictures: &[(Paint, Pixmap)]) -> Option<RequiredUpload> {
     if upload.name == ObjectName::Layers {
-        return Some(Owed::Layers);
+        return Some(RequiredUpload::Layers);
     }
     let (paint, format) = upload.name.picture()?;
     let of = pictures.iter().position(|(made, _)| *made == paint)?;
-    Some(Owed::Picture { of, format })
+    Some(RequiredUpload::Picture { of, format })
 }
 
-/// Encodes everything the job owes, on every core. `layers` is what a render job stores; a paint job has none.
+/// Encodes every object that the job requires, on every core. `layers` is what a render job stores;
+/// a paint job has none.
 fn encode(
     uploads: &[Upload],
     layers: Option<&Layers>,
-    pictures: &[(Paint, Picture)],
+    pictures: &[(Paint, Pixmap)],
     planes: &AlphaPlanes,
 ) -> Result<Vec<Object>, PublishError> {
     let unknown = |upload: &Upload| PublishError::UnknownObject(upload.name.clone());
@@ -89,7 +92,7 @@ fn encode(
     // Each size is made once for its three formats.
     let mut sizes = BTreeSet::new();
     for upload in uploads {
-        if let Owed::Picture { of, .. } = owed(upload).ok_or_else(|| unknown(upload))? {
+        if let RequiredUpload::Picture { of, .. } = owed(upload).ok_or_else(|| unknown(upload))? {
             sizes.insert((of, upload.width, upload.height));
         }
     }
@@ -101,12 +104,12 @@ fn encode(
     };
     let sized: BTreeMap<_, _> = sizes.into_par_iter().map(sized).collect::<Result<_, PublishError>>()?;
 
-    // A master and the PNG of its own size are the same bytes; each distinct one is made once. The longest first, so that
-    // no core is left alone with a large picture at the end.
+    // A master and the PNG of its own size are the same bytes, so each distinct encoding is made
+    // once. The largest come first, so that no core is left alone with a large image at the end.
     let mut wanted: Vec<_> = uploads
         .iter()
         .filter_map(|upload| match owed(upload) {
-            Some(Owed::Picture { of, format }) => Some((upload.width, upload.height, format, of)),
+            Some(RequiredUpload::Picture { of, format }) => Some((upload.width, upload.height, format, of)),
             _ => None,
         })
         .collect();
@@ -126,12 +129,12 @@ fn encode(
 
     let object = |upload: &Upload| {
         let (bytes, sha256) = match owed(upload).ok_or_else(|| unknown(upload))? {
-            Owed::Layers => {
+            RequiredUpload::Layers => {
                 let bytes = packed.clone().ok_or_else(|| unknown(upload))?;
                 let sha256 = hex::encode(Sha256::digest(&bytes));
                 (bytes, sha256)
             }
-            Owed::Picture { of, format } => {
+            RequiredUpload::Picture { of, format } => {
                 made.get(&(upload.width, upload.height, format, of)).cloned().ok_or_else(|| unknown(upload))?
             }
         };
@@ -140,11 +143,11 @@ fn encode(
     uploads.iter().map(object).collect()
 }
 
-/// What a job has made.
+/// The output of a job.
 pub struct Work {
-    /// What a render job stores; a paint job has none.
+    /// The layers that a render job stores; a paint job has none.
     pub layers: Option<Layers>,
-    pub pictures: Vec<(Paint, Picture)>,
+    pub pictures: Vec<(Paint, Pixmap)>,
     pub receipt: Receipt,
 }
 
@@ -172,7 +175,7 @@ pub async fn publish(
     stages.end(Stage::Upload);
     receipt.timings_ms.append(&mut stages.timings);
     let objects_uploaded = objects.iter().map(|o| o.described()).collect();
-    let request = ResultRequest { fence: job.fence, objects: objects_uploaded, receipt: AsSent::from(&receipt) };
+    let request = ResultRequest { fence: job.fence, objects: objects_uploaded, receipt: Unparsed::from(&receipt) };
     report(control_plane, job, held, &objects, &request).await
 }
 
@@ -192,10 +195,15 @@ async fn report(
             Err(error) => error,
         };
         match &error {
-            // The service may have lost an upload with its disk or its restart; the same addresses take it again.
+            // The service may have lost an upload with its disk or its restart; the same URLs
+            // accept it again.
             CallError::Rejected { object, .. } if rounds_left > 0 => {
                 rounds_left -= 1;
-                tracing::warn!(job_id = job.job_id, error = &error as &dyn std::error::Error, "uploading again");
+                tracing::warn!(
+                    job_id = job.job_id,
+                    error = &error as &dyn std::error::Error,
+                    "an upload failed; it is retried"
+                );
                 let again: Vec<_> = objects
                     .iter()
                     .filter(|o| object.as_ref().is_none_or(|name| *name == o.upload.name.to_string()))
@@ -217,7 +225,7 @@ impl Object {
     }
 }
 
-/// Uploads in parallel; the first that cannot be uploaded ends the rest.
+/// Uploads in parallel. The first object that cannot be uploaded aborts the others.
 async fn upload_all(
     control_plane: &ControlPlane,
     held: &Arc<HeldJob>,

@@ -1,18 +1,21 @@
-//! Where the vehicle stands and how the camera sees it.
+//! The position of the vehicle in the studio, and the camera that sees it.
 //!
-//! The camera keeps its distance (in studio metres, see `rig.toml`) and only tilts, zooms and shifts: a fixed long lens,
-//! so every vehicle has the same perspective, and the crop fills the picture.
+//! The camera keeps its distance (in studio metres, see `rig.toml`) and only tilts, zooms and
+//! shifts. It is a fixed long lens: every vehicle has the same perspective, and the crop fills the
+//! image.
 
 use crate::vehicle::VehicleMesh;
 use cyclorama_core::View;
 use glam::{Mat4, Vec2, Vec3};
 
-/// Distance from the eye to the middle of the vehicle. At 11 m a side view spans about 25 degrees, as an 80 mm lens does.
+/// Distance from the eye to the middle of the vehicle, in studio metres. At 11 m a side view spans
+/// about 25 degrees, as an 80 mm lens does.
 pub const TARGET_DISTANCE_M: f32 = 11.0;
 const TARGET_HEIGHT_M: f32 = 0.6;
 const NEAR_M: f32 = 5.0;
 const FAR_M: f32 = 20.0;
-/// Share of the picture's width, or of its height, that the vehicle fills. The rest is for its ground shadow.
+/// Ratio of the image's width, or of its height, that the vehicle fills. The rest is room for its
+/// ground shadow.
 const FILL_WIDTH: f32 = 0.915;
 const FILL_HEIGHT: f32 = 0.86;
 
@@ -26,17 +29,17 @@ pub struct Camera {
     pub up: Vec3,
     /// Normalised device units per unit of tangent.
     pub zoom: f32,
-    /// Tangents (right, up) of the middle of the picture.
+    /// Tangents (right, up) of the middle of the image.
     pub shift: Vec2,
     /// Studio metres per metre of the vehicle.
     pub scale: f32,
-    /// Half of the vehicle's width and height in the picture, normalised device units.
+    /// Half of the vehicle's width and height in the image, in normalised device units.
     pub half_extent: Vec2,
 }
 
-/// Pixels of a picture, `low` to before `high`.
+/// A rectangle of an image's pixels, from `low` to before `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Covered {
+pub struct PixelBounds {
     pub low: [u32; 2],
     pub high: [u32; 2],
 }
@@ -47,10 +50,12 @@ pub struct Covered {
 pub struct NothingToSee;
 
 impl Camera {
+    /// Places the camera of a view so that the vehicle fills the image. `reference_diagonal_m` is
+    /// the length to which the diagonal of the vehicle's footprint is scaled, in studio metres.
     pub fn fit(mesh: &VehicleMesh, view: View, reference_diagonal_m: f32) -> Result<Camera, NothingToSee> {
         let (low, high) = bounds(mesh).ok_or(NothingToSee)?;
         let size = high - low;
-        // Tall vans would otherwise come so near that their roof is seen from below.
+        // Without the second term tall vans would come so near that their roof is seen from below.
         let diagonal = size.truncate().length().max(size.z * 1.6);
         if !diagonal.is_finite() || diagonal < 1e-3 {
             return Err(NothingToSee);
@@ -80,7 +85,8 @@ impl Camera {
         stand.filled_with(mesh.surfaces.values().flat_map(|surface| &surface.positions).map(|p| Vec3::from(*p)))
     }
 
-    /// The same camera, zoomed in on a box of the vehicle (two opposite corners in vehicle axes, metres): a close-up.
+    /// Returns the same camera, zoomed in on a box of the vehicle (two opposite corners in vehicle
+    /// axes, metres).
     pub fn close_up(self, [low, high]: [Vec3; 2]) -> Result<Camera, NothingToSee> {
         let corner = |bits: u32| {
             let pick = |bit: u32, low: f32, high: f32| if bits >> bit & 1 == 0 { low } else { high };
@@ -89,7 +95,8 @@ impl Camera {
         self.filled_with((0..8).map(corner))
     }
 
-    /// Zoomed and shifted so that the points (vehicle axes, metres) fill the picture.
+    /// Returns the camera, zoomed and shifted so that the points (vehicle axes, metres) fill the
+    /// image.
     fn filled_with(self, points: impl Iterator<Item = Vec3>) -> Result<Camera, NothingToSee> {
         let mut least = Vec2::splat(f32::INFINITY);
         let mut most = Vec2::splat(f32::NEG_INFINITY);
@@ -108,20 +115,22 @@ impl Camera {
         Ok(Camera { zoom, shift, half_extent, ..self })
     }
 
-    /// The pixels, of `side` along each side of the picture, that the vehicle can cover, and `margin` more.
-    pub fn covered(&self, side: u32, margin: u32) -> Covered {
+    /// Returns the pixels that the vehicle can cover, with `margin` pixels added on every side, in
+    /// an image of `side` x `side` pixels.
+    pub fn covered(&self, side: u32, margin: u32) -> PixelBounds {
         let reach = |half: f32| (half * side as f32 * 0.5).ceil() as u32 + margin;
         let reached = self.half_extent.to_array().map(reach);
-        Covered {
+        PixelBounds {
             low: reached.map(|pixels| (side / 2).saturating_sub(pixels)),
             high: reached.map(|pixels| (side / 2 + pixels).min(side)),
         }
     }
 
-    /// Micrometres of the vehicle that a pixel shows, of `side` along each side of the picture, in the plane through the vehicle's
-    /// middle that faces the camera.
+    /// Returns how many micrometres of the vehicle a pixel shows, in the plane through the
+    /// vehicle's middle that faces the camera, in an image of `side` x `side` pixels. Returns
+    /// `None` if the number does not fit.
     pub fn scale_um_per_px(&self, side: u32) -> Option<u32> {
-        // A picture is two device units wide.
+        // An image is two device units wide.
         let studio_metres = 2.0 * TARGET_DISTANCE_M / (self.zoom * side as f32);
         let micrometres = (studio_metres / self.scale * 1e6).round();
         (1.0..=u32::MAX as f32).contains(&micrometres).then_some(micrometres as u32)
@@ -131,10 +140,11 @@ impl Camera {
         self.forward.cross(self.up)
     }
 
-    /// Clip space of wgpu: x right, y up, depth 0 to 1.
+    /// Returns the matrix from studio space to wgpu's clip space: x right, y up, depth 0 to 1.
     pub fn clip_from_studio(&self) -> Mat4 {
         let view = view_from_studio(self.eye, self.right(), self.up, self.forward);
-        // View space looks along -z; the shift makes the frustum lopsided, as a view camera's shifted back does.
+        // View space looks along -z. The shift makes the frustum asymmetric, like the shifted back
+        // of a view camera.
         let depth = FAR_M / (FAR_M - NEAR_M);
         let projection = Mat4::from_cols_array_2d(&[
             [self.zoom, 0.0, 0.0, 0.0],
@@ -150,7 +160,8 @@ fn view_from_studio(eye: Vec3, right: Vec3, up: Vec3, forward: Vec3) -> Mat4 {
     Mat4::from_cols(right.extend(0.0), up.extend(0.0), (-forward).extend(0.0), eye.extend(1.0)).inverse()
 }
 
-/// How far above the vehicle's middle the camera stands: three-quarter views look down a little, the others barely.
+/// Returns by how many degrees the camera stands above the vehicle's middle. Three-quarter views
+/// look down a little, the others barely.
 fn elevation_degrees(view: View) -> f32 {
     match view {
         View::FrontThreeQuarter | View::RearThreeQuarter => 9.0,
@@ -159,7 +170,7 @@ fn elevation_degrees(view: View) -> f32 {
     }
 }
 
-/// Corners of the mesh's bounding box, or `None` for an empty mesh.
+/// Returns the corners of the mesh's bounding box, or `None` for an empty mesh.
 pub fn bounds(mesh: &VehicleMesh) -> Option<(Vec3, Vec3)> {
     mesh.surfaces
         .values()
@@ -197,7 +208,8 @@ mod tests {
         let left = Vec3::new(2.25, -0.9, 0.7);
         let right = Vec3::new(2.25, 0.9, 0.7);
         let cases: [(View, Vec3, Vec3, Vec3, Vec3); 6] = [
-            // view, nearer, farther, left in the picture, right in the picture
+            // The columns are: view, nearer point, farther point, point at the left of the image,
+            // point at its right.
             (View::Front, nose, tail, right, left),
             (View::FrontThreeQuarter, nose, tail, nose, tail),
             (View::Side, left, right, nose, tail),

@@ -1,8 +1,9 @@
-//! What the diffusion model is given: geometry and base light as planes.
+//! The diffusion model's input: geometry and base shading as planes.
 
-/// Channels in order. All are means over a pixel's samples, premultiplied by coverage, f32.
+/// Channels in order. Each is the mean over a pixel's samples, premultiplied by coverage, f32.
 ///
-/// Base light is encoded as `diffusion::light_space` says; the mean is taken before encoding.
+/// Base shading is encoded as `diffusion::light_space` describes; the mean is taken before
+/// encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Channel {
@@ -15,7 +16,8 @@ pub enum Channel {
     /// Height above the floor, studio metres x 0.5.
     Height,
     Coverage,
-    /// Share of the pixel whose front surface belongs to the group; glass hides what is behind it.
+    /// `MaskPaint` to `MaskUnderbody`: ratio of the pixel whose front surface belongs to the group.
+    /// Glass hides what is behind it.
     MaskPaint,
     MaskGlass,
     MaskLampClear,
@@ -26,11 +28,11 @@ pub enum Channel {
     MaskRim,
     MaskInterior,
     MaskUnderbody,
-    /// Of the front surface, linear; paint is neutral 0.5.
+    /// Albedo of the front surface, linear; paint is a neutral 0.5.
     AlbedoR,
     AlbedoG,
     AlbedoB,
-    /// Encoded base layers, see `Layers`.
+    /// Encoded base shading; see `Layers`.
     DiffuseR,
     DiffuseG,
     DiffuseB,
@@ -40,15 +42,15 @@ pub enum Channel {
     RestR,
     RestG,
     RestB,
-    /// Share of the hemisphere that the vehicle leaves open.
+    /// Ratio of the hemisphere that the vehicle leaves open.
     Openness,
-    /// Darkness of the ground shadow, not premultiplied, also under the vehicle.
+    /// Darkness of the ground shadow. Not premultiplied, and defined under the vehicle too.
     Shadow,
 }
 
 pub const CHANNELS: usize = Channel::Shadow as usize + 1;
 
-/// Names of the channels, in order: a model is made for exactly these and says so in its lock file.
+/// Names of the channels, in order. A model is made for exactly these and says so in its lock file.
 #[rustfmt::skip]
 pub const CONDITIONING_CHANNELS: [&str; CHANNELS] = [
     "normal_x", "normal_y", "normal_z", "depth", "height", "coverage", "mask_paint", "mask_glass", "mask_lamp_clear",
@@ -57,7 +59,7 @@ pub const CONDITIONING_CHANNELS: [&str; CHANNELS] = [
     "gloss_b", "rest_r", "rest_g", "rest_b", "openness", "shadow",
 ];
 
-/// Side at which the diffusion model works, in pixels.
+/// Default side of the conditioning, at which the diffusion model works, in pixels.
 pub const CONDITIONING_SIDE_PX: u32 = 512;
 
 /// [`CHANNELS`] planes of `side_px` squared, channel by channel, each row by row from the top left.
@@ -68,6 +70,7 @@ pub struct Conditioning {
 }
 
 impl Conditioning {
+    /// Returns one plane: `side_px` squared values.
     pub fn plane(&self, channel: Channel) -> &[f32] {
         let size = (self.side_px * self.side_px) as usize;
         &self.planes[channel as usize * size..][..size]

@@ -1,34 +1,38 @@
-//! A coarse distance field of the vehicle: what soft shadows, occlusion and the hidden part of mirror images are traced in.
+//! A coarse distance field of the vehicle, in which soft shadows, occlusion and the hidden part of
+//! mirror images are traced.
 //!
-//! Unsigned distance to the nearest surface on a regular grid. Seeds are points on the triangles; each cell then finds its nearest along
-//! one axis after the other, by lower envelopes of parabolas (P. Felzenszwalb, D. Huttenlocher: Distance Transforms of Sampled Functions,
-//! 2012), exact to a fraction of a cell.
+//! It holds the unsigned distance to the nearest surface on a regular grid. Seeds are points on the
+//! triangles. Each cell then finds its nearest seed along one axis after the other, by lower
+//! envelopes of parabolas (P. Felzenszwalb, D. Huttenlocher: Distance Transforms of Sampled
+//! Functions, 2012), exact to a fraction of a cell.
 
 use super::optics;
 use crate::vehicle::VehicleMesh;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Cells along the longest side. 4.6 m / 128 = 3.6 cm: a mirror or a wheel arch shades, a badge does not.
+/// Cells along the longest side. 4.6 m / 128 = 3.6 cm: a mirror or a wheel arch casts a shadow, a
+/// badge does not.
 const CELLS_LONGEST: f32 = 128.0;
 /// Empty cells around the vehicle, so that the field is smooth where rays leave it.
 const MARGIN_CELLS: f32 = 4.0;
 
-/// Vertices, or triangles, that one core takes at once.
+/// Number of vertices, or of triangles, that one core takes at once.
 const TOGETHER: usize = 4_096;
 
-/// Distances in metres of the vehicle at cell centres, x fastest.
+/// Distances at the cells' centres, in metres of the vehicle; x varies fastest.
 #[derive(Debug, Clone)]
 pub struct DistanceField {
     pub cells: [usize; 3],
-    /// Lower corner of the first cell, vehicle axes.
+    /// Lower corner of the first cell, in vehicle axes.
     pub low: Vec3,
     pub cell_m: f32,
     pub distances_m: Vec<f32>,
 }
 
 impl DistanceField {
-    /// Field of everything that hides light: glass and lenses do not. `None` if nothing does.
+    /// Builds the field of everything that hides light, which excludes glass and lenses. Returns
+    /// `None` if nothing does.
     pub fn build(mesh: &VehicleMesh) -> Option<DistanceField> {
         let solid = || {
             mesh.surfaces.iter().filter(|(material, _)| !optics::is_transparent(**material)).map(|(_, surface)| surface)
@@ -53,8 +57,8 @@ impl DistanceField {
         });
         let seeds: Vec<Seeds<'_>> = corners.chain(triangles).collect();
         let none = || NearestPoints::new(cells, low, cell_m);
-        // A grid for each core and no more: to merge two takes as long as to fill one. Corners are less work than triangles, so a core takes
-        // of both.
+        // One grid per core and no more, because merging two grids takes as long as filling one.
+        // Corners are less work than triangles, so each core takes some of both.
         let cores = rayon::current_num_threads().min(seeds.len());
         let grids = (0..cores)
             .into_par_iter()
@@ -65,14 +69,15 @@ impl DistanceField {
     }
 }
 
-/// Points of the vehicle's surface.
+/// Points of the vehicle's surface from which the field starts.
 enum Seeds<'a> {
     Corners(&'a [[f32; 3]]),
-    /// Insides of triangles: positions, and three indices each.
+    /// The insides of triangles: positions, and three indices per triangle.
     Triangles(&'a [[f32; 3]], &'a [u32]),
 }
 
-/// For each cell the nearest seed point known so far, in cells from `low`; infinity where none is.
+/// For each cell the nearest seed point found so far, in cells from `low`; infinity if there is
+/// none yet.
 struct NearestPoints {
     cells: [usize; 3],
     low: Vec3,
@@ -100,10 +105,11 @@ impl NearestPoints {
         self
     }
 
-    /// Puts points on a triangle with sides longer than half a cell, no farther apart than that. Its corners are there already.
+    /// Puts points on a triangle whose sides are longer than half a cell, at most half a cell
+    /// apart. Its corners are seeded already.
     fn seed_triangle(&mut self, a: Vec3, b: Vec3, c: Vec3) {
         let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
-        // A triangle longer than the vehicle is a broken mesh; the cap bounds the work on it.
+        // A triangle longer than the vehicle is a broken mesh. The cap bounds the work on it.
         let steps = ((longest / (0.5 * self.cell_m)).ceil() as usize).clamp(1, 512);
         if steps == 1 {
             return;
@@ -116,11 +122,12 @@ impl NearestPoints {
         }
     }
 
-    /// A point outside of the grid is left out.
+    /// Enters a point in its cell. A point outside the grid is ignored.
     fn seed(&mut self, point: Vec3) {
         let point = (point - self.low) / self.cell_m;
         let [nx, ny, nz] = self.cells;
-        // Truncates, which is the floor of what is not negative; what is negative or no number is outside.
+        // The casts below truncate, which equals the floor for values that are not negative.
+        // Negative values and NaN are outside.
         if !point.cmpge(Vec3::ZERO).all() {
             return;
         }
@@ -134,7 +141,7 @@ impl NearestPoints {
         }
     }
 
-    /// The nearer of both, cell by cell.
+    /// Merges two grids: keeps the nearer point in each cell.
     fn merged(mut self, other: Self) -> Self {
         let [nx, ny, _] = self.cells;
         let both = self.points.par_chunks_mut(nx).zip(other.points.par_chunks(nx)).enumerate();
@@ -150,10 +157,11 @@ impl NearestPoints {
         self
     }
 
-    /// Metres from each cell's centre to the nearest point, x fastest.
+    /// Returns the distance in metres from each cell's centre to the nearest point; x varies
+    /// fastest.
     fn distances(mut self) -> Vec<f32> {
         let [nx, ny, nz] = self.cells;
-        // Along x and y each layer is for itself.
+        // Along x and y the layers are independent of each other.
         self.points.par_chunks_mut(nx * ny).enumerate().for_each(|(z, layer)| {
             let mut envelope = Envelope::default();
             for (y, row) in layer.chunks_exact_mut(nx).enumerate() {
@@ -166,7 +174,7 @@ impl NearestPoints {
                 (0..ny).for_each(|y| layer[y * nx + x] = column[y]);
             }
         });
-        // Along z each upright slice is; [y][z][x].
+        // Along z the upright slices are independent of each other. Their order is [y][z][x].
         let slice = |y: usize| {
             let mut envelope = Envelope::default();
             let mut column = vec![Vec3::INFINITY; nz];
@@ -190,23 +198,27 @@ impl NearestPoints {
     }
 }
 
-/// Of two that are equally near, the first by its coordinates: which is taken must not hang on how many cores look for it.
+/// Returns true if `point` is nearer to `centre` than `than` is. Of two that are equally near, the
+/// first by coordinates wins, because the result must not depend on the number of cores.
 fn is_nearer(centre: Vec3, point: Vec3, than: Vec3) -> bool {
     let (distance, known) = (centre.distance_squared(point), centre.distance_squared(than));
     distance < known || distance == known && point.to_array() < than.to_array()
 }
 
-/// The nearest of some points for every cell of a line: squared distances from a point are a parabola along the line, and the lowest of all
-/// parabolas is what counts. Kept from line to line for its memory.
+/// Finds the nearest of some points for every cell of a line. The squared distances from a point
+/// are a parabola along the line, and the lowest of all parabolas gives the nearest point. An
+/// envelope is reused from line to line to keep its memory.
 #[derive(Default)]
 struct Envelope {
-    /// Each point that is nearest somewhere, where along the line it begins to be, and the square of its distance from the line.
+    /// For each point that is nearest somewhere: the position along the line where it begins to be
+    /// nearest, the square of its distance from the line, and the point.
     pieces: Vec<(f32, f32, Vec3)>,
 }
 
 impl Envelope {
-    /// `line` holds, for each cell, a point that lies in that cell along the axis, or infinity; afterwards the nearest of them all.
-    /// `centre` is the first cell's.
+    /// Replaces each point of `line` by the nearest point of all. On entry `line` holds, for each
+    /// cell, a point that lies in that cell along the axis, or infinity. `centre` is the first
+    /// cell's centre.
     fn nearest_along(&mut self, axis: usize, centre: Vec3, line: &mut [Vec3]) {
         self.pieces.clear();
         for point in line.iter().filter(|point| point.x.is_finite()) {
@@ -216,7 +228,8 @@ impl Envelope {
             let mut begins = f32::NEG_INFINITY;
             while let Some((last_begins, last_height, last)) = self.pieces.last() {
                 let apart = at - last[axis];
-                // Where both are equally far away; of two at the same place the nearer one is nearest everywhere.
+                // The position where both are equally far away. Of two points at the same position,
+                // the one nearer to the line is nearest everywhere.
                 begins = match apart > 0.0 {
                     true => 0.5 * (at + last[axis]) + (height - last_height) / (2.0 * apart),
                     false if height < *last_height => f32::NEG_INFINITY,
@@ -248,7 +261,7 @@ mod tests {
     use super::*;
     use crate::vehicle::{Material, Surface};
 
-    /// A square plate in the plane z = 1: distances are known everywhere.
+    /// A square plate in the plane z = 1, for which the distances are known everywhere.
     fn plate() -> VehicleMesh {
         let mut mesh = VehicleMesh::default();
         let positions = vec![[0.0, 0.0, 1.0], [4.0, 0.0, 1.0], [4.0, 4.0, 1.0], [0.0, 4.0, 1.0]];
@@ -275,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Every cell against every seed, of some scattered triangles.
+    /// Compares every cell with every seed of some scattered triangles.
     #[test]
     fn distances_are_those_to_the_nearest_seed() {
         let mut mesh = VehicleMesh::default();
@@ -286,7 +299,7 @@ mod tests {
         };
         let positions: Vec<[f32; 3]> = (0..60).map(|_| [coordinate(4.0), coordinate(1.5), coordinate(1.0)]).collect();
         let seeds: Vec<Vec3> = positions.iter().copied().map(Vec3::from).collect();
-        // No triangles: the corners alone are seeds.
+        // There are no triangles, so the corners alone are seeds.
         mesh.add(Material::Paint, &Surface { normals: vec![[0.0, 0.0, 1.0]; 60], positions, indices: vec![0, 0, 0] });
         let field = DistanceField::build(&mesh).expect("points hide light");
         let [nx, ny, _] = field.cells;
@@ -299,14 +312,14 @@ mod tests {
             assert!(*found < expected + field.cell_m, "{found} instead of {expected}");
             off += usize::from(*found > expected + 0.05 * field.cell_m);
         }
-        // Two seeds of one cell, or of one row seen from another, may be taken for each other.
+        // Two seeds of one cell, or of one row seen from another, may be mistaken for each other.
         assert!(off * 50 < field.distances_m.len(), "{off} of {} cells", field.distances_m.len());
     }
 
     #[test]
     fn distances_do_not_hang_on_the_number_of_cores() {
-        // Points in pairs that are equally far from a cell's centre, the two of a pair in the hands of different cores; and two that make cells
-        // of one metre.
+        // Points in pairs that are equally far from a cell's centre, where different cores hold the
+        // two of a pair, and two points that make the cells one metre wide.
         let ends = [[0.0, 0.0, 0.0], [0.0, 128.0, 0.0]];
         let row = |x: f32| (0..96 * 128).map(move |i| [x + (i % 96) as f32, (i / 96) as f32, 0.0]);
         let positions: Vec<[f32; 3]> = row(0.25).chain(row(0.75)).chain(ends).collect();

@@ -1,10 +1,10 @@
-//! The buffers of one picture: what is uploaded for it, and what is read back.
+//! The buffers of one image: what is uploaded for it, and what is read back.
 
 use super::conditioning::CHANNELS;
 use super::distance_field::DistanceField;
-use super::gpu_data::{ConditionData, FrameData, Lit};
+use super::gpu_data::{ConditionData, FrameData, VertexLight};
 use super::passes::VERTICES_IN_GROUP;
-use super::stage::Stage;
+use super::stage::DrawList;
 use super::targets::SUPERSAMPLES;
 use crate::gpu::Gpu;
 use cyclorama_core::MASTER_SIDE_PX;
@@ -16,27 +16,28 @@ pub struct FrameBuffers {
     pub indices: wgpu::Buffer,
     /// Light per vertex.
     pub lit: wgpu::Buffer,
-    /// Uniforms of each jittered pass, at least one.
+    /// Uniforms of each jittered pass; there is at least one.
     pub frames: Vec<wgpu::Buffer>,
     pub field: wgpu::TextureView,
     pub condition: wgpu::Buffer,
-    /// The conditioning, read back.
+    /// The conditioning planes, which are read back.
     pub planes: wgpu::Buffer,
-    /// Pixels that the vehicle can cover, across and down.
+    /// Number of pixels that the vehicle can cover, across and down.
     pub covered: [u32; 2],
-    /// Of the conditioning.
+    /// Side of the conditioning in pixels.
     pub side_px: u32,
     pub vertex_count: u32,
     pub index_count: u32,
-    /// Those of solid triangles come first.
+    /// Number of indices of solid triangles, which come first.
     pub opaque_indices: u32,
 }
 
 impl FrameBuffers {
-    /// `jitter` has an offset, in raster samples, for each pass; `side_px` is the conditioning's.
+    /// Uploads a stage, its distance field and its uniforms. `jitter` has an offset, in raster
+    /// samples, for each pass; `side_px` is the conditioning's side.
     pub fn new(
         gpu: &Gpu,
-        stage: &Stage,
+        stage: &DrawList,
         field: &DistanceField,
         frame: &FrameData,
         side_px: u32,
@@ -64,7 +65,7 @@ impl FrameBuffers {
         FrameBuffers {
             vertices: buffer("vertices", bytemuck::cast_slice(&stage.vertices), storage | wgpu::BufferUsages::VERTEX),
             indices: buffer("indices", bytemuck::cast_slice(&stage.indices), storage | wgpu::BufferUsages::INDEX),
-            lit: empty("light per vertex", (stage.vertices.len() * size_of::<Lit>()) as u64, storage),
+            lit: empty("light per vertex", (stage.vertices.len() * size_of::<VertexLight>()) as u64, storage),
             frames: jitter.iter().enumerate().map(jittered).collect(),
             field: upload_field(gpu, field),
             condition: buffer("condition", bytemuck::bytes_of(&condition), uniform),
@@ -81,21 +82,25 @@ impl FrameBuffers {
         }
     }
 
-    /// Workgroups for all vertices: at most 65,535 fit along one axis.
+    /// Returns the workgroups for all vertices in two dimensions, because at most 65,535 fit along
+    /// one axis.
     pub fn vertex_groups(&self) -> [u32; 2] {
         let groups = self.vertex_count.div_ceil(VERTICES_IN_GROUP);
         let rows = groups.div_ceil(32_768).max(1);
         [groups.div_ceil(rows), rows]
     }
 
-    /// Blocks of conditioning that the vehicle can cover. One more than the covered pixels fill, as these need not begin with a block.
+    /// Returns how many blocks of conditioning the vehicle can cover, across and down. This is one
+    /// more than the covered pixels fill, because the covered area need not begin at the edge of a
+    /// block.
     pub fn condition_blocks(&self) -> [u32; 2] {
         self.covered.map(|pixels| pixels.div_ceil(MASTER_SIDE_PX / self.side_px) + 1)
     }
 }
 
 fn upload_field(gpu: &Gpu, field: &DistanceField) -> wgpu::TextureView {
-    // Half floats: filtering 32-bit ones is an optional feature, and a millimetre does not matter here.
+    // Half floats, because filtering 32-bit ones is an optional feature, and a millimetre does not
+    // matter here.
     let halves: Vec<u16> = field.distances_m.iter().map(|d| half::f16::from_f32(*d).to_bits()).collect();
     let [width, height, depth_or_array_layers] = field.cells.map(|n| n as u32);
     let descriptor = wgpu::TextureDescriptor {

@@ -1,4 +1,8 @@
-//! What the studio's shaders see: the Rust side of every uniform and storage struct. A test compares each with the WGSL.
+//! The Rust side of every uniform and storage struct of the studio's shaders. A test compares each
+//! with the WGSL.
+//!
+//! The WGSL struct of the same name (without `Data`) describes its members, units and colour
+//! spaces.
 
 use super::camera::{Camera, TARGET_DISTANCE_M};
 use super::distance_field::DistanceField;
@@ -100,14 +104,17 @@ pub struct FrameData {
     pub covered_high: [u32; 2],
 }
 
-/// Around what the vehicle covers. Pixels and blocks of conditioning that reach over its edge are then whole, and
-/// marks of uneven neighbours fall inside.
+/// Pixels added around the area that the vehicle covers. They make pixels and blocks of
+/// conditioning that reach over its edge complete, and keep the marks of uneven neighbours inside.
 const COVERED_MARGIN_PX: u32 = 8;
 
-/// Half side of the square of ground around the vehicle for which shadow is computed, studio metres.
+/// Half side of the square of ground around the vehicle for which shadow is computed, in studio
+/// metres.
 pub const GROUND_HALF_M: f32 = 5.0;
 
 impl FrameData {
+    /// Returns the uniforms of an image before its first pass, without jitter and with counts of
+    /// zero.
     pub fn new(camera: &Camera, field: &DistanceField, zebra: bool) -> FrameData {
         let size = Vec3::from_array(field.cells.map(|n| n as f32)) * field.cell_m;
         let covered = camera.covered(MASTER_SIDE_PX, COVERED_MARGIN_PX);
@@ -139,19 +146,21 @@ impl FrameData {
         }
     }
 
-    /// Pixels that the vehicle can cover, across and down.
+    /// Returns how many pixels the vehicle can cover, across and down.
     pub fn covered_size(&self) -> [u32; 2] {
         std::array::from_fn(|axis| self.covered_high[axis] - self.covered_low[axis])
     }
 
-    /// The same of so many vertices, and of so many solid triangles before the transparent ones.
+    /// Returns the uniforms with `vertices` vertices, and `solid_triangles` solid triangles before
+    /// the transparent ones.
     pub fn of(mut self, vertices: u32, solid_triangles: u32) -> FrameData {
         self.vertex_count = vertices;
         self.solid_triangles = solid_triangles;
         self
     }
 
-    /// The same picture, moved by `jitter` (normalised device units), after `earlier` passes.
+    /// Returns the uniforms moved by `jitter` (normalised device units), for a pass that follows
+    /// `earlier` passes.
     pub fn jittered(mut self, jitter: [f32; 2], earlier: usize) -> FrameData {
         self.jitter = jitter;
         self.earlier_passes = earlier as u32;
@@ -205,18 +214,19 @@ impl ConditionData {
     }
 }
 
-/// How many the raster pass can tell apart: numbers from 1 in `TRIANGLE_BITS` of `samples.wgsl`.
+/// Maximum number of triangles that the raster pass can tell apart: numbers from 1 in
+/// `TRIANGLE_BITS` of `samples.wgsl`.
 pub const TRIANGLES_MAX: usize = (1 << 24) - 1;
 
-/// Marks the vertices around which the surface bends within a pixel or two.
+/// Marks vertices around which the surface bends within a pixel or two.
 pub const BENT: u32 = 1 << 31;
 
-/// One vertex as uploaded, vehicle axes.
+/// One vertex as uploaded, in vehicle axes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Vertex {
     pub position: [f32; 3],
-    /// Number of the material, and [`BENT`].
+    /// Number of the material, combined with [`BENT`].
     pub material: u32,
     pub normal: [f32; 3],
     pub reserved: u32,
@@ -225,12 +235,12 @@ pub struct Vertex {
 /// Light per vertex, written by `light_vertices`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub struct Lit {
+pub struct VertexLight {
     pub diffuse: [f32; 3],
     pub shares: u32,
 }
 
-/// One pixel of the layers, with its shadow by `background` and the rest by `gather`.
+/// One pixel of the layers. `background` writes its shadow, `gather` all other members.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Pixel {
@@ -242,7 +252,7 @@ pub struct Pixel {
     pub shadow: f32,
 }
 
-/// What `gather`, or `classify` of a pixel that shows nothing, tells of the geometry of one pixel.
+/// Geometry of one pixel, written by `gather`, or by `classify` for a pixel that shows nothing.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Geometry {
@@ -252,6 +262,6 @@ pub struct Geometry {
     pub height: f32,
     pub openness: f32,
     pub groups: u32,
-    /// A WGSL struct is a multiple of its widest member long.
+    /// A WGSL struct's size is a multiple of the size of its widest member.
     pub reserved: [u32; 2],
 }

@@ -1,45 +1,50 @@
-//! Light layers: what a vehicle and view look like before a paint colour is chosen.
+//! Light layers: the light of a vehicle and view before a paint is chosen.
 
 use rayon::prelude::*;
 
-/// Paint-independent light layers of one vehicle and view. Linear light (1.0 = diffuse white under the rig), row by row
-/// from the top left, every colour plane premultiplied by coverage.
+/// Paint-independent light layers of one vehicle and view. Linear light (1.0 = diffuse white under
+/// the rig), row by row from the top left, every colour plane premultiplied by coverage.
 ///
-/// Composed picture of a paint with albedo `a`: `diffuse * a + gloss * s + rest` on the vehicle, over a ground shadow
-/// that only darkens what is behind it (alpha = coverage + (1 - coverage) * shadow).
+/// The composed image of a paint with albedo `a` is `diffuse * a + gloss * s + rest` on the
+/// vehicle, over a ground shadow that only darkens what is behind it (alpha = coverage + (1 -
+/// coverage) * shadow).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layers {
     pub side_px: u32,
-    /// Light a white (albedo 1) paint would send to the camera diffusely. Zero off the paint.
+    /// Light that a white paint (albedo 1) would send to the camera diffusely. Zero off the paint.
     pub diffuse: Vec<[f32; 3]>,
     /// Light mirrored by the clear coat. Zero off the paint.
     pub gloss: Vec<[f32; 3]>,
     /// Finished light of everything that is not painted.
     pub rest: Vec<[f32; 3]>,
-    /// How much of the pixel the vehicle covers, 0 to 1.
+    /// Ratio of the pixel that the vehicle covers, 0 to 1.
     pub coverage: Vec<f32>,
-    /// How much of the pixel paint covers, 0 to `coverage`.
+    /// Ratio of the pixel that paint covers, 0 to `coverage`.
     pub paint: Vec<f32>,
-    /// Darkness of the shadow on the ground, 0 to 1; not premultiplied, defined under the vehicle too.
+    /// Darkness of the shadow on the ground, 0 to 1; not premultiplied, defined under the vehicle
+    /// too.
     pub shadow: Vec<f32>,
-    /// Micrometres of the vehicle that a pixel shows, in the plane through the vehicle's middle that faces the camera.
-    /// `None`: not known, as in layers that older nodes stored.
+    /// Micrometres of the vehicle that a pixel shows, in the plane through the vehicle's middle
+    /// that faces the camera. `None` if unknown, as in layers that older nodes stored.
     pub scale_um_per_px: Option<u32>,
 }
 
-/// What the rig does to the paint of one picture, over the pixels that are wholly paint.
+/// Statistics of the rig's light on the paint of one image, over the pixels that paint covers
+/// completely.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct PaintLight {
-    /// Share of the paint that mirrors less than 0.01: what is left of the paint's own colour.
+    /// Ratio of the paint's pixels that mirror less than 0.01. There the paint's own colour is
+    /// undisturbed.
     pub dark_share: f32,
-    /// Mirrored light at 5, 25, 50 and 95 % of the paint.
+    /// Mirrored light at the 5th, 25th, 50th and 95th percentile of the paint's pixels, mean of R,
+    /// G and B.
     pub gloss: [f32; 4],
-    /// Diffuse light at the same.
+    /// Diffuse light at the same percentiles.
     pub diffuse: [f32; 4],
 }
 
 impl Layers {
-    /// None where nothing is painted.
+    /// Returns the statistics, or `None` if no pixel is completely paint.
     pub fn paint_light(&self) -> Option<PaintLight> {
         const WHOLLY: f32 = 0.999;
         const DARK: f32 = 0.01;
@@ -60,7 +65,8 @@ impl Layers {
     }
 }
 
-/// Mean of each block of fine pixels, `side`x`side` values. `fine_side` is a multiple of `side`.
+/// Returns the mean of each block of fine pixels, `side` x `side` values. `fine_side` must be a
+/// multiple of `side`.
 pub fn mean_of_blocks(fine_side: usize, side: usize, value: impl Fn(usize) -> f32 + Sync) -> Vec<f32> {
     let block = fine_side / side;
     let mut means = vec![0.0; side * side];
@@ -102,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_mean_is_of_the_pixels_of_its_block() {
-        // Rows of 0, 1, 2 and so on, six to a line.
+        // The values are 0, 1, 2 and so on, six to a row.
         assert_eq!(mean_of_blocks(6, 3, |i| i as f32), [3.5, 5.5, 7.5, 15.5, 17.5, 19.5, 27.5, 29.5, 31.5]);
         assert_eq!(mean_of_blocks(2, 2, |i| i as f32), [0.0, 1.0, 2.0, 3.0]);
     }

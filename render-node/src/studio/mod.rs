@@ -1,4 +1,5 @@
-//! The studio: camera, light rig, G-buffer and base shading in wgpu. `Studio::shoot` is the way in.
+//! The studio: camera, light rig, G-buffer and base shading in wgpu. `Studio::shoot` is the entry
+//! point.
 
 pub(crate) mod camera;
 pub mod conditioning;
@@ -22,5 +23,5 @@ mod visible;
 pub use camera::Camera;
 pub use conditioning::{CONDITIONING_CHANNELS, Channel, Conditioning};
 pub use layers::Layers;
-pub use shoot::{Exposure, Settings, Shot, Studio};
+pub use shoot::{Exposure, Settings, Studio, StudioOutput};
 pub use studio_error::StudioError;

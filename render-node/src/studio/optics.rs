@@ -1,29 +1,31 @@
-//! What every material looks like: the one table of optical numbers. The shaders get it as a uniform.
+//! The optical properties of every material, in one table. The shaders get it as a uniform.
 
 use crate::vehicle::Material;
 
-/// Optical numbers of one material, linear light.
+/// Optical properties of one material, in linear light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optics {
-    /// Matt share of reflected light; for metals the mirror's own colour.
+    /// Ratio of light reflected diffusely, RGB; for metals, the colour of the mirror reflection.
     pub albedo: [f32; 3],
     /// Mirror reflectance at normal incidence (0.04: lacquer, plastic, glass).
     pub f0: f32,
     /// Tangent of the mirror lobe's half angle.
     pub roughness: f32,
     pub metal: bool,
-    /// Share of light that passes; above zero the material is drawn over what is behind it.
+    /// Ratio of light that passes through, 0 to 1. A material above zero is drawn over what is
+    /// behind it.
     pub transmission: f32,
-    /// Share of the studio's light that reaches it: below 1 behind tinted glass.
+    /// Ratio of the studio's light that reaches the material; below 1 behind tinted glass.
     pub exposure: f32,
+    /// Linear radiance that the material emits, RGB.
     pub emission: [f32; 3],
-    /// Share of each colour that passes through the glass.
+    /// Ratio of each colour that passes through the glass.
     pub tint: [f32; 3],
-    /// Which mask of the conditioning it belongs to.
+    /// The mask of the conditioning that the material belongs to.
     pub group: MaterialGroup,
 }
 
-/// Materials that the diffusion model may treat alike.
+/// Materials that the diffusion model may treat as one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum MaterialGroup {
@@ -97,7 +99,8 @@ fn metal(albedo: [f32; 3], roughness: f32, group: MaterialGroup) -> Optics {
     Optics { albedo, f0: 1.0, roughness, metal: true, ..matt(0.0, group) }
 }
 
-/// The table. Albedo of paint is the neutral grey the layers and the ground truth are made with.
+/// Returns the optical properties of a material. The albedo of paint is the neutral grey with which
+/// the layers and the ground truth are made.
 pub fn optics(material: Material) -> Optics {
     use MaterialGroup as Group;
     match material {
@@ -114,15 +117,18 @@ pub fn optics(material: Material) -> Optics {
         Material::Chrome => metal([0.86, 0.87, 0.88], 0.02, Group::BrightTrim),
         Material::Satin => metal([0.60, 0.61, 0.62], 0.28, Group::BrightTrim),
         Material::Grille => lacquer([0.010; 3], 0.25, Group::BlackTrim),
-        // A lens mirrors as little at right angles as a photographer's filter leaves of it; what is mirrored lies at its rounded edge.
+        // At right angles, a lens mirrors only what a photographer's filter leaves. Most of its
+        // reflection lies at its rounded edge.
         Material::LampLens => {
             Optics { albedo: [0.0; 3], f0: 0.022, roughness: 0.0, transmission: 0.95, ..matt(0.0, Group::LampClear) }
         }
         Material::LampHousing => Optics { f0: 0.012, ..lacquer([0.018, 0.018, 0.020], 0.45, Group::LampClear) },
-        // A bowl is a mirror of many small facets, each of which sees another part of the studio: taken together they have a body of their
-        // own. A plain mirror would show the dark walls only.
+        // A bowl is a mirror of many small facets, each of which sees another part of the studio,
+        // so that together they look like a body with a colour of its own. A plain mirror would
+        // show only the dark walls.
         Material::LampReflector => Optics { f0: 0.34, ..lacquer([0.46, 0.465, 0.475], 0.12, Group::LampClear) },
-        // A guide glows below what a picture shows as white, and less beside its middle; its housing takes a little of that.
+        // A guide glows below what an image shows as white, and less beside its middle. Its housing
+        // takes a little of that light.
         Material::LampWhite => Optics { emission: [0.50, 0.51, 0.53], ..lacquer([0.26; 3], 0.3, Group::LampClear) },
         Material::LampGuide => Optics { emission: [0.24, 0.245, 0.26], ..lacquer([0.24; 3], 0.25, Group::LampClear) },
         Material::LampGlow => Optics { emission: [0.05, 0.052, 0.056], ..lacquer([0.12; 3], 0.2, Group::LampClear) },
@@ -144,7 +150,7 @@ pub fn optics(material: Material) -> Optics {
         Material::LampRed => {
             Optics { emission: [0.07, 0.0015, 0.003], ..lacquer([0.46, 0.010, 0.014], 0.05, Group::LampRed) }
         }
-        // Lit, yet not so bright that it would turn white.
+        // Lit, but not so bright that it would turn white.
         Material::LampRedGuide => {
             Optics { emission: [0.50, 0.018, 0.020], ..lacquer([0.40, 0.012, 0.014], 0.1, Group::LampRed) }
         }
@@ -152,10 +158,11 @@ pub fn optics(material: Material) -> Optics {
             Optics { emission: [0.04, 0.012, 0.0], ..lacquer([0.55, 0.19, 0.02], 0.02, Group::LampRed) }
         }
         Material::Tyre => lacquer([0.018, 0.018, 0.019], 0.6, Group::Tyre),
-        // Alloy wheels are painted silver under lacquer: a bare metal would mirror the dark studio only.
+        // Alloy wheels are painted silver under lacquer. A bare metal would mirror only the dark
+        // studio.
         Material::RimBright => Optics { f0: 0.24, ..lacquer([0.60, 0.605, 0.615], 0.15, Group::Rim) },
         Material::RimDark => metal([0.07, 0.07, 0.075], 0.14, Group::Rim),
-        // Behind the rim it is in half shade.
+        // Behind the rim the disc is in half shade.
         Material::BrakeDisc => Optics { exposure: 0.6, ..metal([0.30, 0.30, 0.31], 0.40, Group::Rim) },
         Material::Interior => Optics { exposure: 0.8, ..matt(0.042, Group::Interior) },
         Material::Seat => Optics { exposure: 0.8, ..lacquer([0.105, 0.102, 0.098], 0.6, Group::Interior) },
@@ -169,7 +176,7 @@ pub fn optics(material: Material) -> Optics {
     }
 }
 
-/// Drawn after the solid materials, over what is behind.
+/// Returns true if the material is drawn after the solid materials, over what is behind it.
 pub fn is_transparent(material: Material) -> bool {
     optics(material).transmission > 0.0
 }
@@ -178,7 +185,7 @@ pub fn is_transparent(material: Material) -> bool {
 mod tests {
     use super::*;
 
-    /// The shaders index the table by number.
+    /// The shaders index the table by the material's number.
     #[test]
     fn the_list_is_in_the_order_of_the_numbers() {
         for (index, material) in MATERIALS.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! The studio's pipelines: built once, immutable. In which order they run is `steps`, which buffers they run on `recorder`.
+//! The studio's pipelines: built once, immutable. `steps` defines the order in which they run,
+//! `recorder` the buffers that they run on.
 //!
 //! Why: `docs/decisions/studio-and-light.md` (Visibility buffer: how surfaces are shaded).
 
@@ -6,7 +7,7 @@ use super::gpu_data::Vertex;
 use crate::gpu::{Gpu, GpuError};
 use std::mem::{offset_of, size_of};
 
-/// A pass's WGSL, whole.
+/// The complete WGSL source of a pass.
 #[derive(Debug, Clone, Copy)]
 pub struct Shader {
     pub name: &'static str,
@@ -39,35 +40,38 @@ pub const CONDITION: Shader = shader!("condition": "studio/frame.wgsl", "pixel.w
 pub const UNEVEN: Shader =
     shader!("uneven": "studio/frame.wgsl", "studio/samples.wgsl", "studio/lists.wgsl", "studio/uneven.wgsl");
 
-/// In the order they run for one picture; `VISIBILITY` and `GATHER` then repeat for each further jittered pass.
+/// All shaders in the order in which they run for one image. `VISIBILITY` and `GATHER` then repeat
+/// for each further jittered pass.
 #[cfg(test)]
 pub const SHADERS: [Shader; 8] =
     [GROUND_SHADOW, LIGHT_VERTICES, VISIBILITY, BACKGROUND, CLASSIFY, GATHER, CONDITION, UNEVEN];
 
-/// Threads of a workgroup along both sides, in the passes over a plane.
+/// Side of a workgroup, in threads, in the passes over a plane.
 pub const GROUP_SIDE: u32 = 8;
-/// Vertices that a workgroup takes.
+/// Number of vertices that one workgroup takes.
 pub const VERTICES_IN_GROUP: u32 = 64;
 
-/// Lists of pixels, as `samples.wgsl` numbers them.
+/// Number of lists of pixels, numbered as in `samples.wgsl`.
 pub const LISTS: usize = 5;
-/// The one that the passes after the first shade; those before it are the first pass's.
+/// The list that the passes after the first shade. The lists before it belong to the first pass.
 pub const UNEVEN_LIST: usize = 4;
 
-/// Numbers of triangles: the nearest solid one, and the nearest transparent one before it.
+/// Format of the two targets that hold triangle numbers: the nearest solid triangle, and the
+/// nearest transparent one in front of it.
 pub const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::R32Uint;
 pub const TARGETS: usize = 2;
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
+/// The studio's pipelines and the one bind group layout that is explicit.
 #[derive(Debug)]
 pub struct Passes {
     pub ground_shadow: wgpu::ComputePipeline,
     pub light_vertices: wgpu::ComputePipeline,
-    /// Solid and transparent.
+    /// Pipelines for solid and for transparent materials, in this order.
     pub visibility: [wgpu::RenderPipeline; 2],
     pub background: wgpu::ComputePipeline,
     pub classify: wgpu::ComputePipeline,
-    /// For each list.
+    /// One pipeline for each list.
     pub gather: [wgpu::ComputePipeline; LISTS],
     pub uneven: wgpu::ComputePipeline,
     pub condition: wgpu::ComputePipeline,
@@ -75,12 +79,13 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// For a rig with so many lights.
+    /// Builds the pipelines for a rig with `lights` lights. Returns an error if the device refuses
+    /// one of them.
     pub fn new(gpu: &Gpu, lights: usize) -> Result<Passes, GpuError> {
         gpu.guarded("building the studio's pipelines", || {
             let lights = ("LIGHT_COUNT", lights as f64);
             let (visibility_module, gather_module) = (module(gpu, VISIBILITY), module(gpu, GATHER));
-            // Explicit, because both pipelines share one bind group.
+            // The layout is explicit because both pipelines share one bind group.
             let visibility_layout = visibility_layout(gpu);
             Ok(Passes {
                 ground_shadow: compute(gpu, GROUND_SHADOW, &[lights]),
@@ -107,12 +112,12 @@ fn module(gpu: &Gpu, shader: Shader) -> wgpu::ShaderModule {
     })
 }
 
-/// `constants` are the shader's overrides.
+/// Builds a compute pipeline. `constants` are the values of the shader's overrides.
 fn compute(gpu: &Gpu, shader: Shader, constants: &[(&str, f64)]) -> wgpu::ComputePipeline {
     compute_of(gpu, shader, &module(gpu, shader), constants)
 }
 
-/// The same of a module that others share.
+/// Same as [`compute`], for a module that several pipelines share.
 fn compute_of(
     gpu: &Gpu,
     shader: Shader,
@@ -182,7 +187,7 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
             buffers: &[Some(vertices)],
         },
         primitive: wgpu::PrimitiveState {
-            // The far side of the glass, seen from inside, would tint the picture twice.
+            // The far side of the glass, seen from inside, would tint the image twice.
             cull_mode: transparent.then_some(wgpu::Face::Back),
             ..Default::default()
         },
@@ -216,7 +221,7 @@ mod tests {
     fn every_shader_is_valid() {
         for shader in SHADERS {
             let module = shader.parsed();
-            // What every WebGPU device has, and what `Gpu::open` asks for.
+            // Capabilities that every WebGPU device has, and that `Gpu::open` requires.
             let capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32 | Capabilities::PRIMITIVE_INDEX;
             let mut validator = Validator::new(ValidationFlags::all(), capabilities);
             if let Err(error) = validator.validate(&module) {
@@ -225,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Compares size and the offsets of all named members.
+    /// Compares the size and the offsets of all named members.
     fn check(shader: Shader, name: &str, size: usize, offsets: &[(&str, usize)]) {
         let module = shader.parsed();
         let (_, ty) = module
@@ -316,7 +321,7 @@ mod tests {
             OpticsData { albedo, f0, roughness, metal, transmission, exposure, emission, group, tint, reserved }
         );
         check!(LIGHT_VERTICES, "Vertex", Vertex { position, material, normal, reserved });
-        check!(LIGHT_VERTICES, "Lit", Lit { diffuse, shares });
+        check!(LIGHT_VERTICES, "VertexLight", VertexLight { diffuse, shares });
         check!(GATHER, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
         check!(GATHER, "Geometry", Geometry { normal, depth, albedo, height, openness, groups });
         check!(CONDITION, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });

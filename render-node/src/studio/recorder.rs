@@ -1,4 +1,5 @@
-//! Records the steps of a picture: what each pass runs on, and on how many workgroups.
+//! Records the steps of an image: which resources each pass binds, and on how many workgroups it
+//! runs.
 
 use super::frame_buffers::FrameBuffers;
 use super::passes::{GROUP_SIDE, LISTS, Passes};
@@ -14,7 +15,7 @@ pub struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// The steps in their order, not yet submitted.
+    /// Records the steps in their order, without submitting them.
     pub fn record(&self, steps: &[Step]) -> wgpu::CommandEncoder {
         let label = Some("picture");
         let mut encoder = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
@@ -50,7 +51,8 @@ impl Recorder<'_> {
         }
     }
 
-    /// What a compute pass binds, in the order of its shader; nothing for other steps.
+    /// Returns the resources that a compute pass binds, in the order of its shader, or none for
+    /// other steps.
     fn resources(&self, step: Step) -> Vec<wgpu::BindingResource<'_>> {
         let Self { targets, frame, .. } = self;
         let view = wgpu::BindingResource::TextureView;
@@ -92,7 +94,7 @@ impl Recorder<'_> {
         pass.dispatch_workgroups(groups[0], groups[1], 1);
     }
 
-    /// On as many workgroups as the head of the list says.
+    /// Records a shading pass on as many workgroups as the head of its list says.
     fn shade(&self, encoder: &mut wgpu::CommandEncoder, step: Step, list: usize) {
         let pipeline = &self.passes.gather[list];
         let group = self.bind(&pipeline.get_bind_group_layout(0), &self.resources(step));

@@ -1,11 +1,13 @@
-//! The light rig: `rig.toml` read into numbers. The ground-truth renderer of `models/` reads the same file.
+//! The light rig: `rig.toml` read into numbers. The ground-truth renderer of `models/` reads the
+//! same file.
 //!
 //! Why: `docs/decisions/studio-and-light.md` (Light of the studio: a dark field).
 
 use glam::Vec3;
 use serde::Deserialize;
 
-/// Rectangular area lights and the light of floor, walls and ceiling. See `rig.toml` for axes and units.
+/// Rectangular area lights and the light of floor, walls and ceiling. See `rig.toml` for axes and
+/// units.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rig {
@@ -15,6 +17,7 @@ pub struct Rig {
     pub lights: Vec<AreaLight>,
 }
 
+/// Light of floor, walls and ceiling: linear radiance (RGB), lengths in studio metres.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Surroundings {
@@ -27,6 +30,7 @@ pub struct Surroundings {
     pub zenith: Vec3,
 }
 
+/// One rectangular light. Positions and half axes are in studio metres, `radiance` is linear RGB.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreaLight {
@@ -39,7 +43,7 @@ pub struct AreaLight {
     pub edge_m: f32,
 }
 
-/// As many as the shaders have room for.
+/// Maximum number of lights: the shaders have room for this many.
 pub const LIGHTS_MAX: usize = 8;
 
 #[derive(Debug, thiserror::Error)]
@@ -53,11 +57,13 @@ pub enum RigError {
 }
 
 impl Rig {
-    /// The rig that ships with the program.
+    /// Parses the rig that ships with the program.
     pub fn built_in() -> Result<Rig, RigError> {
         Self::parse(include_str!("rig.toml"))
     }
 
+    /// Parses a rig in the format of `rig.toml`. Returns an error if the text is not such a rig,
+    /// has more than [`LIGHTS_MAX`] lights, or has a light without area.
     pub fn parse(text: &str) -> Result<Rig, RigError> {
         let rig: Rig = toml::from_str(text).map_err(|error| RigError::Syntax(Box::new(error)))?;
         if rig.lights.len() > LIGHTS_MAX {
@@ -71,7 +77,7 @@ impl Rig {
 }
 
 impl AreaLight {
-    /// Unit vector towards which the rectangle shines.
+    /// Returns the unit vector in whose direction the rectangle shines, in studio axes.
     pub fn normal(&self) -> Vec3 {
         self.half_u.cross(self.half_v).normalize()
     }
@@ -81,7 +87,8 @@ impl AreaLight {
 mod tests {
     use super::*;
 
-    /// A light that shines away from the vehicle adds nothing and is noticed by nobody.
+    /// Without this test nobody would notice a light that shines away from the vehicle, because it
+    /// adds nothing.
     #[test]
     fn every_light_shines_on_the_vehicle() {
         let rig = Rig::built_in().expect("the built-in rig parses");

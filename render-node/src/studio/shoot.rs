@@ -1,4 +1,5 @@
-//! One picture: uploads a vehicle, runs the passes, reads the layers and the conditioning back.
+//! Takes one image: uploads a vehicle, runs the passes, and reads the layers and the conditioning
+//! back from the device.
 
 use super::camera::{Camera, NothingToSee};
 use super::conditioning::{CONDITIONING_SIDE_PX, Conditioning};
@@ -9,7 +10,7 @@ use super::layers::Layers;
 use super::passes::Passes;
 use super::recorder::Recorder;
 use super::rig::Rig;
-use super::stage::Stage;
+use super::stage::DrawList;
 use super::steps::{EXPOSURE, development};
 use super::studio_error::StudioError;
 use super::targets::Targets;
@@ -21,45 +22,52 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Offsets of the jittered passes in raster samples. With the 2 x 2 samples of a pixel they make 12 samples on six evenly
-/// spaced rows and six columns. A fourth pass costs lavapipe half a second and is hard to see.
+/// Offsets of the jittered passes, in units of a sample's spacing. Three passes of 2 x 2 samples
+/// give 12 samples a pixel, in six evenly spaced rows and six columns. A fourth costs lavapipe,
+/// Mesa's software driver, half a second and is hard to see.
 const JITTER: [[f32; 2]; 3] = [[-1.0 / 3.0, 0.0], [0.0, 1.0 / 3.0], [1.0 / 3.0, -1.0 / 3.0]];
 
-/// What one picture is made of before the diffusion model and the paint.
+/// The studio's output for one vehicle and view: everything that is computed before the diffusion
+/// model and the paint.
 #[derive(Debug, Clone)]
-pub struct Shot {
-    /// Base light at the master's size.
+pub struct StudioOutput {
+    /// Base shading at the master's size.
     pub layers: Layers,
-    /// The same and the geometry at the model's size.
+    /// Base shading and geometry at the model's size.
     pub conditioning: Conditioning,
-    /// Names geometry, camera and rig: SHA-256 (hex) of everything uploaded. Equal on every device.
+    /// Identifies geometry, camera and rig: SHA-256 (hex) of all vertices and indices, hidden ones
+    /// included, the frame's data, the rig and the optics. Equal on every device.
     pub gbuffer_digest: String,
     pub camera: Camera,
 }
 
-/// A picture of which the first pass is done and the rest on its way.
+/// An image whose first jittered pass is done while the remaining ones still run on the device.
 #[derive(Debug)]
 pub struct Exposure {
-    /// Of the first pass.
+    /// Conditioning from the first pass.
     pub conditioning: Conditioning,
-    /// As in [`Shot`].
+    /// Same as in [`StudioOutput`].
     pub gbuffer_digest: String,
     pub camera: Camera,
-    /// Which of the studio's it is.
+    /// Number of this exposure among those of its studio. `develop` refuses any but the latest.
     number: u64,
 }
 
-/// What to shoot besides the vehicle and the view.
+/// Settings of an image besides the vehicle and the view.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
+    /// Side of the conditioning in pixels. It must divide the master's side.
     pub conditioning_side_px: u32,
-    /// Replaces the light by stripes over the mirror direction, which show every dent (for people who build bodies).
+    /// Replaces the light by stripes across the mirror direction, which show every dent. For people
+    /// who build bodies.
     pub zebra: bool,
-    /// Jittered passes of four samples each, 1 to 3. Fewer are for previews.
+    /// Number of jittered passes of four samples each, 1 to 3. Fewer passes are for previews.
     pub passes: usize,
-    /// Draws what cannot be seen as well, as a graphics card always does, which is quicker at that than the CPU is at finding it.
+    /// Draws hidden triangles as well. A graphics card always does so, because drawing them there
+    /// is quicker than finding them on the CPU.
     pub draws_hidden: bool,
-    /// Shows this box of the vehicle (two opposite corners in vehicle axes, metres) in place of the whole: for people who make parts.
+    /// Shows this box of the vehicle (two opposite corners in vehicle axes, metres) instead of the
+    /// whole vehicle. For people who make parts.
     pub close_up: Option<[Vec3; 2]>,
 }
 
@@ -75,23 +83,26 @@ impl Default for Settings {
     }
 }
 
-/// The pipelines, the rig and the raster targets; one picture at a time.
+/// The passes, the rig and the raster targets. A studio takes one image at a time.
 #[derive(Debug)]
 pub struct Studio {
     gpu: Gpu,
     rig: Rig,
     passes: Passes,
     targets: Targets,
-    /// How many pictures it has exposed.
+    /// Number of images exposed so far.
     exposed: AtomicU64,
 }
 
 impl Studio {
+    /// Creates a studio with the built-in rig. Returns [`StudioError::Gpu`] if the device refuses
+    /// the passes or has no memory for the targets.
     pub fn new(gpu: &Gpu) -> Result<Studio, StudioError> {
         Self::with_rig(gpu, Rig::built_in()?)
     }
 
-    /// A studio with other lights. The built-in diffusion model knows only the built-in ones.
+    /// Creates a studio with other lights. The built-in diffusion model knows only the built-in
+    /// ones.
     pub fn with_rig(gpu: &Gpu, rig: Rig) -> Result<Studio, StudioError> {
         let passes = Passes::new(gpu, rig.lights.len())?;
         let targets = gpu.guarded("allocating the studio's targets", || Ok(Targets::new(gpu, &rig)))?;
@@ -102,18 +113,26 @@ impl Studio {
         &self.rig
     }
 
-    pub fn shoot(&self, mesh: &VehicleMesh, view: View) -> Result<Shot, StudioError> {
+    /// Takes an image with the default settings. See [`Studio::shoot_with`].
+    pub fn shoot(&self, mesh: &VehicleMesh, view: View) -> Result<StudioOutput, StudioError> {
         self.shoot_with(mesh, view, Settings::default())
     }
 
-    pub fn shoot_with(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<Shot, StudioError> {
+    /// Exposes and develops an image: blocks until all its passes are done. Returns the errors of
+    /// [`Studio::expose`] and [`Studio::develop`].
+    pub fn shoot_with(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<StudioOutput, StudioError> {
         let exposure = self.expose(mesh, view, settings)?;
         let layers = self.develop(&exposure)?;
         let Exposure { conditioning, gbuffer_digest, camera, .. } = exposure;
-        Ok(Shot { layers, conditioning, gbuffer_digest, camera })
+        Ok(StudioOutput { layers, conditioning, gbuffer_digest, camera })
     }
 
-    /// Begins a picture and waits for its first pass: what a model is told is there long before the layers are.
+    /// Starts an image and waits for its first pass. The model's conditioning is available long
+    /// before the layers are.
+    ///
+    /// Returns [`StudioError::Side`] if the conditioning's side does not divide the master's,
+    /// [`StudioError::Nothing`] or [`StudioError::Mesh`] if the mesh is empty or broken, and
+    /// [`StudioError::Gpu`] if the device fails.
     pub fn expose(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<Exposure, StudioError> {
         let side = settings.conditioning_side_px;
         if side == 0 || !MASTER_SIDE_PX.is_multiple_of(side) {
@@ -123,7 +142,7 @@ impl Studio {
         let camera = settings.close_up.map_or(Ok(camera), |shown| camera.close_up(shown))?;
         let (field, stage) = rayon::join(
             || DistanceField::build(mesh).ok_or(NothingToSee),
-            || Stage::new(mesh).map(|stage| stage.sorted_front_to_back(&camera)),
+            || DrawList::new(mesh).map(|stage| stage.sorted_front_to_back(&camera)),
         );
         let (field, whole) = (field?, stage?);
         let frame = FrameData::new(&camera, &field, settings.zebra);
@@ -142,7 +161,8 @@ impl Studio {
         Ok(Exposure { conditioning, gbuffer_digest, camera, number })
     }
 
-    /// The layers of the picture that was exposed last, when all its passes are done.
+    /// Waits until all passes of an image are done and returns its layers. Returns
+    /// [`StudioError::Replaced`] unless `exposure` is the studio's latest.
     pub fn develop(&self, exposure: &Exposure) -> Result<Layers, StudioError> {
         if exposure.number != self.exposed.load(Ordering::Relaxed) {
             return Err(StudioError::Replaced);
@@ -156,7 +176,7 @@ impl Studio {
         })?)
     }
 
-    fn digest(&self, stage: &Stage, frame: &FrameData) -> String {
+    fn digest(&self, stage: &DrawList, frame: &FrameData) -> String {
         let mut hash = Sha256::new();
         hash.update(bytemuck::cast_slice::<Vertex, u8>(&stage.vertices));
         hash.update(bytemuck::cast_slice::<u32, u8>(&stage.indices));
@@ -170,13 +190,13 @@ impl Studio {
     fn run(&self, frame: &FrameBuffers) -> Result<Vec<f32>, GpuError> {
         let recorder = Recorder { gpu: &self.gpu, passes: &self.passes, targets: &self.targets, frame };
         let told = ask_for(&self.gpu, recorder.record(&EXPOSURE), &frame.planes);
-        // What follows runs on while the model is at work.
+        // These passes continue while the model is at work.
         self.gpu.queue.submit([recorder.record(&development(frame.frames.len())).finish()]);
         told.take(&self.gpu, "reading the conditioning", |bytes| bytemuck::cast_slice::<u8, f32>(bytes).to_vec())
     }
 }
 
-/// Takes pixels apart into planes.
+/// Splits the pixels into planes.
 fn layers_from(pixels: &[Pixel], scale_um_per_px: Option<u32>) -> Layers {
     let mut layers = Layers {
         side_px: MASTER_SIDE_PX,

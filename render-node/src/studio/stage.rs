@@ -1,4 +1,5 @@
-//! A vehicle's triangles as a picture draws them: in which order, and which of them at all. Drawing them is `shoot`'s affair.
+//! A vehicle's triangles as an image draws them: which of them are drawn, and in which order. The
+//! drawing itself is done by `shoot`.
 
 use super::camera::{Camera, NothingToSee};
 use super::gpu_data::{BENT, FrameData, TRIANGLES_MAX, Vertex};
@@ -9,23 +10,31 @@ use crate::vehicle::VehicleMesh;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Triangles that are drawn together, however far each is from the camera.
+/// Number of triangles in one run of neighbours. `sorted_front_to_back` moves runs as a whole,
+/// however far apart the depths of their triangles are.
 const RUN_TRIANGLES: usize = 256;
-/// A surface whose normal turns by more than this, radians a metre, may hold the image of a whole light within a pixel.
+/// If a surface's normal turns by more than this, in radians per metre, the reflection of a whole
+/// light may fit within one pixel.
 const BEND_PER_M: f32 = 3.0;
-/// More would pass the device's buffer limit at 32 bytes a vertex, and no template comes near.
+/// Maximum number of vertices. More would exceed the device's buffer limit at 32 bytes per vertex,
+/// and no template comes near.
 const VERTICES_MAX: usize = 4_000_000;
 
-/// The vehicle in the order it is drawn: solid materials, then transparent ones.
-pub struct Stage {
+/// A vehicle's vertices and triangles in drawing order: solid materials first, then transparent
+/// ones.
+pub struct DrawList {
     pub vertices: Vec<Vertex>,
     pub indices: Vec<u32>,
+    /// Number of indices, at the start of `indices`, that belong to solid materials.
     pub opaque_indices: u32,
 }
 
-impl Stage {
-    pub fn new(mesh: &VehicleMesh) -> Result<Stage, StudioError> {
-        let mut stage = Stage { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
+impl DrawList {
+    /// Builds the draw list of a mesh. Returns [`StudioError::Mesh`] if positions and normals
+    /// differ in number, an index is out of range, or there are too many vertices or triangles, and
+    /// [`StudioError::Nothing`] if there is no triangle.
+    pub fn new(mesh: &VehicleMesh) -> Result<DrawList, StudioError> {
+        let mut stage = DrawList { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
         for transparent in [false, true] {
             for (material, surface) in
                 mesh.surfaces.iter().filter(|(material, _)| optics::is_transparent(**material) == transparent)
@@ -62,14 +71,15 @@ impl Stage {
         Ok(stage)
     }
 
-    /// What a frame of this stage is told.
+    /// Returns `frame` with the vertex and triangle counts of this stage.
     pub fn counted_in(&self, frame: FrameData) -> FrameData {
         frame.of(self.vertices.len() as u32, self.opaque_indices / 3)
     }
 
-    /// Puts the solid triangles nearest to the camera first: what they hide is then never shaded. In runs of neighbours, which share
+    /// Sorts the solid triangles so that those nearest to the camera are drawn first, because what
+    /// they hide is then never shaded. Sorts in runs of [`RUN_TRIANGLES`] neighbours, which share
     /// their vertices.
-    pub fn sorted_front_to_back(mut self, camera: &Camera) -> Stage {
+    pub fn sorted_front_to_back(mut self, camera: &Camera) -> DrawList {
         let clip = camera.clip_from_studio() * camera.studio_from_vehicle;
         let depths: Vec<f32> =
             self.vertices.par_iter().map(|vertex| clip.project_point3(Vec3::from(vertex.position)).z).collect();
@@ -84,12 +94,13 @@ impl Stage {
         self
     }
 
-    /// The same without the triangles that no sample of the picture shows, in the same order; vertices in the order they are drawn in.
-    pub fn without_hidden(&self, camera: &Camera) -> Stage {
+    /// Returns a copy without the triangles that no sample of the image shows. The triangles keep
+    /// their order, and the vertices are in the order in which they are drawn.
+    pub fn without_hidden(&self, camera: &Camera) -> DrawList {
         let projected: Vec<Projected> =
             self.vertices.par_iter().map(|vertex| Projected::of(camera, Vec3::from(vertex.position))).collect();
         let can_be_seen = visible::triangles(&projected, &self.indices, self.opaque_indices as usize);
-        let mut left = Stage { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
+        let mut left = DrawList { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
         let mut places = vec![u32::MAX; self.vertices.len()];
         let solid = self.opaque_indices as usize / 3;
         for (number, triangle) in self.indices.chunks_exact(3).enumerate().filter(|(number, _)| can_be_seen[*number]) {
@@ -109,7 +120,7 @@ impl Stage {
     }
 }
 
-/// For each vertex whether a triangle around it bends by more than [`BEND_PER_M`].
+/// Returns, for each vertex, true if a triangle around it bends by more than [`BEND_PER_M`].
 fn bends(positions: &[[f32; 3]], normals: &[[f32; 3]], indices: &[u32]) -> Vec<bool> {
     let bent = |a: u32, b: u32| {
         let apart = |of: &[[f32; 3]]| Vec3::from(of[a as usize]).distance_squared(Vec3::from(of[b as usize]));

@@ -1,33 +1,34 @@
-//! In which order the passes of a picture run.
+//! The order in which the passes of an image run.
 
 use super::passes::UNEVEN_LIST;
 
-/// One step of a picture. `pass` counts the jittered passes from 0.
+/// One step of an image. `pass` counts the jittered passes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The ground map: how much of the lights each place around the vehicle sees.
+    /// Computes the ground map: how much of the lights each point of the floor around the vehicle
+    /// sees.
     GroundShadow,
-    /// Light that needs the whole vehicle, once a vertex.
+    /// Computes, once per vertex, the light that depends on the whole vehicle.
     LightVertices,
-    /// Which triangle each sample of the pass sees.
+    /// Rasterises which triangle each sample of the pass sees.
     Draw { pass: usize },
-    /// Pixels and planes where no vehicle is.
+    /// Fills pixels and planes where there is no vehicle.
     Background,
-    /// Leaves the lists of pixels without any.
+    /// Empties the lists of pixels.
     EmptyLists,
     /// Lists the pixels of the first pass by how they are shaded.
     Classify,
     /// Shades the pixels of a list with the samples of the pass.
     Shade { pass: usize, list: usize },
-    /// What a model is told, by its side.
+    /// Computes the model's conditioning, at the model's side.
     Condition,
-    /// Forgets which pixels of the picture before took more samples.
+    /// Clears the marks of the pixels that took more samples in the previous image.
     ForgetUneven,
     /// Lists the pixels that take more samples.
     Uneven,
 }
 
-/// The first pass, whose end is what a model is told.
+/// The steps of the first pass. The last of them computes the model's conditioning.
 pub const EXPOSURE: [Step; 11] = [
     Step::GroundShadow,
     Step::LightVertices,
@@ -42,7 +43,8 @@ pub const EXPOSURE: [Step; 11] = [
     Step::Condition,
 ];
 
-/// What follows it and runs on while the model is at work, in a picture of so many passes.
+/// Returns the steps that follow [`EXPOSURE`] and run while the model is at work, for an image of
+/// `passes` jittered passes.
 pub fn development(passes: usize) -> Vec<Step> {
     let further = (1..passes).flat_map(|pass| [Step::Draw { pass }, Step::Shade { pass, list: UNEVEN_LIST }]);
     [Step::ForgetUneven, Step::Uneven].into_iter().chain(further).collect()

@@ -1,4 +1,4 @@
-//! Buffers and textures that every picture of a studio reuses.
+//! Buffers and textures that all images of a studio reuse.
 
 use super::gpu_data::{self, Geometry, Pixel, RigData};
 use super::passes::{DEPTH_FORMAT, LISTS, TARGET_FORMAT, TARGETS};
@@ -8,18 +8,18 @@ use cyclorama_core::MASTER_SIDE_PX;
 use std::mem::size_of;
 use wgpu::util::DeviceExt;
 
-/// Raster targets are this many samples per layer pixel along a side (`SUB` of `samples.wgsl`).
+/// Samples of the raster targets per layer pixel, along one side (`SUB` of `samples.wgsl`).
 pub const SUPERSAMPLES: u32 = 2;
 const WORD: u64 = size_of::<u32>() as u64;
-/// Bytes of a list's `Head` in `lists.wgsl`.
+/// Size of a list's `Head` in `lists.wgsl`, in bytes.
 pub const LIST_HEAD: u64 = 4 * WORD;
-/// Of the layers.
+/// Number of pixels of the layers.
 pub const PIXELS: u64 = MASTER_SIDE_PX as u64 * MASTER_SIDE_PX as u64;
 /// Texels along a side of the ground map: 10 m / 192 = 5 cm, about as fine as the distance field.
 pub const GROUND_SIDE: u32 = 192;
 const GROUND_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 
-/// Buffers and textures that every picture reuses.
+/// Buffers and textures that all images of a studio reuse.
 #[derive(Debug)]
 pub struct Targets {
     pub triangles: [wgpu::TextureView; TARGETS],
@@ -27,15 +27,15 @@ pub struct Targets {
     pub ground: wgpu::TextureView,
     pub sampler: wgpu::Sampler,
     pub pixels: wgpu::Buffer,
-    /// One word for each of `pixels`: which take more samples.
+    /// One word for each of `pixels`: 1 if the pixel takes more samples.
     pub uneven: wgpu::Buffer,
-    /// For each list how many pixels it has, and their numbers.
+    /// The heads of all lists, with the number of pixels of each, then the indices of the pixels.
     pub lists: wgpu::Buffer,
-    /// The heads of lists without pixels.
+    /// Heads of empty lists, which are copied over `lists` before an image.
     pub empty_lists: wgpu::Buffer,
-    /// How the samples of the first pass look, two words for each.
+    /// Approximate appearance of each sample of the first pass, two words per sample.
     pub looks: wgpu::Buffer,
-    /// One for each of `pixels`.
+    /// Geometry for each of `pixels`.
     pub geometry: wgpu::Buffer,
     pub rig: wgpu::Buffer,
     pub optics: wgpu::Buffer,
@@ -114,6 +114,7 @@ impl Targets {
         }
     }
 
+    /// Begins the raster pass on cleared targets and records `draw` in it.
     pub fn raster(&self, encoder: &mut wgpu::CommandEncoder, draw: impl FnOnce(&mut wgpu::RenderPass<'_>)) {
         let attachments = self.triangles.each_ref().map(|view| {
             Some(wgpu::RenderPassColorAttachment {

@@ -1,5 +1,6 @@
-//! Numbers that the shaders, the Rust around them and the Python that makes the model each have to write down. Where two of them differ, a
-//! picture is wrong without an error. Every `const` of a shader is compared here, or listed as the shaders' own.
+//! Compares the numbers that the shaders, the Rust around them and the Python that makes the model
+//! each have to write down. Where two of them differ, an image is wrong without an error. Every
+//! `const` of a shader is compared here, or listed as the shaders' own.
 
 use super::conditioning::{CONDITIONING_CHANNELS, Channel};
 use super::gpu_data::{BENT, GROUND_HALF_M, TRIANGLES_MAX};
@@ -21,7 +22,7 @@ const LIGHT_SPACE: &str = include_str!("../../../models/light_space.py");
 const FINISH: &str = include_str!("../../../models/finish.py");
 const GROUND_TRUTH: &str = include_str!("../../../models/ground_truth.py");
 
-/// Whole numbers of the shaders, and what they are in Rust.
+/// Whole numbers of the shaders, and their values in Rust.
 const WHOLE: [(&str, usize); 23] = [
     ("SIDE", MASTER_SIDE_PX as usize),
     ("PIXELS", PIXELS as usize),
@@ -48,26 +49,28 @@ const WHOLE: [(&str, usize); 23] = [
     ("SHADOW", Channel::Shadow as usize),
 ];
 
-/// How a word of the raster pass, and one of the conditioning, is divided: what they hold is in Rust.
+/// Constants that divide a word of the raster pass, and one of the conditioning, into bits. Rust
+/// holds the counts that must fit.
 const BITS: [&str; 5] = ["TRIANGLE_BITS", "MATERIAL_BITS", "GROUP_BITS", "ONCE", "SAMPLES"];
 
 /// A number, or several, that a shader shares with Rust, with Python, or with both.
-struct Shared {
-    /// In the shader.
+struct SharedConstant {
+    /// The constant's name in the shader.
     name: &'static str,
     shader: &'static str,
     rust: Option<f32>,
-    /// Which file, and its name there.
+    /// The Python file, and the name there.
     python: (&'static str, &'static str),
 }
 
-/// Of the light encoding, of the tone of a finished picture, and of what base shading and ground truth do alike.
-const SHARED: [Shared; 20] = {
-    const fn with_rust(name: &'static str, shader: &'static str, rust: f32, python: &'static str) -> Shared {
-        Shared { name, shader, rust: Some(rust), python: (python, name) }
+/// Constants of the light encoding, of the tone of a finished image, and of the rules that base
+/// shading and ground truth share.
+const SHARED: [SharedConstant; 20] = {
+    const fn with_rust(name: &'static str, shader: &'static str, rust: f32, python: &'static str) -> SharedConstant {
+        SharedConstant { name, shader, rust: Some(rust), python: (python, name) }
     }
-    const fn with_truth(name: &'static str, shader: &'static str, there: &'static str) -> Shared {
-        Shared { name, shader, rust: None, python: (GROUND_TRUTH, there) }
+    const fn with_truth(name: &'static str, shader: &'static str, there: &'static str) -> SharedConstant {
+        SharedConstant { name, shader, rust: None, python: (GROUND_TRUTH, there) }
     }
     [
         with_rust("LIGHT_MAX", CONDITION.source, light_space::LIGHT_MAX, LIGHT_SPACE),
@@ -93,7 +96,7 @@ const SHARED: [Shared; 20] = {
     ]
 };
 
-/// What nobody but the shaders has to know.
+/// Constants that only the shaders use.
 const OWN: [&str; 24] = [
     "AWAY",
     "BEYOND",
@@ -121,7 +124,7 @@ const OWN: [&str; 24] = [
     "STRIPS",
 ];
 
-/// What a shader's constant is, in whichever shader has it.
+/// Returns the value of a constant, from whichever shader declares it.
 fn whole(name: &str) -> usize {
     let found = SHADERS.iter().find_map(|shader| {
         let module = shader.parsed();
@@ -134,7 +137,8 @@ fn whole(name: &str) -> usize {
     found.unwrap_or_else(|| panic!("no shader has {name}"))
 }
 
-/// The numbers that a line of source gives to a name: `const NAME = vec2f(0.45, 0.5);` or `NAME = (0.45, 0.5)  # a remark`.
+/// Returns the numbers that a line of source gives to a name: `const NAME = vec2f(0.45, 0.5);` or
+/// `NAME = (0.45, 0.5)  # a remark`.
 fn written(source: &str, name: &str) -> Vec<f32> {
     let given = source.lines().find_map(|line| {
         let line = line.strip_prefix("const ").unwrap_or(line);
@@ -144,7 +148,7 @@ fn written(source: &str, name: &str) -> Vec<f32> {
     given.split(['(', ')', ',', ' ']).filter_map(|word| word.parse().ok()).collect()
 }
 
-/// The words of a list in Python.
+/// Returns the words of a list in Python.
 fn words(source: &'static str, name: &str) -> Vec<&'static str> {
     let (_, list) = source.split_once(&format!("\n{name} = [")).unwrap_or_else(|| panic!("no list {name}"));
     let (list, _) = list.split_once(']').expect("the list ends");
@@ -156,7 +160,7 @@ fn whole_numbers_are_alike_in_shaders_and_rust() {
     for (name, expected) in WHOLE {
         assert_eq!(whole(name), expected, "{name}");
     }
-    // `MaterialGroup`'s last is what is taken for its number above.
+    // The number of groups above comes from the last variant of `MaterialGroup`.
     assert!(MATERIALS.iter().all(|material| (optics(*material).group as usize) < whole("GROUPS")));
     assert_eq!(Channel::AlbedoR as usize, whole("GROUP_FIRST") + whole("GROUPS"));
 }
@@ -165,7 +169,7 @@ fn whole_numbers_are_alike_in_shaders_and_rust() {
 fn words_hold_what_rust_counts() {
     let [triangle, material, group, once, samples] = BITS.map(whole);
     assert_eq!((1 << triangle) - 1, TRIANGLES_MAX);
-    // Materials count from 1, and the last bit says where a surface bends.
+    // Materials count from 1, and the last bit marks where a surface bends.
     assert!(MATERIALS.len() < 1 << material, "{material} bits for {} materials", MATERIALS.len());
     assert_eq!((triangle + material, BENT), (31, 1 << 31));
     assert_eq!(samples as u32, SUPERSAMPLES * SUPERSAMPLES);
@@ -204,7 +208,7 @@ fn workgroups_are_as_large_as_rust_counts_them() {
 
 #[test]
 fn fractions_are_alike_in_shaders_rust_and_python() {
-    for Shared { name, shader, rust, python: (python, there) } in &SHARED {
+    for SharedConstant { name, shader, rust, python: (python, there) } in &SHARED {
         let of_shader = written(shader, name);
         assert!(!of_shader.is_empty(), "{name}");
         assert_eq!(of_shader, written(python, there), "{name} of the shader, {there} of Python");
@@ -213,7 +217,7 @@ fn fractions_are_alike_in_shaders_rust_and_python() {
         }
     }
     assert_eq!(written(GROUND_TRUTH, "GROUND_HALF_M"), [GROUND_HALF_M]);
-    // Zero stays zero.
+    // The encoding maps zero to zero.
     assert!((light_space::TOE.sqrt() - light_space::TOE_ROOT).abs() < 1e-8);
 }
 
@@ -223,7 +227,7 @@ fn channels_are_alike_in_rust_and_python() {
     assert_eq!(words(LIGHT_SPACE, "LAYERS").len(), crate::diffusion::RESIDUAL_CHANNELS);
 }
 
-/// A new constant has to be decided about: compared above, or listed as the shaders' own.
+/// A new constant must either be compared above or be listed as the shaders' own.
 #[test]
 fn every_constant_of_the_shaders_is_compared_or_their_own() {
     let sources = SHADERS.iter().map(|shader| shader.source).chain([COMPOSE]);

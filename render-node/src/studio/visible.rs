@@ -1,10 +1,12 @@
-//! Which triangles a picture can show. The CPU as a graphics device spends most of a picture on small triangles, and a view hides up to
-//! half of them: the far side, the floor, what stands behind the body.
+//! Finds the triangles that an image can show. A CPU that serves as graphics device spends most of
+//! an image's time on small triangles, and a view hides up to half of them: the far side, the
+//! floor, and what stands behind the body.
 //!
-//! A depth map of the solid triangles that look at the camera says, for blocks of texels, how far away the farthest
-//! of what is seen there is. A triangle that lies well behind that in every block it reaches is left out (after N.
-//! Greene, M. Kass, G. Miller: Hierarchical Z-buffer visibility, SIGGRAPH 1993). What is left out is never seen, so
-//! the picture stays the same; what is hidden and stays in costs time only.
+//! A depth map of the solid triangles that face the camera gives, for each block of texels, the
+//! depth of the farthest surface seen there. A triangle that lies well behind that depth in every
+//! block it reaches is left out (after N. Greene, M. Kass, G. Miller: Hierarchical Z-buffer
+//! visibility, SIGGRAPH 1993). A triangle that is left out is never seen, so the image stays the
+//! same. A hidden triangle that is kept costs only time.
 //!
 //! Why: `docs/decisions/studio-and-light.md` (Triangles that a picture hides).
 
@@ -14,22 +16,25 @@ use cyclorama_core::MASTER_SIDE_PX;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Texels of the depth map along a side: one a sample of the raster pass. With one a pixel, strips half a pixel wide fell between two of
-/// them and were left out.
+/// Texels of the depth map along a side: one per sample of the raster pass. With one per pixel,
+/// strips half a pixel wide fell between two texels and were left out.
 const SIDE: usize = (MASTER_SIDE_PX * SUPERSAMPLES) as usize;
-/// Texels along the side of a block.
+/// Side of a block, in texels.
 const BLOCK: usize = 16;
 const BLOCKS: usize = SIDE / BLOCK;
 /// Rows of the depth map that are drawn as one piece of work.
 const BAND: usize = 128;
-/// What lies less than this behind is kept, studio metres: a shut line is deeper than it is wide, and may fall between two texels.
+/// A triangle that lies behind by less than this, in studio metres, is kept. A shut line is deeper
+/// than it is wide, and may fall between two texels.
 const BEHIND_M: f32 = 0.06;
-/// Samples of the jittered passes lie beside the texels' middles.
+/// Distance in texels by which samples of the jittered passes may lie beside the texels' middles.
 const BESIDE: f32 = 1.0;
-/// A texel on the edge between two triangles must belong to one of them.
+/// Least barycentric coordinate of a texel that belongs to a triangle. It is slightly negative so
+/// that a texel on the edge between two triangles belongs to at least one of them.
 const EDGE: f32 = -1e-4;
 
-/// A vertex in the picture: texels from its left and top, and one over the distance along the view in studio metres, which is linear there.
+/// A vertex in the image: texels from its left and top, and the reciprocal of its distance along
+/// the view in studio metres, which is linear in the image.
 #[derive(Debug, Clone, Copy)]
 pub struct Projected {
     x: f32,
@@ -38,7 +43,7 @@ pub struct Projected {
 }
 
 impl Projected {
-    /// Of a position in vehicle axes.
+    /// Projects a position in vehicle axes.
     pub fn of(camera: &Camera, position: Vec3) -> Self {
         let seen = camera.studio_from_vehicle.transform_point3(position) - camera.eye;
         let nearness = 1.0 / seen.dot(camera.forward);
@@ -51,20 +56,22 @@ impl Projected {
 
 type Corners = [Projected; 3];
 
-/// Least and most of one coordinate of three corners.
+/// Returns the least and the greatest value of one coordinate over three corners.
 fn span(corners: &Corners, of: impl Fn(&Projected) -> f32) -> (f32, f32) {
     let [a, b, c] = [&corners[0], &corners[1], &corners[2]].map(of);
     (a.min(b).min(c), a.max(b).max(c))
 }
 
-/// For each triangle whether the picture can show it. The first `solid` of the indices are of what hides things.
+/// Returns, for each triangle, true if the image can show it. The first `solid` indices belong to
+/// triangles that can hide others.
 pub fn triangles(vertices: &[Projected], indices: &[u32], solid: usize) -> Vec<bool> {
     let corners_of = |triangle: &[u32]| [triangle[0], triangle[1], triangle[2]].map(|index| vertices[index as usize]);
     let hides = farthest_in_blocks(&indices[..solid], &corners_of);
     indices.par_chunks_exact(3).map(|triangle| can_be_seen(&corners_of(triangle), &hides)).collect()
 }
 
-/// For each block, row by row, the nearness of the farthest of what is nearest in its texels; 0 if one of them shows the background.
+/// Returns, for each block, row by row, the nearness of the farthest surface among those nearest in
+/// its texels, or 0 if one of the texels shows the background.
 fn farthest_in_blocks(solid: &[u32], corners_of: &(impl Fn(&[u32]) -> Corners + Sync)) -> Vec<f32> {
     let rows: Vec<(f32, f32)> =
         solid.par_chunks_exact(3).map(|triangle| span(&corners_of(triangle), |p| p.y)).collect();
@@ -88,11 +95,12 @@ fn farthest_in_blocks(solid: &[u32], corners_of: &(impl Fn(&[u32]) -> Corners + 
     bands.flatten().collect()
 }
 
-/// Brings a triangle into the rows of the depth map from `top` on.
+/// Draws a triangle into the rows of the depth map that begin at `top`.
 fn draw(corners: &Corners, top: usize, nearest: &mut [f32]) {
     let [a, b, c] = corners;
     let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-    // What is turned away is left to what is before it: a solid's far side hides nothing that its near side does not.
+    // Triangles that face away are skipped: a solid's far side hides nothing that its near side
+    // does not.
     let looks_at_camera = area < 0.0 && area.is_finite();
     if !looks_at_camera {
         return;
@@ -110,7 +118,7 @@ fn draw(corners: &Corners, top: usize, nearest: &mut [f32]) {
         let line = &mut nearest[(row - top) * SIDE..][..SIDE];
         for column in columns.clone() {
             let x = column as f32 + 0.5;
-            // Barycentric.
+            // Barycentric coordinates.
             let of_b = ((x - a.x) * (c.y - a.y) - (c.x - a.x) * (y - a.y)) * share;
             let of_c = ((b.x - a.x) * (y - a.y) - (x - a.x) * (b.y - a.y)) * share;
             let of_a = 1.0 - of_b - of_c;
@@ -130,7 +138,7 @@ fn can_be_seen(corners: &Corners, hides: &[f32]) -> bool {
         block(least - BESIDE)..=block(most + BESIDE)
     };
     let columns = blocks(span(corners, |p| p.x));
-    // Written so that what is not a number is seen.
+    // Written so that a triangle counts as seen if a value is not a number.
     blocks(span(corners, |p| p.y))
         .any(|row| !hides[row * BLOCKS..][columns.clone()].iter().all(|block| *block > behind))
 }
@@ -140,14 +148,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Studio metres before the picture's plane.
+    /// Distance of the wall in these tests along the view, in studio metres.
     const FAR_M: f32 = 11.0;
 
     fn at(x: f32, y: f32, distance_m: f32) -> Projected {
         Projected { x, y, nearness: 1.0 / distance_m }
     }
 
-    /// A square of two triangles that look at the camera.
+    /// A square of two triangles that face the camera.
     fn square(centre: [f32; 2], half: f32, distance_m: f32) -> [Projected; 4] {
         [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]]
             .map(|[x, y]| at(centre[0] + half * x, centre[1] + half * y, distance_m))

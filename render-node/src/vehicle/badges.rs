@@ -1,5 +1,5 @@
-//! Where the mounts of a vehicle's badges are: near the height they were drawn at, where the skin is so even that a flat mount neither
-//! sinks into it nor stands off.
+//! Positions of the mounts of a vehicle's badges: near the height that the sheet draws, where the
+//! skin is so even that a flat mount neither sinks into it nor stands off.
 
 use glam::{Vec2, Vec3};
 
@@ -8,45 +8,48 @@ use super::parts::emblem::Emblem;
 use super::sheet::{EmblemFitting, Sheet};
 use super::surface_net::project;
 
-/// How steep the skin under a badge must be.
+/// Smallest |x| of the skin's unit normal under a badge: the skin must be at least this steep.
 const STEEPEST: f32 = 0.30;
-/// How far down and up from its drawn height a better place is looked for.
+/// Number of steps down from the drawn height, and below up from it, that are searched
+/// for a better position.
 const DOWN_STEPS: i32 = 12;
 const UP_STEPS: i32 = 3;
+/// Length of a step, in metres.
 const STEP_M: f32 = 0.008;
-/// Off the drawn height by this much is as bad as one millimetre of daylight under the rim.
+/// Distance from the drawn height that counts as much as one millimetre of gap under the rim.
 const PER_MILLIMETRE_M: f32 = 0.006;
-/// Room below a badge on a bonnet, and how far up the bonnet an even place is looked for.
+/// Room below a badge on a bonnet, and how far up the bonnet an even position is searched.
 const BONNET_ROOM_M: f32 = 0.014;
 const BONNET_REACH_M: f32 = 0.07;
-/// A mount reaches at least this far into the skin.
+/// Minimum depth to which a mount reaches into the skin.
 const SUNK_M: f32 = 0.014;
-/// How far the rim's foot may dip below the skin.
+/// Depth to which the foot of the rim may dip below the skin.
 const DIP_M: f32 = 0.0012;
 
-/// A mount on the body, in real space.
+/// A mount of a badge on the body, in real space.
 #[derive(Debug, Clone, Copy)]
 pub struct BadgePlace {
     pub look: Emblem,
     pub at: Vec3,
     pub outward: Vec3,
-    /// How deep its sides reach, so that none of them ends before the skin.
+    /// Depth to which the mount's sides reach, so that none of them ends before the skin.
     pub sunk: f32,
     pub at_rear: bool,
 }
 
 impl BadgePlace {
-    /// Lowest and highest point.
+    /// Returns the z of the lowest and the highest point.
     pub fn heights(&self) -> [f32; 2] {
         let half = 0.5 * self.look.height() * self.outward.x.abs();
         [self.at.z - half, self.at.z + half]
     }
 }
 
-/// A place on the skin in the centre plane, the way out of it, and how far it is from where the badge was drawn.
+/// A point on the skin in the centre plane, the outward normal there, and the distance
+/// from the drawn position.
 type Candidate = (Vec3, Vec3, f32);
 
-/// The mounts of all badges of a sheet.
+/// Returns the mounts of all badges of a sheet.
 pub fn badge_places(sheet: &Sheet, field: &BodyField) -> Vec<BadgePlace> {
     let fittings = sheet.fittings.emblem.iter();
     fittings
@@ -69,7 +72,7 @@ pub fn badge_places(sheet: &Sheet, field: &BodyField) -> Vec<BadgePlace> {
         .collect()
 }
 
-/// Places on skin that faces the viewer.
+/// Candidates on skin that faces forwards or backwards.
 fn near_height(fitting: &EmblemFitting, field: &BodyField) -> Vec<Candidate> {
     let drawn = field.morph.to_real(Vec3::Z * fitting.z).z;
     let heights = (-UP_STEPS..=DOWN_STEPS).map(|step| drawn - STEP_M * step as f32);
@@ -82,7 +85,7 @@ fn near_height(fitting: &EmblemFitting, field: &BodyField) -> Vec<Candidate> {
         .collect()
 }
 
-/// Places along the bonnet from the height the badge begins at.
+/// Candidates along the bonnet, from the height at which the badge begins.
 fn along_bonnet(fitting: &EmblemFitting, field: &BodyField) -> Vec<Candidate> {
     let low = field.morph.to_real(Vec3::Z * fitting.z).z;
     let Some(x) = field.skin_x(0.0, low, false) else { return Vec::new() };
@@ -102,7 +105,8 @@ fn along_bonnet(fitting: &EmblemFitting, field: &BodyField) -> Vec<Candidate> {
     found
 }
 
-/// By how much a flat mount at a point must be lifted so that its rim is clear of the skin, and the daylight that is then under it.
+/// Returns how far a flat mount at a point must be lifted for its rim to clear the skin, and the
+/// gap that is then under it.
 fn seat(look: &Emblem, field: &BodyField, at: Vec3, outward: Vec3) -> [f32; 2] {
     let up = Vec3::Y.cross(outward).normalize_or(Vec3::Z);
     let half = 0.5 * Vec2::new(look.width, look.height());

@@ -1,7 +1,9 @@
-//! A smooth bend of the side view: moves a few places of a drawing to where they were measured, and everything between them along.
+//! A smooth bend of the side view, which moves a few points of a drawing to their measured
+//! positions and everything between them along.
 //!
-//! A lattice of offsets over (x, z), blended with cubic B-spline weights (C2, so that the skin's curvature stays steady), is fitted to
-//! the offsets wanted at places by least squares, with its second differences kept small. It does not depend on y.
+//! The bend is a lattice of offsets over (x, z), blended with cubic B-spline weights (C2, so that
+//! the curvature of the skin stays steady). It is fitted to the wanted offsets by least squares,
+//! with its second differences kept small. It does not depend on y.
 //!
 //! Why: `docs/decisions/vehicle-drawings.md` (Measured facts of a vehicle).
 
@@ -9,21 +11,22 @@ use glam::Vec2;
 
 use super::curve::cubic_weights;
 
-/// One offset that is wanted, along one axis.
+/// One wanted offset along one axis.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
-    /// (x, z) of the bent drawing, metres.
+pub struct TargetOffset {
+    /// Position (x, z) in the bent drawing, in metres.
     pub at: Vec2,
     pub offset_m: f32,
 }
 
-/// Cells along x and z.
+/// Number of cells along x and z.
 const CELLS: [usize; 2] = [16, 6];
-/// A cubic span has this many control values along an axis.
+/// Number of control values along an axis that a cubic span depends on.
 const SPAN: usize = 4;
 const COLUMNS: usize = CELLS[0] + SPAN - 1;
 const ROWS: usize = CELLS[1] + SPAN - 1;
-/// Weight of the second differences beside that of a wanted offset, and of the offsets themselves, which settles places far from all.
+/// Weights relative to a wanted offset: of the second differences, and of the offsets themselves,
+/// which settles points far from all wanted ones.
 const STIFFNESS: f64 = 0.012;
 const REST: f64 = 5e-4;
 
@@ -31,13 +34,13 @@ const REST: f64 = 5e-4;
 pub struct Bend {
     low: Vec2,
     cell: Vec2,
-    /// Along x and z, row by row from below.
+    /// Offsets along x and z, row by row from below.
     offsets: Vec<Vec2>,
 }
 
 impl Bend {
     /// Fits the lattice over the box `low`..`high` to the offsets wanted along x and along z.
-    pub fn fitted(low: Vec2, high: Vec2, along_x: &[Wanted], along_z: &[Wanted]) -> Self {
+    pub fn fitted(low: Vec2, high: Vec2, along_x: &[TargetOffset], along_z: &[TargetOffset]) -> Self {
         let cell = (high - low) / Vec2::new(CELLS[0] as f32, CELLS[1] as f32);
         let mut bend = Self { low, cell, offsets: vec![Vec2::ZERO; COLUMNS * ROWS] };
         let (x, z) = (bend.solved(along_x), bend.solved(along_z));
@@ -45,7 +48,8 @@ impl Bend {
         bend
     }
 
-    /// The offset (metres) from a place of the bent drawing to the same place of the drawing before it was bent.
+    /// Returns the offset in metres from a point of the bent drawing to the same point of the
+    /// drawing before it was bent.
     #[inline]
     pub fn offset(&self, at: Vec2) -> Vec2 {
         let (start, [wx, wz]) = self.span(at);
@@ -57,7 +61,8 @@ impl Bend {
         sum
     }
 
-    /// First control value around a place, and the weights along both axes; places beyond the lattice take its edge.
+    /// Returns the index of the first control value around a point, and the weights along both
+    /// axes. A point beyond the lattice counts as lying on its edge.
     fn span(&self, at: Vec2) -> (usize, [[f32; SPAN]; 2]) {
         let cells = Vec2::new(CELLS[0] as f32, CELLS[1] as f32);
         let position = ((at - self.low) / self.cell).clamp(Vec2::ZERO, cells);
@@ -67,8 +72,9 @@ impl Bend {
         (row * COLUMNS + column, weights)
     }
 
-    /// Control values of one axis: the minimum of the squared misses, stiffness and rest, by Cholesky's method.
-    fn solved(&self, wanted: &[Wanted]) -> Vec<f64> {
+    /// Returns the control values of one axis, which minimise the squared misses, stiffness and
+    /// rest, by Cholesky's method.
+    fn solved(&self, wanted: &[TargetOffset]) -> Vec<f64> {
         let count = COLUMNS * ROWS;
         let mut matrix = vec![0.0; count * count];
         let mut right = vec![0.0; count];
@@ -105,7 +111,7 @@ impl Bend {
     }
 }
 
-/// Solves a symmetric positive definite system; `matrix` row by row.
+/// Solves a symmetric positive definite system. `matrix` is stored row by row.
 fn solved_by_cholesky(mut matrix: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
     let count = right.len();
     for i in 0..count {
@@ -132,10 +138,10 @@ mod tests {
 
     #[test]
     fn wanted_offsets_are_reached_and_places_between_them_move_along_smoothly() {
-        let want = |x: f32, z: f32, offset_m: f32| Wanted { at: Vec2::new(x, z), offset_m };
-        let ground: Vec<Wanted> = (0..10).map(|i| want(0.5 * i as f32, 0.0, 0.0)).collect();
+        let want = |x: f32, z: f32, offset_m: f32| TargetOffset { at: Vec2::new(x, z), offset_m };
+        let ground: Vec<TargetOffset> = (0..10).map(|i| want(0.5 * i as f32, 0.0, 0.0)).collect();
         let up = [want(1.2, 0.95, 0.03), want(1.9, 1.40, -0.05), want(3.6, 1.36, 0.04), want(4.1, 1.0, 0.02)];
-        let along_z: Vec<Wanted> = ground.iter().chain(&up).copied().collect();
+        let along_z: Vec<TargetOffset> = ground.iter().chain(&up).copied().collect();
         let bend = Bend::fitted(Vec2::new(-0.3, -0.2), Vec2::new(4.6, 1.7), &along_z, &[]);
         for want in up {
             let miss = (bend.offset(want.at).x - want.offset_m).abs();

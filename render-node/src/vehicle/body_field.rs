@@ -1,5 +1,6 @@
-//! The body as a field over real space: lower body and greenhouse from few primary sheets, blended, with solids added
-//! and cut, reliefs and creases. Negative inside, close to a distance near the skin. Meshing and materials are others'.
+//! The body as a field over real space: lower body and greenhouse, each from a few primary
+//! surfaces, blended, with solids added and cut, reliefs and creases. The field is negative inside,
+//! and near the skin it is close to a distance. Meshing and materials belong to other modules.
 
 use glam::{Vec2, Vec3};
 
@@ -12,15 +13,19 @@ use super::morph::{Morph, Stance};
 use super::outline::DistanceGrid;
 use super::sheet::{DrawnIn, Relief, ReliefForm, Ridge, Sheet, SolidRole};
 
-/// The primary sheets at one point, for regions that name the sheet they lie on. All but `at` negative inside.
+/// The primary surfaces at one point, for regions that name the surface that they lie on. `body`,
+/// `greenhouse_profile` and `greenhouse_side` are distances to these surfaces, negative inside.
+/// `belt` is the height of the belt at the point's x.
 #[derive(Debug, Clone, Copy)]
 pub struct Sheets {
     /// The point in sheet space, y >= 0.
     pub at: Vec3,
-    /// x with the bow of windscreen and backlight taken out: the greenhouse's own centre-plane x.
+    /// x with the bow of windscreen and backlight removed: the x at which the greenhouse's profile
+    /// is read.
     pub greenhouse_x: f32,
+    /// z with the crown of the roof removed: the z at which the greenhouse's profile is read.
     pub greenhouse_z: f32,
-    /// x with the bow of nose and tail taken out.
+    /// x with the bow of nose and tail removed.
     pub body_x: f32,
     pub body: f32,
     pub greenhouse_profile: f32,
@@ -28,30 +33,34 @@ pub struct Sheets {
     pub belt: f32,
 }
 
-/// What is known of a place once the lower body was asked.
+/// The state of a point after the lower body was evaluated.
 struct BodySheet {
-    /// In sheet space, y >= 0.
+    /// The point in sheet space, y >= 0.
     at: Vec3,
     belt: f32,
-    /// Bow taken out.
+    /// x with the bow removed.
     x: f32,
-    /// Share of the bow, and the squared share of the half width.
+    /// Ratio of the bow that applies at this y: 0 in the centre plane, 1 at half the width.
     across: f32,
+    /// Square of y as a ratio of half the width.
     u2: f32,
+    /// Distance to the lower body, negative inside.
     distance: f32,
 }
 
-/// A wheel arch in real space.
+/// A wheel arch in real space: a superellipse around (x, z), seen from the side, in metres.
 #[derive(Debug, Clone, Copy)]
 pub struct Arch {
     pub x: f32,
     pub z: f32,
     pub radius: f32,
+    /// Exponent of the superellipse; 2 makes a circle.
     pub power: f32,
 }
 
 impl Arch {
-    /// Distance beyond the arch's edge seen from the side.
+    /// Returns how far a point lies outside the arch's edge, as seen from the side; negative inside
+    /// the arch. This is the distance for a circle, and the distance along x or z for any `power`.
     pub fn distance(&self, p: Vec3) -> f32 {
         let (dx, dz) = ((p.x - self.x).abs(), (p.z - self.z).abs());
         if self.power == 2.0 {
@@ -61,15 +70,19 @@ impl Arch {
     }
 }
 
+/// A relief of the sheet, prepared for evaluation at many points.
 #[derive(Debug, Clone)]
 struct Lift {
     at: FieldDrawing,
+    /// Height by which the skin is raised; negative if it is sunk.
     height: f32,
+    /// Width of the ramp.
     ramp: f32,
     form: ReliefForm,
-    /// How far outside the curve the ramp begins.
+    /// Distance outside the curve at which the ramp begins.
     grow: f32,
-    /// Length over which it fades along the axis that it is drawn along.
+    /// Length before the limits, along the axis of view of the drawing, over which the relief
+    /// fades.
     fade: f32,
 }
 
@@ -92,7 +105,7 @@ impl Lift {
         Self { at, height: relief.height, ramp, form: relief.form, grow: relief.grow, fade }
     }
 
-    /// How far outside the curve the skin is raised.
+    /// Returns the distance outside the curve up to which the relief changes the skin.
     fn outset(&self) -> f32 {
         match self.form {
             ReliefForm::Soft => self.grow,
@@ -100,7 +113,8 @@ impl Lift {
         }
     }
 
-    /// By how much the skin is raised at these distances to its curve and its limits.
+    /// Returns the height by which the skin is raised, from the distances to the curve and to the
+    /// limits of the relief ([`Lift::distances`]).
     fn raised(&self, curve: f32, beyond: f32) -> f32 {
         let share = (self.grow - curve) / self.ramp;
         let share = match self.form {
@@ -113,8 +127,9 @@ impl Lift {
         self.height * share * step(-beyond / self.fade)
     }
 
-    /// Distances to its curve and to its limits, negative inside; none beyond the limits. `at` in sheet space, `bowed` with the bow
-    /// taken out.
+    /// Returns the distances to the curve and to the limits of the relief, negative inside, or
+    /// `None` beyond the limits. `at` is in sheet space, and `bowed` is the same point with the bow
+    /// removed.
     fn distances(&self, at: Vec3, bowed: Vec3) -> Option<(f32, f32)> {
         self.at.between_limits(if self.at.bowed { bowed } else { at })
     }
@@ -151,14 +166,14 @@ pub struct BodyField {
     k_top: f32,
     k_front: f32,
     k_rear: f32,
-    /// Front and rear.
+    /// Front and rear haunch.
     haunches: [f32; 2],
     waist: f32,
     rise: f32,
     swell: f32,
     ridges: Vec<Ridge>,
     bonnet_lines: Vec<BonnetLine>,
-    /// Heights between which lines of the bonnet begin.
+    /// Heights between which the lines of the bonnet rise from nothing to their full height.
     line_z: [f32; 2],
     flank_lines: Vec<FlankLine>,
     greenhouse: DistanceGrid,
@@ -173,80 +188,109 @@ pub struct BodyField {
     k_rail: Table,
     k_body: Table,
     k_body_most: f32,
-    /// Least and greatest (x, z) of its profile.
+    /// Smallest and largest (x, z) of the greenhouse's profile.
     greenhouse_box: [Vec2; 2],
     lifts: Vec<Lift>,
     solids: Vec<SolidField>,
-    /// An open car: x of the header's rear edge.
+    /// x of the header's rear edge if the car is open.
     open_header: Option<f32>,
 }
 
-/// Bumpers begin so far from the axles and are whole from there on.
+/// Distances from an axle towards that end of the car: a bumper begins at the first (which lies
+/// between the axles) and is whole from the second on.
 const BUMPER_FROM_AXLE_M: [f32; 2] = [-0.05, 0.42];
-/// Below this share of the flank's height a bumper's side is upright, and it is wider than drawn by this share of half the width, which
-/// fades out over a further share of the height: the corners of real bumpers hide the tyres.
+/// Height on the flank (0 is the sill, 1 the belt) below which the side of a bumper is upright.
 const BUMPER_UPRIGHT: f32 = 0.36;
+/// Distance by which a bumper (front, rear) is wider than drawn on each side, as a ratio of half
+/// the width, because the corners of real bumpers hide the tyres. It holds up to
+/// [`BUMPER_UPRIGHT`].
 const BUMPER_OUT_SHARE: [f32; 2] = [0.018, 0.045];
+/// Height on the flank above [`BUMPER_UPRIGHT`] over which that width fades out (0 is the sill, 1
+/// the belt).
 const BUMPER_FADE: f32 = 0.34;
-/// Heights above the sill between which the lower edges of bumpers are sharper by this share than their corners.
+/// Heights above the sill for the lower edge of a bumper: below the first its blend is smaller by
+/// [`BUMPER_FOOT_SHARPER`], above the second it is that of the bumper's corners.
 const BUMPER_FOOT_M: [f32; 2] = [0.02, 0.28];
+/// Ratio by which the blend of a bumper's lower edge is smaller than that of its corners.
 const BUMPER_FOOT_SHARPER: f32 = 0.6;
 
+/// Cell of the grids of distances to the profiles.
 const PROFILE_GRID_M: f32 = 0.01;
-/// Lengths over which plan, section and width of the greenhouse are averaged: what is drawn by a handful of points is not fair between
-/// them.
+/// Length over which plan and width of the greenhouse are averaged, because a curve drawn by a
+/// handful of points is not fair between them.
 const FAIRING_M: f32 = 0.14;
-/// The same for the section of the flank, whose curvature is to be spread over its whole height.
+/// Length over which the section of the flank is averaged. Its curvature has to spread
+/// over its whole height.
 const SECTION_FAIRING_M: f32 = 0.32;
-/// By how much the flank is rounder from sill to belt than drawn: sheets draw walls, and a wall mirrors one thing from the wheels to the
-/// windows, without the gradient that a door has.
+/// Factor by which the flank is rounder from sill to belt than drawn. Sheets draw walls, and a wall
+/// mirrors one thing from the wheels to the windows, without the gradient that a door has.
 const SECTION_CROWN: f32 = 1.7;
-/// Between these heights the section moves up along the car, from none of the way to all of it and back; 0 is the sill, 1 the belt.
+/// Heights on the flank (0 is the sill, 1 the belt) for `rise`, which moves the section up or down
+/// along the car. The section is moved by the whole amount between the second and the third, by
+/// less towards the first and the fourth, and not at all beyond these.
 const MOVED_HEIGHTS: [f32; 4] = [-0.1, 0.4, 0.6, 1.1];
-/// It gets rounder between these places and is as drawn at the bumpers; -0.83 is the front axle, 0.83 the rear one.
+/// Positions along the car for `swell`, which changes how round the section is; -0.83 is the front
+/// axle, 0.83 the rear axle. The change is whole between the second and the third and fades out to
+/// the first and the fourth, so that the section is as drawn at the bumpers.
 const SWOLLEN: [f32; 4] = [-0.95, -0.75, 0.75, 0.95];
-/// The edge of a wheel arch flares out over this width.
+/// Width of the strip around a wheel arch that flares out towards the edge.
 pub const ARCH_FLANGE_M: f32 = 0.026;
+/// Distance by which the edge of a wheel arch flares out.
 const ARCH_FLANGE_OUT_M: f32 = 0.005;
-/// Half length of a haunch, as a share of the wheelbase.
+/// Half length of a haunch, as a ratio of the wheelbase: the haunch begins and ends this far from
+/// its axle.
 const HAUNCH_REACH: f32 = 0.54;
-/// Where on the flank the front and the rear haunch stand out most, and how far they reach from there; 0 is the sill, 1 the belt.
+/// Height on the flank (0 is the sill, 1 the belt) at which a haunch stands out most, and the
+/// height above and below over which it runs out, for the front and the rear haunch.
 const HAUNCH_HEIGHTS: [[f32; 2]; 2] = [[0.62, 0.8], [0.78, 0.85]];
-/// Up to where the waist is as deep as at the sill, and from where on there is none.
+/// Heights up to which the waist is as deep as at the sill, and from which on there is none.
 const WAIST_HEIGHT: [f32; 2] = [0.0, 1.0];
-/// Where on the nose lines of the bonnet begin, from the underside of the bumper to the edge of the bonnet: bumpers are straight.
+/// Height on the nose at which lines of the bonnet begin, as a ratio from the underside of the
+/// bumper (0) to the edge of the bonnet (1). Lines do not begin lower, because bumpers are
+/// straight.
 const LINE_FOOT: f32 = 0.5;
-/// By which share the crown of the bonnet grows from the windscreen to the nose: steadily, from so far under the screen on, so that no two
-/// sections are alike and none mirrors a single spot.
+/// Growth of the crown of the bonnet from the windscreen to the nose, as a ratio of the drawn
+/// crown. The crown begins at 0.7 of the drawn one and grows steadily, so no two sections are the
+/// same, and none mirrors a single spot.
 const NOSE_CROWN: f32 = 1.2;
+/// Distance behind the front of the greenhouse at which that growth begins.
 const UNDER_SCREEN_M: f32 = 0.25;
-/// Share of the drawn crown of the roof in its middle, and by how much it grows steadily to its ends.
+/// Crown of the roof in its middle, as a ratio of the drawn crown.
 const ROOF_CROWN: f32 = 0.7;
+/// Growth of the roof's crown from its middle to its ends, as a ratio of the drawn crown.
 const CROWN_GROWTH: f32 = 0.65;
-/// Reliefs fade over this share of what their limits take of the body, and at most over this length: a bumper's step that runs round the
-/// corner is to end softly, not in an upright edge in front of the wheel.
+/// Length over which a relief fades, as a ratio of the length between the end of the car and the
+/// relief's limit, for reliefs drawn from the front or the rear. A bumper's step that runs round
+/// the corner has to end softly, not in an upright edge in front of the wheel.
 const RELIEF_FADE_SHARE: f32 = 0.5;
+/// Maximum length over which a soft relief fades, if the sheet does not give one.
 const RELIEF_FADE_M: f32 = 0.3;
-/// Ramps are at least so many times as wide as they are high, which light follows without breaking, where this is no more than the given
-/// share of a relief's shorter side.
+/// Minimum width of a soft ramp, as a multiple of its height, so that light follows the ramp
+/// without a break.
 const RELIEF_GENTLE: f32 = 3.4;
+/// Limit of that minimum, as a ratio of the relief's shorter side.
 const RELIEF_RAMP_SHARE: f32 = 0.25;
-/// Radius of the edges of a bevel, about, and the length over which one ends in front of a wheel.
+/// Approximate radius of the edges of a bevel.
 const BEVEL_EDGE_M: f32 = 0.004;
+/// Maximum length over which a bevel fades, in front of a wheel for instance, if the sheet does not
+/// give one.
 const BEVEL_FADE_M: f32 = 0.09;
-/// The edges of a narrower bevel run into each other.
+/// Width of a bevel below which its two edges run into each other. Triangles are then cut along the
+/// middle of the bevel instead of along both edges.
 const NARROW_BEVEL_M: f32 = 0.0125;
-/// Strips of triangles that a soft ramp is cut into are about as wide.
+/// Approximate width of the strips of triangles that a soft ramp is cut into. A ramp has 2 to 4.
 const RAMP_PIECE_M: f32 = 0.013;
-/// How much faster than straight the sides of the greenhouse turn inwards from a little below the belt on, per metre: they would dent
-/// the doors from inside.
+/// Factor on the square of the depth (in metres, from 0.04 m below the belt on) by which the sides
+/// of the greenhouse lean inwards in addition, in 1/m. Without it they would dent the doors from
+/// inside.
 const TUCK_PER_M: f32 = 10.0;
-/// By how much a grid of distances may be too small.
+/// Maximum amount by which a grid of distances may be too small.
 const SPLINE_ERROR_M: f32 = 0.002;
 
 impl BodyField {
-    /// The body without the lines of its flank, which `flank_lines` draws on it. `sheet_stance` and `real` say where the sheet's and the
-    /// vehicle's axles are; `arches` are real.
+    /// Creates the body without the lines of its flank, which `flank_lines` draws on it.
+    /// `sheet_stance` and `real` hold the axles of the sheet and of the vehicle; `arches` are in
+    /// real space.
     pub fn new(sheet: &Sheet, sheet_stance: Stance, real: Stance, arches: [Arch; 2]) -> Self {
         let size = sheet.size;
         let body = &sheet.body;
@@ -309,17 +353,18 @@ impl BodyField {
         }
     }
 
-    /// The same with lines on its flank.
+    /// Adds lines to the flank.
     pub fn with_flank_lines(mut self, lines: Vec<FlankLine>) -> Self {
         self.flank_lines = lines;
         self
     }
 
-    /// The whole body.
+    /// Returns the field of the whole body at a point in real space.
     pub fn at(&self, p: Vec3) -> f32 {
         let body = self.body(p);
         let place = self.greenhouse_place(&body);
-        // Far from the greenhouse the body alone counts, to the last digit: most of the skin.
+        // Far from the greenhouse, which is most of the skin, the result is that of the lower body
+        // alone to the last digit.
         let [low, high] = self.greenhouse_box;
         let away = (low - place).max(place - high).max_element() - SPLINE_ERROR_M;
         let shell = if self.open_header.is_some() || away - body.distance > self.k_body_most {
@@ -354,18 +399,21 @@ impl BodyField {
         value
     }
 
-    /// Solids meshed by themselves: index into the sheet's list, bounds in sheet space, and a field over real space.
+    /// Returns the field, over real space, of a solid that is meshed by itself. `index` is its
+    /// position in the sheet's list.
     pub fn solid_at(&self, index: usize, p: Vec3) -> f32 {
         let at = self.in_sheet(p);
         let (body_x, _) = self.bowed_x(at);
         self.solids[index].distance(at, Vec3::new(body_x, at.y, at.z))
     }
 
+    /// Returns the bounds of a solid in sheet space.
     pub fn solid_bounds(&self, index: usize) -> (Vec3, Vec3) {
         self.solids[index].at.bounds()
     }
 
-    /// What a cut takes away: its inside, by index of the solid.
+    /// Returns the field of a cut, negative inside the space that it takes away. `index` is the
+    /// position of the solid in the sheet's list.
     pub fn cut_at(&self, index: usize, sheets: &Sheets) -> f32 {
         self.solids[index].distance(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z))
     }
@@ -375,7 +423,7 @@ impl BodyField {
         Vec3::new(q.x, q.y.abs(), q.z)
     }
 
-    /// (x with the bow taken out, share of the bow).
+    /// Returns x with the bow removed, and the ratio of the bow.
     fn bowed_x(&self, q: Vec3) -> (f32, f32) {
         let u = (q.y / self.half_width).min(1.3);
         let u2 = u * u;
@@ -412,7 +460,7 @@ impl BodyField {
         let crown = self.crown.at(q.x) * (0.7 + NOSE_CROWN * growing(1.0 - q.x / from));
         let mut profile_z = q.z + crown * u2 * step((q.z - self.sill) / 0.45);
         for ridge in &self.ridges {
-            // The other side's counts as well where they meet in the middle.
+            // The ridge of the other side counts as well where both meet in the middle.
             let across = bump((q.y - ridge.y) / ridge.reach) + bump((q.y + ridge.y) / ridge.reach);
             if across > 0.0 {
                 profile_z -= ridge.height * across * plateau(q.x, ridge.x) * step((q.z - self.sill) / 0.45);
@@ -436,21 +484,21 @@ impl BodyField {
         BodySheet { at: q, belt, x: body_x, across: g, u2, distance: smooth_max(profile, side, k) }
     }
 
-    /// (x, z) in the greenhouse's own centre plane: bow and crown taken out.
+    /// Returns (x, z) in the greenhouse's own centre plane, with bow and crown removed.
     fn greenhouse_place(&self, body: &BodySheet) -> Vec2 {
         let (q, g) = (body.at, body.across);
         let [start, middle, end] = self.greenhouse_x;
         let to_front = 1.0 - step((q.x - start) / (middle - start).max(0.1));
         let to_rear = 1.0 - step((end - q.x) / (end - middle).max(0.1));
         let greenhouse_x = q.x - self.windscreen_bow * g * to_front + self.backlight_bow * g * to_rear;
-        // Rounder towards screen and backlight than over the front seats.
+        // The roof is rounder towards screen and backlight than over the front seats.
         let ends =
             growing((middle - q.x) / (middle - start).max(0.1)) + growing((q.x - middle) / (end - middle).max(0.1));
         let crown = self.greenhouse_crown * (ROOF_CROWN + CROWN_GROWTH * ends);
         Vec2::new(greenhouse_x, q.z + crown * body.u2)
     }
 
-    /// Profile and side of the greenhouse.
+    /// Returns the distances to the profile and to the side of the greenhouse.
     fn greenhouse_sheets(&self, body: &BodySheet, place: Vec2) -> [f32; 2] {
         let above = body.at.z - body.belt;
         let below = (above + 0.04).min(0.0);
@@ -460,7 +508,7 @@ impl BodyField {
         [self.greenhouse.distance(place), side]
     }
 
-    /// Half width of the flank at one place.
+    /// Returns the half width of the flank at one point.
     fn flank(&self, p: Vec3, q: Vec3, belt: f32) -> f32 {
         let t = ((q.z - self.sill) / (belt - self.sill).max(0.2)).clamp(-0.6, 1.4);
         let bumper = self.is_bumper(q.x);
@@ -472,7 +520,7 @@ impl BodyField {
         let out = if q.x < 0.5 * self.length { front_out } else { rear_out };
         y += out * self.half_width * bumper * (1.0 - step((t - BUMPER_UPRIGHT) / BUMPER_FADE));
         if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
-            // No arch is nearer than it is along x, which takes no root to know.
+            // An arch is at least as far away as it is along x, and that takes no root to compute.
             for arch in self.arches.iter().filter(|arch| (p.x - arch.x).abs() < arch.radius + self.lip_width) {
                 let d = arch.distance(p) / self.lip_width;
                 if d < 1.0 {
@@ -485,15 +533,17 @@ impl BodyField {
         self.flank_lines.iter().fold(y, |y, line| y + line.out(Vec2::new(q.x, q.z), self.sill, belt))
     }
 
-    /// Whether a place along the car belongs to a bumper: from 0 at the axles to 1 at the outer edges of the wheel arches and beyond.
+    /// Returns how much a position along the car belongs to a bumper: from 0 at the axles to 1 at
+    /// the outer edges of the wheel arches and beyond.
     fn is_bumper(&self, x: f32) -> f32 {
         let [front, rear] = self.axles;
         let beyond = (front - x).max(x - rear);
         step((beyond - BUMPER_FROM_AXLE_M[0]) / (BUMPER_FROM_AXLE_M[1] - BUMPER_FROM_AXLE_M[0]))
     }
 
-    /// How far the section lies inside the plan at `x` and at the share `t` of its height. It is no rail: from axle to axle it moves up,
-    /// so that light runs diagonally over the doors, and gets rounder.
+    /// Returns how far the section lies inside the plan at `x` and at the ratio `t` of its height.
+    /// The section is not constant: from axle to axle it moves up, so that light runs diagonally
+    /// over the doors, and it gets rounder.
     fn inset(&self, x: f32, t: f32) -> f32 {
         let [front, rear] = self.axles;
         let s = ((2.0 * x - front - rear) / (rear - front)).clamp(-1.4, 1.4);
@@ -502,8 +552,9 @@ impl BodyField {
         SECTION_CROWN * (1.0 + self.swell * s * plateau(s, SWOLLEN)) * self.section.at(t)
     }
 
-    /// By how much the flank stands out at `x` and at the share `t` of its height: haunches over the wheels and the waist between them.
-    /// They run into each other, so that no two sections of a body are alike.
+    /// Returns how far the flank stands out at `x` and at the ratio `t` of its height, by the
+    /// haunches over the wheels and the waist between them. They run into each other, so that no
+    /// two sections of a body are the same.
     fn sweep(&self, x: f32, t: f32) -> f32 {
         let [front, rear] = self.axles;
         let wheelbase = rear - front;
@@ -525,13 +576,14 @@ impl BodyField {
         &self.bonnet_lines
     }
 
-    /// Whether a place of the skin may lie on a line of the bonnet: on the lower body, above the middle of the nose.
+    /// True if a point of the skin may lie on a line of the bonnet: on the lower body, above
+    /// the middle of the nose.
     pub fn is_on_bonnet(&self, sheets: &Sheets) -> bool {
         sheets.body < 0.05 && sheets.at.z > self.line_z[0]
     }
 
-    /// Whether a place of the skin lies on the crest of a flank line, on an edge of the bonnet or on the ramp of a relief, along which
-    /// triangles are cut.
+    /// True if a point of the skin lies on the crest of a flank line, on an edge of the bonnet or
+    /// on the ramp of a relief. Triangles are cut along all of these.
     pub fn turns_along_a_line(&self, p: Vec3) -> bool {
         let at = self.in_sheet(p);
         let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
@@ -547,7 +599,8 @@ impl BodyField {
         self.flank_lines.iter().any(on_crest) || self.bonnet_lines.iter().any(on_fold) || self.lifts.iter().any(on_ramp)
     }
 
-    /// Whether a place of the skin lies on the bevel of a relief, which is cut into triangles of its own.
+    /// True if a point of the skin lies on the bevel of a relief, which is cut
+    /// into triangles of its own.
     pub fn is_on_bevel(&self, p: Vec3) -> bool {
         let at = self.in_sheet(p);
         let bowed = Vec3::new(self.bowed_x(at).0, at.y, at.z);
@@ -561,7 +614,7 @@ impl BodyField {
         self.lifts.len()
     }
 
-    /// Where the skin turns along a relief's ramp, as distances outside its curve.
+    /// Returns the distances outside a relief's curve at which the skin turns along its ramp.
     pub fn turns_of(&self, relief: usize) -> Vec<f32> {
         let lift = &self.lifts[relief];
         let (from, to) = (lift.grow, lift.grow - lift.ramp);
@@ -581,44 +634,45 @@ impl BodyField {
         }
     }
 
-    /// How far a place lies outside the curve and the limits of a relief.
+    /// Returns how far a point lies outside the curve and the limits of a relief.
     pub fn outside_relief(&self, relief: usize, sheets: &Sheets) -> f32 {
         let at = &self.lifts[relief].at;
         at.outside(if at.bowed { Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z) } else { sheets.at })
     }
 
-    /// y of the skin seen from the side at real (x, z), if there is any.
+    /// Returns y of the skin as seen from the side at real (x, z), if there is any.
     pub fn skin_y(&self, x: f32, z: f32) -> Option<f32> {
         let outside = self.half_width / self.morph.to_sheet(Vec3::Y).y * 1.15;
         self.first_inside(Vec3::new(x, outside, z), -Vec3::Y, outside).map(|p| p.y)
     }
 
-    /// z of the skin seen from above at real (x, y), if there is any.
+    /// Returns z of the skin as seen from above at real (x, y), if there is any.
     pub fn skin_z(&self, x: f32, y: f32) -> Option<f32> {
         let above = self.morph.to_real(Vec3::new(0.0, 0.0, self.height)).z + 0.1;
         self.first_inside(Vec3::new(x, y, above), -Vec3::Z, above).map(|p| p.z)
     }
 
-    /// x of the skin seen from the front, or the rear, at real (y, z), if there is any within the end's half metre.
+    /// Returns x of the skin as seen from the front or the rear at real (y, z), if there is any
+    /// within 0.85 m of that end.
     pub fn skin_x(&self, y: f32, z: f32, from_rear: bool) -> Option<f32> {
         let tail = self.morph.to_real(Vec3::X * self.length).x;
         let (start, way) = if from_rear { (tail + 0.05, -Vec3::X) } else { (-0.05, Vec3::X) };
         self.first_inside(Vec3::new(start, y, z), way, 0.9).map(|p| p.x)
     }
 
-    /// Outward unit normal of the skin.
+    /// Returns the outward unit normal of the skin.
     pub fn normal(&self, p: Vec3) -> Vec3 {
         let n = super::surface_net::gradient(&|p| self.at(p), p);
         let n = if p.y == 0.0 { Vec3::new(n.x, 0.0, n.z) } else { n };
         n.normalize_or(Vec3::Z)
     }
 
-    /// Where a ray of some length enters the body.
+    /// Returns the point where a ray of this length enters the body.
     pub fn hit(&self, from: Vec3, way: Vec3, length: f32) -> Option<Vec3> {
         self.first_inside(from, way, length)
     }
 
-    /// First point of a ray that lies in the body.
+    /// Returns the first point of a ray that lies in the body.
     fn first_inside(&self, from: Vec3, way: Vec3, length: f32) -> Option<Vec3> {
         let step_m = 0.02;
         let (mut along, mut last_step) = (0.0, step_m);
@@ -632,7 +686,7 @@ impl BodyField {
                 }
                 return Some(from + way * inside);
             }
-            // Far from the skin the field says how far it is at least.
+            // Far from the skin the field is a lower bound of the distance.
             last_step = step_m.max(value * 0.35);
             along += last_step;
         }
@@ -656,7 +710,8 @@ impl SolidField {
     }
 }
 
-/// 0 far below 0 and `t` far above it, smooth between: what grows steadily from a place on.
+/// Returns nearly 0 far below 0 and nearly `t` far above it, with a smooth transition: a value that
+/// grows steadily from a position on.
 fn growing(t: f32) -> f32 {
     const ROUND: f32 = 0.14;
     let t = t.min(1.0);

@@ -1,5 +1,6 @@
-//! Feature lines of the bonnet: edges between two calm faces that run from the grille to the foot of the windscreen. A sheet draws
-//! them as low ridges; what is built is a fold, since a rib with a rounded section mirrors every light as an island.
+//! Feature lines of the bonnet: edges between two calm faces that run from the grille to the foot
+//! of the windscreen. A sheet draws them as low ridges, but they are built as folds, because a rib
+//! with a rounded section mirrors every light as an island.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 
@@ -7,42 +8,49 @@ use super::blend::{smooth_min, step};
 use super::chance::chances;
 use super::sheet::{Ridge, Sheet};
 
-/// A drawn ridge of the bonnet that is higher and steeper than this is form, as wings that carry round lamps and tall domes; one that is
-/// narrower is a rib. Both stay as they are.
+/// Limits of a line. A drawn ridge of the bonnet that is higher and steeper than the first two is
+/// form, such as wings that carry round lamps, or tall domes. One that is narrower than `RIB_M` is
+/// a rib. Both stay ridges.
 const FORM_M: f32 = 0.028;
 const FORM_STEEPNESS: f32 = 0.1;
 const RIB_M: f32 = 0.1;
-/// At most so many lines a side, and at least so far apart.
+/// Maximum number of lines on a side, and the minimum distance between them.
 const MOST: usize = 2;
 const APART_M: f32 = 0.15;
-/// The outer face of a line comes back to the bonnet within this, short of the wing's edge.
+/// Minimum and maximum distance within which the outer face of a line comes back to the bonnet,
+/// before the wing's edge.
 const OUTER_REACH_M: [f32; 2] = [0.14, 0.42];
-/// A swelling about the middle becomes a raised face: its line lies at this share of the drawn reach, and its outer face is short.
+/// A swelling about the middle becomes a raised face: its line lies at this ratio of the drawn
+/// reach, and its outer face is short.
 const DOME_EDGE: f32 = 0.6;
 const DOME_MIDDLE_M: f32 = 0.12;
 const DOME_REACH_M: f32 = 0.2;
 /// Half width of the rounding of the edge.
 const ROUND_M: f32 = 0.007;
-/// Lines run apart from the nose to the windscreen: shares of the drawn distance from the middle.
+/// Lines diverge from the nose to the windscreen. Each is this ratio of its drawn
+/// distance from the middle.
 const AT_NOSE: f32 = 0.78;
 const AT_COWL: f32 = 1.06;
-/// How much of its angle a line has at the nose, and how much is left at the windscreen; it is gone so far behind it.
+/// Ratio of its angle that a line has at the nose and at the windscreen, and the distance behind
+/// the windscreen's foot at which it is gone.
 const SHARE_AT_NOSE: f32 = 0.45;
 const SHARE_AT_COWL: f32 = 0.45;
 const BEHIND_COWL_M: f32 = 0.6;
-/// A faint drawn ridge has at least this share of the angle of its year; the rest comes with its steepness.
+/// Minimum ratio of the angle of its year that a faint drawn ridge has. The rest
+/// comes with its steepness.
 const FAINT_SHARE: f32 = 0.6;
 const STEEP: f32 = 0.05;
-/// Angle by which the metal turns at a line, radians, by the year of the vehicle.
+/// Angle by which the metal turns at a line, in radians, by the year of the vehicle.
 const TURNS: [(u16, f32); 5] = [(1980, 0.03), (1996, 0.04), (2006, 0.055), (2014, 0.065), (2022, 0.075)];
-/// A line that nobody drew: its distance from the middle as a share of the half width, and by how much it varies with the model's name.
+/// A line that the sheet does not draw: its distance from the middle as a ratio of the half width,
+/// and how much that varies with the model's name.
 const USUAL_Y: f32 = 0.55;
 const VARIED_Y: f32 = 0.09;
-/// From this year on some models have a second line nearer the middle.
+/// First year in which some models have a second line nearer the middle.
 const SECOND_FROM: u16 = 2009;
 const SECOND_SHARE: f32 = 0.5;
 
-/// One line of the bonnet, on both sides.
+/// One line of the bonnet, the same on both sides.
 #[derive(Debug, Clone)]
 pub struct BonnetLine {
     y: f32,
@@ -53,7 +61,8 @@ pub struct BonnetLine {
 }
 
 impl BonnetLine {
-    /// Its distance from the middle at `x`.
+    /// Returns the line's distance from the middle. `along` is 0 at the nose and 1 at the
+    /// foot of the windscreen.
     fn y_at(&self, along: f32) -> f32 {
         let along = along.clamp(-0.2, 1.3);
         self.y * (AT_NOSE + (AT_COWL - AT_NOSE) * along + 0.12 * along * (1.0 - along))
@@ -63,7 +72,7 @@ impl BonnetLine {
         x / self.cowl.max(0.3)
     }
 
-    /// Which share of its angle it has at `x`.
+    /// Returns the ratio of its angle that the line has at `x`.
     fn strength(&self, x: f32) -> f32 {
         let along = self.along(x);
         let grown = SHARE_AT_NOSE + (1.0 - SHARE_AT_NOSE) * step((along + 0.1) / 0.6);
@@ -71,8 +80,9 @@ impl BonnetLine {
         grown * kept * (1.0 - step((x - self.cowl) / BEHIND_COWL_M))
     }
 
-    /// By how much the bonnet is raised at a place of the sheet, `y >= 0`. The face inside of the line leans evenly from the middle, so
-    /// that it only takes crown away; the outer one falls back to the bonnet.
+    /// Returns how far the bonnet is raised at a point of the sheet, `y >= 0`. The face inside
+    /// the line leans evenly from the middle, so that it only takes crown away. The outer face
+    /// falls back to the bonnet.
     pub fn raised(&self, x: f32, y: f32) -> f32 {
         if x > self.cowl + BEHIND_COWL_M {
             return 0.0;
@@ -88,16 +98,16 @@ impl BonnetLine {
         self.turn * self.strength(x) / steepness * share
     }
 
-    /// How far a place lies outside of the line, where there is one.
+    /// Returns how far a point lies outside the line, or `None` where the line has faded.
     pub fn beside(&self, x: f32, y: f32) -> Option<f32> {
         (self.strength(x) > 0.1).then(|| y - self.y_at(self.along(x)))
     }
 
-    /// How far from the line its rounding ends.
+    /// Distance from the line at which its rounding ends.
     pub const ROUND_M: f32 = ROUND_M;
 }
 
-/// Parts the drawn ridges into the lines of the bonnet and those that stay ridges.
+/// Splits the drawn ridges into the lines of the bonnet and those that stay ridges.
 pub fn drawn(sheet: &Sheet, cowl: f32) -> (Vec<BonnetLine>, Vec<Ridge>) {
     let body = &sheet.body;
     let (folds, ridges): (Vec<&Ridge>, Vec<&Ridge>) =
@@ -137,7 +147,8 @@ fn line_of(ridge: &Ridge, cowl: f32, wing: f32, turn: f32) -> BonnetLine {
     BonnetLine { y, cowl, outer: (wing - y * AT_COWL).clamp(least, longest), turn }
 }
 
-/// What year and name of a vehicle say of its bonnet's lines, if its sheet leaves it open.
+/// Sets the bonnet's lines from the year and name of a vehicle, as far as its
+/// sheet does not draw them.
 pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
     let has_bonnet =
         !matches!(vehicle.body, BodyClass::Bus | BodyClass::Truck | BodyClass::Van) && sheet.truck.is_none();
@@ -203,7 +214,8 @@ mod tests {
         let line = &lines[0];
         let crest = line.y_at(line.along(0.7));
         let slope = |y: f32| (line.raised(0.7, y + 0.002) - line.raised(0.7, y - 0.002)) / 0.004;
-        // The angle is turned within two centimetres, and less than half of it in the whole rest of the inner face.
+        // The angle turns within two centimetres, and less than half of it in the whole
+        // rest of the inner face.
         let at_edge = slope(crest - 0.01) - slope(crest + 0.01);
         assert!(at_edge > 0.55 * sheet.body.bonnet_turn && at_edge < sheet.body.bonnet_turn, "{at_edge}");
         assert!((slope(crest - 0.01) - slope(0.02)) < 0.6 * at_edge);

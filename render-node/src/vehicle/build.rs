@@ -1,5 +1,6 @@
-//! From a vehicle to its mesh: sheet, morph, field, skin, regions, depth, then parts. Owns the order of these steps and
-//! the few rules that bring real dimensions in; each step itself is a module beside this one.
+//! Builds a vehicle's mesh by steps in this order: sheet, morph, field, skin, regions, depth,
+//! parts. This module holds their order and the few rules that bring real dimensions in; each step
+//! is a module beside this one.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle, VehicleType};
 use glam::Vec3;
@@ -29,33 +30,37 @@ pub enum VehicleError {
     Sheet(#[from] SheetError),
 }
 
-/// Side of a grid cell of the body, as a share of length plus height: all vehicles fill the picture alike.
+/// Side of a grid cell of the body, as a ratio of length plus height, because all vehicles
+/// fill the image equally.
 const GRID_SHARE: f32 = 0.00375;
-/// No cell is larger; those of a bus, whose body is mostly level, leave triangles for its seats and wheels.
+/// Largest cell of the grid. Those of a bus, whose body is mostly level, may be larger, which
+/// leaves triangles for its seats and wheels.
 const COARSEST_GRID_M: f32 = 0.035;
 const BUS_GRID_M: f32 = 0.040;
-/// Of solids meshed by themselves.
+/// Side of a grid cell of solids that are meshed by themselves.
 const SOLID_GRID_M: f32 = 0.014;
-/// Solids longer than this get a coarser grid in proportion.
+/// Solids longer than this get a proportionally coarser grid.
 const SMALL_SOLID_M: f32 = 2.0;
 /// Room of a wheel well behind the tyre.
 const BEHIND_TYRE_M: f32 = 0.09;
 
 /// Builds the vehicle at its real dimensions, both halves, standing on z = 0.
 ///
-/// The same vehicle and library always give the same mesh, and all years of a look give one. Errors when no template
-/// fits its body or the template is faulty.
+/// The same vehicle and library always give the same mesh, and all years of a look share one mesh.
+/// Returns an error if no template fits the vehicle's body, or if the template is faulty.
 pub fn build(library: &Library, vehicle: &Vehicle) -> Result<VehicleMesh, VehicleError> {
     Ok(built(library, vehicle, false)?.0)
 }
 
-/// The same mesh, and how far the edges between its body's materials lie from the curves they were drawn by; none of what is not built from
-/// a sheet.
+/// Builds the same mesh as [`build`], and measures how far the edges between the materials of
+/// its body lie from the curves they were drawn by. The list is empty for a vehicle that is
+/// not built from a sheet.
 pub fn build_and_judge(library: &Library, vehicle: &Vehicle) -> Result<(VehicleMesh, Vec<EdgeStray>), VehicleError> {
     built(library, vehicle, true)
 }
 
-/// The measured facts of the vehicle's generation, and its real dimensions with the places of its axles; none if its sheet has no facts.
+/// Returns the measured facts of the vehicle's generation, and its real dimensions with the
+/// positions of its axles. Returns `None` if the sheet has no facts.
 pub fn measured(library: &Library, vehicle: &Vehicle) -> Result<Option<(Facts, Stance)>, SheetError> {
     let vehicle = &library.in_year_of_its_look(vehicle);
     let Some(sheet) = library.dressed(vehicle)? else { return Ok(None) };
@@ -64,7 +69,7 @@ pub fn measured(library: &Library, vehicle: &Vehicle) -> Result<Option<(Facts, S
     Ok(sheet.facts.map(|facts| (facts, real)))
 }
 
-/// Length, width and height, and the wheelbase; metres.
+/// Returns length, width and height, and the wheelbase, in metres.
 fn real_size(sheet: &Sheet, vehicle: &Vehicle) -> ([f32; 3], f32) {
     let (d, size) = (truck::dimensions_of(sheet, vehicle.dimensions), sheet.size);
     let dimensions = [held(d.length_mm, size.length), held(d.width_mm, size.width), held(d.height_mm, size.height)];
@@ -90,8 +95,8 @@ fn built(
     Ok(built_sheet(&sheet, dimensions, wheelbase, judges_edges))
 }
 
-/// Where the drawing's and the vehicle's axles are. Overhangs keep the drawing's ratio; tyres grow with the vehicle,
-/// but less than it.
+/// Returns the stances of the drawing and of the vehicle. Overhangs keep the drawing's ratio. Tyres
+/// grow with the vehicle, but less than it does.
 fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> (Stance, Stance) {
     let size = sheet.size;
     let drawn = sheet.stance();
@@ -113,7 +118,7 @@ fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> 
     (drawn, real)
 }
 
-/// Builds a sheet at given dimensions (length, width, height; metres).
+/// Builds a sheet at the given length, width and height, in metres.
 #[cfg(test)]
 fn build_sheet(sheet: &Sheet, dimensions: [f32; 3], wheelbase: f32) -> VehicleMesh {
     built_sheet(sheet, dimensions, wheelbase, false).0
@@ -137,7 +142,7 @@ fn built_sheet(
     let margin = 0.06;
     let low = Vec3::new(-margin, 0.0, 0.02);
     let high = Vec3::new(real.length + margin, real.width * 0.5 + 0.12, real.height + margin);
-    // The field of a truck is its cab alone.
+    // The field of a truck contains its cab alone.
     let body_m = match (&sheet.truck, sheet.body.span) {
         (Some(_), Some([from, to])) => (to - from) * real.length / sheet.size.length,
         _ => real.length,
@@ -146,10 +151,10 @@ fn built_sheet(
     let grid_m = (GRID_SHARE * (body_m + real.height)).clamp(0.015, coarsest);
     let mut half = surface_net::mesh(&|p| field.at(p), low, high, grid_m, true);
 
-    // Haunches, lips and blends move the widest place off the drawn one.
+    // Haunches, lips and blends move the widest point away from the drawn one.
     let apart = (0..sheet.solid.len()).filter(|i| sheet.solid[*i].role == SolidRole::Apart);
     let widest_apart = apart.map(|i| field.morph.to_real(field.solid_bounds(i).1).y).fold(0.0, f32::max);
-    // A haunch is highest in the middle of the wheel arch, which is cut out later.
+    // A haunch stands out most in the middle of the wheel arch, which is cut out later.
     let is_kept = |p: &&Vec3| !arches.iter().any(|arch| arch.distance(**p) < 0.0);
     let widest = half.positions.iter().filter(is_kept).map(|p| p.y).fold(widest_apart, f32::max);
     // A cab is narrower than the load behind it.
@@ -161,11 +166,11 @@ fn built_sheet(
     }
 
     let floor = real.hub_z * 0.6;
-    // Edges of triangles follow ramps and lines later, so that few are needed there.
+    // Edges of triangles are laid along ramps and lines later, so few triangles are needed there.
     let seen = |p: Vec3, normal: Vec3, round: usize| {
         (p.z > floor || normal.z > -0.7) && !field.is_on_bevel(p) && (round == 0 || !field.turns_along_a_line(p))
     };
-    // The broad panels of a bus bend nowhere so much as to need the finest.
+    // The broad panels of a bus bend too little to need the finest grid.
     let finer = [0.6 * grid_m, 0.4 * grid_m, 0.28 * grid_m];
     let rounds = if sheet.bus.is_some() { &finer[..1] } else { &finer };
     surface_net::refine(&mut half, &|p| field.at(p), rounds, &seen);
@@ -195,7 +200,7 @@ fn built_sheet(
     (whole, strays)
 }
 
-/// Solids that are meshed by themselves.
+/// Adds the solids that are meshed by themselves.
 fn solids(sheet: &Sheet, field: &BodyField, mesh: &mut VehicleMesh) {
     for (index, solid) in sheet.solid.iter().enumerate() {
         if solid.role != SolidRole::Apart {
@@ -208,7 +213,7 @@ fn solids(sheet: &Sheet, field: &BodyField, mesh: &mut VehicleMesh) {
         let high = field.morph.to_real(high) + margin + Vec3::X * 0.3;
         low.x -= 0.3;
         let value = |p: Vec3| field.solid_at(index, p);
-        // A load box needs no finer triangles than a spare wheel's bracket, only more of them.
+        // A load box does not need finer triangles than a spare wheel's bracket, only more of them.
         let grid_m = SOLID_GRID_M * ((high - low).max_element() / SMALL_SOLID_M).clamp(1.0, 3.0);
         let half = surface_net::mesh(&value, low, high, grid_m, from_centre);
         let normals = half.positions.iter().map(|p| {
@@ -242,7 +247,8 @@ mod tests {
 
     use super::*;
 
-    /// The others stand on these; all of them are built by `cyclorama-node check-vehicles`.
+    /// The templates that other sheets are based on.
+    /// `cyclorama-node check-vehicles` builds all sheets.
     const TEMPLATES: [&str; 16] = [
         "bus",
         "convertible",
@@ -285,7 +291,8 @@ mod tests {
                 let normal: Vec3 = t.iter().map(|i| Vec3::from(surface.normals[*i as usize])).sum();
                 outward += usize::from((b - a).cross(c - a).dot(normal) >= -1e-9);
             }
-            // Slivers of a cut may lie any way round, and so may folds of a bowl set back round a corner.
+            // Slivers of a cut may face any way, and so may folds of a bowl that is
+            // set back round a corner.
             let share = outward as f32 / surface.triangle_count() as f32;
             let lamp = matches!(material, Material::LampRed | Material::LampHousing | Material::LampWhite);
             assert!(
@@ -300,7 +307,7 @@ mod tests {
         assert!((high.x - low.x - length).abs() < 0.01 * length + 0.01, "{what}: {} long", high.x - low.x);
         let all = mesh.surfaces.values().flat_map(|s| &s.positions);
         let top = all.filter(|p| p[1].abs() < 0.3).map(|p| p[2]).fold(0.0, f32::max);
-        // A fin or rail may stand a little above.
+        // A fin or a rail may stand a little above the height.
         assert!(top > height * 0.98 && top < height * 1.01 + 0.06, "{what}: {top} high");
         let body = mesh.surfaces[&Material::Underbody].positions.iter().map(|p| p[1]).fold(0.0, f32::max);
         assert!(body * 2.0 < width * 1.01 && body * 2.0 > width * 0.7, "{what}: {}", body * 2.0);
@@ -349,7 +356,7 @@ mod tests {
         let worst = half.positions.iter().map(|p| field.at(*p).abs()).fold(0.0, f32::max);
         assert!(worst < 5e-4, "{worst} off the skin");
         let mesh = build_sheet(&sheet, [4.4, 1.83, 1.5], 2.7);
-        // Below the mirrors and handles.
+        // Only vertices below the mirrors and handles count.
         let widest = mesh.surfaces[&Material::Paint].positions.iter().filter(|p| p[2] < 0.84);
         let widest = widest.map(|p| p[1]).fold(0.0, f32::max);
         assert!((widest * 2.0 - 1.83).abs() < 0.01 * 1.83, "{}", widest * 2.0);
@@ -364,7 +371,8 @@ mod tests {
             let [[low_x, low_z], [high_x, high_z]] = sheet.glass.front_doors_end().unwrap();
             let window = sheet.glass.side.as_ref().unwrap();
             let behind = |p: Vec3| p.x - low_x - (high_x - low_x) * (p.z - low_z) / (high_z - low_z);
-            // Area of the side windows before and behind the line; screens lie in the middle.
+            // Area of the side windows before and behind the line. Windscreen and backlight are
+            // excluded, because they lie in the middle.
             let areas = |material: Material| {
                 let surface = &mesh.surfaces[&material];
                 let mut areas = [0.0, 0.0];
@@ -384,7 +392,7 @@ mod tests {
         }
     }
 
-    /// Greatest x of the side windows' panes.
+    /// Returns the largest x of the panes of the side windows.
     fn windows_end(mesh: &VehicleMesh) -> f32 {
         let panes = [Material::ClearGlass, Material::Glass].map(|material| &mesh.surfaces[&material]);
         let points = panes.iter().flat_map(|surface| surface.positions.iter().zip(&surface.normals));

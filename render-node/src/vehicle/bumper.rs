@@ -1,6 +1,9 @@
-//! Bumpers in layers: a beam that steps out under lamps and lid, a lower part of another material that is set back under it, openings
-//! with bevelled surrounds, pockets with fog lamps at the corners, skid plates and rub strips. Which of them a vehicle has is said by class
-//! and year in `bumpers.toml`; where they go follows from what its sheet draws. All of it becomes reliefs and regions of the sheet.
+//! Bumpers in layers: a beam that steps out under lamps and lid, a lower part of another material
+//! that is set back under it, openings with bevelled surrounds, pockets with fog lamps at the
+//! corners, skid plates and rub strips.
+//!
+//! `bumpers.toml` says, by class and year, which of these a vehicle has. Their positions follow
+//! from what the vehicle's sheet draws. All of them become reliefs and regions of the sheet.
 
 use std::sync::LazyLock;
 
@@ -31,7 +34,7 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Layout {
     bodies: Vec<BodyClass>,
-    /// Any make if there are none.
+    /// Makes that the layout is for; an empty list allows any.
     #[serde(default)]
     makes: Vec<String>,
     /// First and last model year.
@@ -43,7 +46,7 @@ struct Layout {
     chamfer: Option<Chamfer>,
     #[serde(default)]
     valance: Option<Valance>,
-    /// By how much the face below the beam's upright band is drawn in.
+    /// Depth by which the face below the beam's upright band is drawn in.
     #[serde(default)]
     lower_face: Option<f32>,
     #[serde(default)]
@@ -54,12 +57,12 @@ struct Layout {
     intake: Option<Curve>,
     #[serde(default)]
     pocket: Option<Pocket>,
-    /// Other fields of plastic or metal.
+    /// Other areas of plastic or metal.
     #[serde(default)]
     trim: Vec<Trim>,
 }
 
-/// A field of another material; `height` is negative where it is set back.
+/// An area of another material. `height` is negative if the area is set back.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Trim {
@@ -89,7 +92,7 @@ struct Chamfer {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Valance {
-    /// Its upper edge, as a share of the height between the anchors.
+    /// Height of the upper edge, as a ratio of the height between the anchors.
     top: f32,
     depth: f32,
 }
@@ -102,7 +105,8 @@ struct Strip {
     stands_out: f32,
 }
 
-/// A pocket at a corner of the front: with a fog lamp of that radius in it, or an open slot.
+/// A pocket at a corner of the front: with a fog lamp of radius `fog` in it, or an open
+/// slot if there is none.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pocket {
@@ -117,7 +121,7 @@ fn layout_of<'t>(layouts: &'t [Layout], vehicle: &Vehicle) -> Option<&'t Layout>
     layouts.iter().find(|layout| is_for(vehicle, &layout.makes, layout.years, &layout.bodies))
 }
 
-/// Gives the sheet the bumpers of its class and year.
+/// Adds to the sheet the bumpers of its class and year.
 pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
     let Some(table) = LAYOUTS.as_ref() else { return };
     show_exhaust_of_its_time(sheet, vehicle);
@@ -151,7 +155,7 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
         for pressed in face.relief.iter_mut().filter(|relief| relief.name == "tailgate panel") {
             *pressed = Relief { ramp: PRESSED_BEVEL_M, form: ReliefForm::Bevel, ..pressed.clone() };
         }
-        // The beam is the bumper's form: a soft wave beside it would make a second ledge.
+        // The beam is the form of the bumper, and a soft wave beside it would make a second ledge.
         let is_wave = |relief: &Relief| relief.form == ReliefForm::Soft && relief.height.abs() < HIGHEST_WAVE_M;
         face.relief.retain(|relief| !(has_beam && is_wave(relief) && WAVES.contains(&relief.name.as_str())));
         face.region.extend(regions);
@@ -159,7 +163,8 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
     }
 }
 
-/// Whether a body is a passenger car's, with bumpers, sensors and plates of its time; pickups, vans and heavy vehicles are not.
+/// True if the body is a passenger car's, with bumpers, sensors and plates of its time. Pickups,
+/// vans and heavy vehicles are not cars.
 pub(super) fn is_car(body: BodyClass) -> bool {
     use BodyClass as Body;
     matches!(
@@ -176,18 +181,19 @@ pub(super) fn is_car(body: BodyClass) -> bool {
     )
 }
 
-/// Corners of bumpers are drawn too round: so much of their radius is left.
+/// Ratio to which the radius of bumpers' corners is reduced, because sheets draw them too round.
 const CORNER_SHARE: f32 = 0.84;
 
-/// Smaller tips are meant as none.
+/// A tip smaller than this is meant as no tip.
 const SMALLEST_TIP_M: f32 = 0.03;
-/// Since then single pipes of everyday cars end out of sight behind the bumper; pairs followed.
+/// First years in which single pipes, and then pairs of pipes, of everyday cars end out of
+/// sight behind the bumper.
 const FIRST_HIDDEN_SINGLE: u16 = 2012;
 const FIRST_HIDDEN_PAIR: u16 = 2017;
 /// Tips of this width are a feature, and stay.
 const SHOWN_TIP_M: f32 = 0.14;
 
-/// Takes away exhausts that are not seen on cars of the time.
+/// Removes exhausts that are not visible on cars of the time.
 fn show_exhaust_of_its_time(sheet: &mut Sheet, vehicle: &Vehicle) {
     use BodyClass as Body;
     let everyday = is_car(vehicle.body) && !matches!(vehicle.body, Body::Coupe | Body::Convertible | Body::OffRoader);
@@ -199,13 +205,14 @@ fn show_exhaust_of_its_time(sheet: &mut Sheet, vehicle: &Vehicle) {
     }
 }
 
-/// A ledge under the lid that is drawn in the profile follows the crown of the body, not the lid, and swells. The lower tailgate is led
-/// down to the bumper instead, whose beam makes the step along the lid.
+/// Straightens a ledge under the lid that is drawn in the profile, because such a ledge follows the
+/// crown of the body, not the lid, and swells. The lower tailgate runs down to the bumper instead,
+/// whose beam makes the step along the lid.
 fn flatten_tail_ledge(sheet: &mut Sheet) {
-    /// What is left of the ledge's depth.
+    /// Depth to which the ledge is reduced.
     const LEFT_M: f32 = 0.014;
     const LEAST_LEDGE_M: f32 = 0.03;
-    /// How far above the ledge the tailgate is moved.
+    /// Height above the ledge up to which the tailgate is moved.
     const RUN_OUT_M: f32 = 0.34;
     let from = 0.88 * sheet.size.length;
     let [low, high] = sheet.rear.anchors;
@@ -230,54 +237,60 @@ fn face_mut(sheet: &mut Sheet, view: DrawnIn) -> &mut Face {
     if view == DrawnIn::Front { &mut sheet.front } else { &mut sheet.rear }
 }
 
-/// Step of the points that outlines of drawings are made of.
+/// Spacing of the points of outlines.
 const OUTLINE_STEP_M: f32 = 0.01;
-/// Where the joint to the wing leaves the wheel arch, as a share of the arch's radius from the axle.
+/// Where the joint to the wing leaves the wheel arch, as a ratio of the
+/// arch's radius from the axle.
 const TO_JOINT: f32 = 0.70;
-/// Between the edge of a part and lamps or openings beside it.
+/// Room between the edge of a part and the lamps or openings beside it.
 const ROOM_M: f32 = 0.018;
-/// How far under the lamps the beam begins, and under the lid.
+/// Distance below the lamps, and below the lid, at which the beam begins.
 const UNDER_LAMP_M: f32 = 0.034;
 const UNDER_LID_M: f32 = 0.016;
-/// A beam is at least this high above the valance.
+/// Minimum height of a beam above the valance.
 const LEAST_BEAM_M: f32 = 0.07;
-/// Parts of other materials set back or standing out: by how much, and the width of the bevel between.
+/// Parts of other materials: depth of those set back, height of those that stand out, and
+/// width of the bevel between.
 const TRIM_DEPTH_M: f32 = 0.008;
 const SKID_HEIGHT_M: f32 = 0.010;
 const TRIM_BEVEL_M: f32 = 0.008;
 /// Drawings narrower than this are strokes, not parts.
 const STROKE_M: f32 = 0.06;
-/// Bumpers that are drawn as a field of their own stand out by so much, strips on them by less.
+/// Bumpers that are drawn as an area of their own stand out by this height, and
+/// strips on them by less.
 const BUMPER_HEIGHT_M: f32 = 0.016;
 const BUMPER_BEVEL_M: f32 = 0.012;
 const STRIP_HEIGHT_M: f32 = 0.005;
-/// Soft reliefs of sheets that stand for a bumper's form, and the highest of them; higher ones are bodies of their own.
+/// Names of soft reliefs in sheets that stand for a bumper's form, and the maximum height of such a
+/// relief. Higher ones are bodies of their own.
 const WAVES: [&str; 4] = ["bumper", "bumper plane", "bumper upper plane", "lower bumper"];
 const HIGHEST_WAVE_M: f32 = 0.025;
-/// Bumpers of plastic as wide as the body run out in front of the joint to the wing, at so many radii from the axle.
+/// First year of plastic bumpers as wide as the body. They run out in front of the joint to the
+/// wing, at this many radii from the axle, over the length below.
 const FIRST_PLASTIC: u16 = 1997;
 const BEFORE_JOINT: f32 = 1.06;
 const BEAM_FADE_M: f32 = 0.26;
-/// Width of the upright band of a beam above its lower face, the least height of that, and how far its slope reaches.
+/// Width of the upright band of a beam above its lower face, the minimum height of that face, and
+/// the reach of its slope.
 const BAND_M: f32 = 0.085;
 const LEAST_LOWER_FACE_M: f32 = 0.06;
 const LOWER_FACE_SLOPE_M: f32 = 0.11;
-/// Bright trim of this height is a blade, and stands out by so much.
+/// Bright trim at least this high is a blade, and stands out by the height below.
 const BLADE_M: f32 = 0.12;
 const BLADE_HEIGHT_M: f32 = 0.007;
-/// The edge of a panel that is pressed into a tailgate.
+/// Bevel of the edge of a panel that is pressed into a tailgate.
 const PRESSED_BEVEL_M: f32 = 0.014;
-/// Around a fog lamp in its field, and around an exhaust's tip.
+/// Room around a fog lamp in its area, and around an exhaust's tip.
 const FOG_ROOM_M: f32 = 0.034;
 const TIP_ROOM_M: f32 = 0.013;
 /// Depth of the cut-out that a tip comes out of.
 const TIP_POCKET_M: f32 = 0.030;
-/// Between a badge and what is moved out of its way.
+/// Room between a badge and a part that is moved out of its way.
 const BADGE_ROOM_M: f32 = 0.014;
 
-/// The name of the field around a fog lamp.
+/// Name of the area around a fog lamp.
 const FOG_FIELD: &str = "fog field";
-/// Names of fields that are a whole bumper.
+/// Names of areas that are a whole bumper.
 const BUMPERS: [&str; 6] =
     ["bumper", "front bumper", "rear bumper", "chrome bumper", "front bumper side", "rear bumper side"];
 
@@ -292,7 +305,7 @@ enum Kind {
 struct Drawn {
     kind: Kind,
     outline: Outline,
-    /// The width of the band around it.
+    /// Width of the band around it.
     band: f32,
     index: usize,
 }
@@ -311,16 +324,16 @@ struct End<'a> {
     anchors: [f32; 2],
     /// Model year.
     year: u16,
-    /// Limits along the vehicle as far as the wheel.
+    /// Limits along the vehicle, from its end to the wheel.
     range: [f32; 2],
-    /// The same as far as the joint to the wing.
+    /// Limits along the vehicle, from its end to the joint to the wing.
     beam_range: [f32; 2],
     drawn: Vec<Drawn>,
-    /// Lower edge of the lid.
+    /// Height of the lower edge of the lid.
     lid: Option<f32>,
     /// Lowest and highest point of each badge.
     badges: Vec<[f32; 2]>,
-    /// Middle and half sides of an exhaust's tip.
+    /// Middle and half sides of an exhaust's tip, in (y, z).
     tip: Option<(Vec2, Vec2)>,
 }
 
@@ -380,7 +393,7 @@ impl<'a> End<'a> {
         self.anchors[1] - self.anchors[0]
     }
 
-    /// From shares to metres.
+    /// Converts a curve of the table from ratios to metres.
     fn fit(&self, curve: &Curve) -> Curve {
         let place = |at: Vec2| Vec2::new(at.x * self.half_width, self.anchors[0] + at.y * self.height());
         curve.iter().map(|point| ControlPoint { at: place(point.at), ..*point }).collect()
@@ -390,7 +403,7 @@ impl<'a> End<'a> {
         Drawing { view: self.view, curve, mirror, range: Some(self.range), bowed: false }
     }
 
-    /// The lamps in the corners: those that reach farthest out.
+    /// Returns the lamps in the corners, which are those that reach farthest out.
     fn lamps(&self) -> impl Iterator<Item = &Drawn> {
         let main = self.anchors[0] + 0.45 * self.height();
         self.drawn.iter().filter(move |drawn| {
@@ -399,7 +412,7 @@ impl<'a> End<'a> {
         })
     }
 
-    /// The least distance of any lamp or opening from the points of an outline.
+    /// Returns the minimum distance between an outline and any lamp or opening.
     fn room_of(&self, outline: &Outline) -> f32 {
         let solid = self.drawn.iter().filter(|drawn| !matches!(drawn.kind, Kind::Trim(_)));
         let distances = solid.flat_map(|drawn| {
@@ -411,7 +424,8 @@ impl<'a> End<'a> {
         distances.fold(1.0, f32::min)
     }
 
-    /// Trim that the sheet draws low down is a part of its own: black is set back, bright plates and whole bumpers stand out.
+    /// Turns trim that the sheet draws low down into parts of their own: black trim is set back,
+    /// bright plates and whole bumpers stand out.
     fn layer_trim(&self, reliefs: &mut Vec<Relief>) {
         let top = self.anchors[0] + 0.55 * self.height();
         for drawn in &self.drawn {
@@ -448,7 +462,7 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Whether there is a beam.
+    /// Adds the parts of a layout. Returns true if the bumper has a beam.
     fn add(&self, layout: &Layout, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) -> bool {
         if let Some(curve) = layout.intake.as_ref().filter(|_| !self.has_low_opening()) {
             regions.extend(self.intake(curve, reliefs, layout.chamfer));
@@ -480,7 +494,7 @@ impl<'a> End<'a> {
         beam.is_some()
     }
 
-    /// Below its upright band a bumper is drawn in towards the road, behind a crisp edge.
+    /// Draws a bumper in towards the road below its upright band, behind a crisp edge.
     fn add_lower_face(&self, depth: f32, top: f32, foot: f32, reliefs: &mut Vec<Relief>) {
         let height = top - foot;
         if height < LEAST_LOWER_FACE_M {
@@ -494,7 +508,7 @@ impl<'a> End<'a> {
         reliefs.push(relief("lower face", self.drawing(curve.to_vec(), true), -depth, slope, 0.0));
     }
 
-    /// Where lamps, openings and badges leave room, if need be lower than drawn.
+    /// Adds trim where lamps, openings and badges leave room, lower than drawn if necessary.
     fn add_trim(&self, trim: &Trim, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
         let drawn = self.fit(&trim.curve);
         for lower in (0..14).map(|i| 0.01 * i as f32) {
@@ -516,7 +530,8 @@ impl<'a> End<'a> {
         }
     }
 
-    /// The tip of an exhaust comes out of a dark cut-out, which is open below where the bumper ends there.
+    /// Adds the dark cut-out that the tip of an exhaust comes out of. It is open below if
+    /// the bumper ends there.
     fn add_tip_pocket(&self, (at, half): (Vec2, Vec2), regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
         let room = half + Vec2::splat(TIP_ROOM_M);
         if at.x < room.x || at.y + room.y < self.anchors[0] + 0.01 {
@@ -537,7 +552,7 @@ impl<'a> End<'a> {
         regions.push(pocket);
     }
 
-    /// Whether something opens in the lower half of the middle.
+    /// True if there is an opening in the lower half of the middle.
     fn has_low_opening(&self) -> bool {
         let top = self.anchors[0] + 0.42 * self.height();
         self.drawn.iter().any(|drawn| {
@@ -558,7 +573,7 @@ impl<'a> End<'a> {
         Some(opening("lower intake", at, Pattern::Honeycomb))
     }
 
-    /// Unless something is at the corner already.
+    /// Adds a pocket at the corner, unless something is there already.
     fn add_pocket(
         &self,
         pocket: &Pocket,
@@ -616,7 +631,7 @@ impl<'a> End<'a> {
         regions.push(fog);
     }
 
-    /// A black field around each fog lamp that stands alone in the paint.
+    /// Adds a black area around each fog lamp that stands alone in the paint.
     fn add_fog_fields(&self, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
         let top = self.anchors[0] + 0.5 * self.height();
         for lamp in self.drawn.iter().filter(|drawn| drawn.kind == Kind::Lamp) {
@@ -646,12 +661,12 @@ impl<'a> End<'a> {
                 continue;
             }
             reliefs.push(relief("fog field", at.clone(), -0.011, 0.014, 0.014));
-            // Under the lamp, which is cut out of it.
+            // The area lies under the lamp, which is cut out of it.
             regions.push(Region { layer: -1, ..region(FOG_FIELD, at, RegionKind::Skin(Material::MattBlack)) });
         }
     }
 
-    /// Bevels around the openings of the bumper, as wide as lamps beside them allow.
+    /// Adds bevels around the openings of the bumper, as wide as lamps beside them allow.
     fn add_chamfers(&self, chamfer: Chamfer, reliefs: &mut Vec<Relief>) {
         let most = self.anchors[0] + 0.58 * self.height();
         for drawn in self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening) {
@@ -675,7 +690,8 @@ impl<'a> End<'a> {
         }
     }
 
-    /// A lower part of black plastic, set back under the beam; its upper edge, if there is one.
+    /// Adds a lower part of black plastic, set back under the beam. Returns the height of its upper
+    /// edge, or `None` if there is no room for it.
     fn add_valance(&self, valance: Valance, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) -> Option<f32> {
         let low = self.anchors[0];
         let drawn = self.drawn.iter().filter(|drawn| {
@@ -690,7 +706,7 @@ impl<'a> End<'a> {
             return Some(top);
         }
         let wanted = low + valance.top * self.height();
-        // Below openings of the middle and lamps at the corners, or across their middle.
+        // The edge must not cross an opening in the middle or a lamp at a corner.
         let meets = |z: f32| {
             self.drawn.iter().filter(|drawn| !matches!(drawn.kind, Kind::Trim(_))).any(|drawn| {
                 let (lowest, highest) = drawn.bounds();
@@ -701,7 +717,7 @@ impl<'a> End<'a> {
         let top = (0..=16).map(|i| wanted - 0.01 * i as f32).find(|z| !meets(*z)).filter(|z| *z > low + 0.028)?;
         let out = 1.4 * self.half_width;
         let rise = 0.10 * self.height();
-        // It rises towards the wheels.
+        // The edge rises towards the wheels.
         let edge = |up: f32| -> Curve {
             let point = |y: f32, z: f32, radius: f32| ControlPoint { at: Vec2::new(y, z + up), radius };
             let corner = 0.80 * self.half_width;
@@ -736,7 +752,8 @@ impl<'a> End<'a> {
         regions.push(plate);
     }
 
-    /// The beam under lamps and lid; its upper edge at the side.
+    /// Adds the beam under lamps and lid. Returns the height of its upper edge at the side, or
+    /// `None` if there is no room for a beam.
     fn add_step(&self, step: Step, valance_top: f32, reliefs: &mut Vec<Relief>) -> Option<f32> {
         let under_lamps = self.lamps().map(|lamp| lamp.bounds().0.y - lamp.band - UNDER_LAMP_M).reduce(f32::min);
         let under_lid = self.lid.filter(|_| self.view == DrawnIn::Rear).map(|lid| lid - UNDER_LID_M);
@@ -749,7 +766,8 @@ impl<'a> End<'a> {
         if side < valance_top + LEAST_BEAM_M {
             return None;
         }
-        // In the middle it runs between the openings, or there is none.
+        // In the middle the edge runs between the openings. If there is no room,
+        // the middle has no beam.
         let middle = self.free_level(side, valance_top + 0.03);
         let out = 1.4 * self.half_width;
         let foot = self.anchors[0] - 0.4;
@@ -778,7 +796,7 @@ impl<'a> End<'a> {
                     .fold(0.3 * self.half_width, f32::max)
             };
             let lower = valance_top.max(self.anchors[0] + 0.1 * self.height());
-            // From under the lamp's inner end.
+            // The pod begins under the lamp's inner end.
             let lamp_end = self.lamps().map(|lamp| lamp.bounds().0.x).fold(f32::MAX, f32::min);
             let from_lamp = if lamp_end < self.half_width { lamp_end + 0.03 } else { 0.0 };
             let (upper_y, lower_y) = ((reach(side) + 0.05).max(from_lamp), reach(lower) + 0.05);
@@ -798,12 +816,14 @@ impl<'a> End<'a> {
         Some(side)
     }
 
-    /// The step of a plastic bumper dissolves in front of the wheel; older bumpers end there.
+    /// Returns the length over which the step of a plastic bumper dissolves in front of the wheel.
+    /// Older bumpers end there, so they have none.
     fn beam_fade(&self) -> Option<f32> {
         (self.year >= FIRST_PLASTIC).then_some(BEAM_FADE_M)
     }
 
-    /// Openings, and bright blades that stand upright: bent over a step they would look torn.
+    /// True for an opening, and for a bright blade that stands upright, which would look torn if it
+    /// were bent over a step.
     fn breaks_a_beam(&self, drawn: &Drawn) -> bool {
         drawn.kind == Kind::Opening || self.is_blade(drawn)
     }
@@ -815,7 +835,8 @@ impl<'a> End<'a> {
         is_bright && high.y - low.y > BLADE_M && high.x < 0.8 * self.half_width && !BUMPERS.contains(&name)
     }
 
-    /// The height nearest to `wanted` where nothing opens in the middle for a beam's edge to cross.
+    /// Returns the height nearest to `wanted` at which no opening in the middle
+    /// crosses a beam's edge.
     fn free_level(&self, wanted: f32, least: f32) -> Option<f32> {
         let is_free = |z: f32| {
             !self.drawn.iter().filter(|drawn| self.breaks_a_beam(drawn)).any(|drawn| {
@@ -830,7 +851,7 @@ impl<'a> End<'a> {
         ((nearest - wanted).abs() < 0.16).then_some(nearest)
     }
 
-    /// A rub strip along the beam, where nothing opens.
+    /// Adds a rub strip along the beam, where there are no openings.
     fn add_strip(&self, strip: Strip, top: f32, bottom: f32, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
         let (out, half) = (1.4 * self.half_width, 0.5 * strip.height);
         let band = |z: f32| -> Curve {
@@ -911,7 +932,7 @@ mod tests {
         {
             let sheet = shaped(body, 2015, name);
             let end = End::new(&sheet, DrawnIn::Rear, 2015);
-            // The edge of the beam, or where an opening is in its way, of the pods beside it.
+            // The edge of the beam or, where an opening is in its way, of the pods beside it.
             let is_beam = |relief: &&Relief| matches!(relief.name.as_str(), "beam" | "beam edge" | "corner pod");
             for beam in sheet.rear.relief.iter().filter(is_beam) {
                 let top = beam.at.curve.iter().map(|point| point.at.y).fold(f32::MIN, f32::max);

@@ -1,18 +1,19 @@
-//! Vehicles as `cyclorama catalog list` prints them, for commands that work on many: make, model, year, type, body, then length,
-//! width, height and wheelbase in millimetres, separated by tabs. What follows is not read.
+//! Reads vehicles in the form that `cyclorama catalog list` prints, for commands that work on many
+//! vehicles. A line holds make, model, year, type, body, and then length, width, height and
+//! wheelbase in millimetres, separated by tabs. Further fields are ignored.
 
 use cyclorama_core::{Dimensions, Vehicle};
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no vehicle: `{0}`")]
+#[error("not a vehicle line: `{0}`")]
 pub struct NoVehicle(String);
 
-/// The vehicle of every line.
+/// Parses the vehicle of every line. Returns the first line that is not a vehicle as an error.
 pub fn vehicles_of(text: &str) -> Result<Vec<Vehicle>, NoVehicle> {
     text.lines().map(|line| vehicle_of(line).ok_or_else(|| NoVehicle(line.to_owned()))).collect()
 }
 
-/// `None` for a line that is no vehicle.
+/// Parses one line, or returns `None` if it is not a vehicle.
 fn vehicle_of(line: &str) -> Option<Vehicle> {
     let fields: Vec<&str> = line.trim_end().split('\t').collect();
     let &[make, model, year, vehicle_type, body, length, width, height, wheelbase, ..] = fields.as_slice() else {
@@ -30,7 +31,7 @@ fn vehicle_of(line: &str) -> Option<Vehicle> {
             width_mm,
             height_mm: height.parse().ok()?,
             wheelbase_mm: wheelbase.parse().ok()?,
-            // Not printed, and nothing is drawn from it.
+            // The track is not printed, and nothing is drawn from it.
             front_track_mm: 0,
         },
     })

@@ -1,4 +1,4 @@
-//! Where the parts of a finished vehicle are that people look at: boxes for close-ups, found by material and place.
+//! Boxes for close-ups of parts of a finished vehicle, found by material and position.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use super::mesh::{Material, VehicleMesh};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Part {
     HeadLamp,
-    /// Grille, emblem and the middle of the bumper.
+    /// Grille, badge and the middle of the bumper.
     Nose,
     TailLamp,
-    /// Plate, emblem and the middle of the rear bumper.
+    /// Plate, badge and the middle of the rear bumper.
     Tail,
     Wheel,
-    /// A steered wheel as seen from the front quarter: its depth.
+    /// A steered wheel seen from the front quarter, which shows its depth.
     WheelDepth,
     Mirror,
     /// Handles, trim and shut lines of the doors.
     Doors,
     SideWindows,
-    /// The windscreen and what is seen through it.
+    /// The windscreen and the interior that is visible through it.
     Cabin,
     /// The engine of a two-wheeler.
     Engine,
@@ -32,12 +32,12 @@ pub enum Part {
 const HEAD_LAMP: &[Material] = &[Material::LampLens, Material::LampReflector, Material::LampGlass];
 const TAIL_LAMP: &[Material] = &[Material::LampRedLens, Material::LampRed];
 const WINDOWS: &[Material] = &[Material::ClearGlass, Material::Glass];
-/// A close-up shows this share of the part's size around it.
+/// A close-up shows a margin around the part, as a ratio of its size.
 const MARGIN: f32 = 0.12;
-/// An outside mirror stands out at least this far beyond the side windows, at their height.
+/// An outside mirror is at least this far outside the side windows, at their height.
 const BEYOND_WINDOWS_M: f32 = 0.06;
 const BELOW_BELT_M: f32 = 0.04;
-/// No car is as narrow.
+/// Maximum width of a two-wheeler. No car is as narrow.
 const TWO_WHEELER_WIDTH_M: f32 = 1.25;
 
 impl Part {
@@ -55,7 +55,7 @@ impl Part {
         Part::Engine,
     ];
 
-    /// The side that the part is seen from.
+    /// Returns the view in which the part is seen.
     pub fn view(self) -> View {
         match self {
             Part::HeadLamp | Part::WheelDepth | Part::Mirror | Part::Cabin | Part::Nose => View::FrontThreeQuarter,
@@ -64,12 +64,14 @@ impl Part {
         }
     }
 
-    /// Opposite corners of the box to show, on the vehicle's left side where there are two, vehicle axes in metres; `None` if the vehicle
-    /// has no such part.
+    /// Returns opposite corners of the box to show, in vehicle axes and metres. A part
+    /// that exists on both sides is shown on the vehicle's left. Returns `None` if the
+    /// vehicle has no such part.
     pub fn bounds(self, mesh: &VehicleMesh) -> Option<[Vec3; 2]> {
         let [low, high] = bounds_of(mesh, None, |_| true)?;
         let size = high - low;
-        // A place in shares of the vehicle's length, of half its width (-1 is its left side) and of its height.
+        // Position in ratios of the vehicle's length, of half its width (-1 is its left
+        // side) and of its height.
         let place = |x: Range<f32>, y: Range<f32>, z: Range<f32>| {
             let corner = |x: f32, y: f32, z: f32| low + Vec3::new(x, 0.5 + 0.5 * y, z) * size;
             [corner(x.start, y.start, z.start), corner(x.end, y.end, z.end)]
@@ -94,7 +96,7 @@ impl Part {
             Part::Doors => place(0.32..0.66, -1.0..-0.8, 0.2..0.75),
             Part::SideWindows => found(WINDOWS, place(0.0..1.0, -1.0..-0.45, 0.0..1.0))?,
             Part::Cabin => found(&[Material::ClearGlass], place(0.0..0.6, -0.9..0.9, 0.0..1.0))?,
-            // Only two-wheelers carry it in the open.
+            // Only two-wheelers have an exposed engine.
             Part::Engine => (size.y < TWO_WHEELER_WIDTH_M).then(|| place(0.25..0.72, -0.6..0.6, 0.12..0.65))?,
         };
         let margin = (shown[1] - shown[0]).max_element() * MARGIN;
@@ -102,7 +104,8 @@ impl Part {
     }
 }
 
-/// Bounds of the vertices of some materials (all if absent) at places that are wanted.
+/// Returns the bounds of the vertices of some materials (of all if `None`) whose position
+/// satisfies `is_wanted`.
 fn bounds_of(
     mesh: &VehicleMesh,
     materials: Option<&[Material]>,

@@ -1,13 +1,14 @@
-//! Drawn curves: uniform cubic B-splines over control points with optional corner radii, and one-variable tables made
-//! from them. Distances to closed curves are `outline`'s.
+//! Drawn curves: uniform cubic B-splines over control points with optional corner radii, and tables
+//! of one variable made from them. Distances to closed curves are in `outline`.
 
 use glam::Vec2;
 
 use super::blend::bump;
 
-/// One control point of a drawn curve, written `[a, b]` or `[a, b, radius]` in a sheet (metres).
+/// One control point of a drawn curve, written `[a, b]` or `[a, b, radius]` in a sheet, in metres.
 ///
-/// A radius makes the point a corner: it becomes three control points, `radius` before, at, and `radius` after it.
+/// A radius makes the point a corner, which becomes three control points: `radius` before the
+/// corner, at it, and `radius` after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ControlPoint {
     pub at: Vec2,
@@ -25,7 +26,7 @@ impl<'de> serde::Deserialize<'de> for ControlPoint {
     }
 }
 
-/// Replaces corners by their three points. `closed` says whether the last point is followed by the first.
+/// Replaces each corner by its three points. `closed` means that the first point follows the last.
 fn expand_corners(points: &[ControlPoint], closed: bool) -> Vec<Vec2> {
     let count = points.len();
     let mut expanded = Vec::with_capacity(count * 2);
@@ -46,13 +47,14 @@ fn expand_corners(points: &[ControlPoint], closed: bool) -> Vec<Vec2> {
     expanded
 }
 
-/// Weights of the four control points around parameter `t` in 0..1.
+/// Returns the weights of the four control points around parameter `t` in 0..1.
 pub fn cubic_weights(t: f32) -> [f32; 4] {
     const SIXTH: f32 = 1.0 / 6.0;
     let s = 1.0 - t;
     let (t2, t3) = (t * t, t * t * t);
     let (from_second, from_third) = (3.0 * t3 - 6.0 * t2 + 4.0, -3.0 * t3 + 3.0 * t2 + 3.0 * t + 1.0);
-    // A field is mostly weights, and four divisions take longer than all the rest of them.
+    // A field consists mostly of weights, and four divisions take longer than the
+    // rest of this function.
     [s * s * s * SIXTH, from_second * SIXTH, from_third * SIXTH, t3 * SIXTH]
 }
 
@@ -67,7 +69,7 @@ fn steps_for(control: [Vec2; 4], step_m: f32) -> usize {
     ((control[1].distance(control[2]) / step_m).ceil() as usize).clamp(2, 64)
 }
 
-/// Points along the closed curve, about `step_m` apart; the last joins the first.
+/// Returns points along the closed curve, about `step_m` apart. The last joins the first.
 pub fn sample_closed(points: &[ControlPoint], step_m: f32) -> Vec<Vec2> {
     let control = expand_corners(points, true);
     let count = control.len();
@@ -79,7 +81,7 @@ pub fn sample_closed(points: &[ControlPoint], step_m: f32) -> Vec<Vec2> {
     samples
 }
 
-/// Points along the open curve, which starts and ends at its first and last control points.
+/// Returns points along the open curve, which starts and ends at its first and last control points.
 pub fn sample_open(points: &[ControlPoint], step_m: f32) -> Vec<Vec2> {
     let inner = expand_corners(points, false);
     let (Some(&first), Some(&last)) = (inner.first(), inner.last()) else { return Vec::new() };
@@ -98,7 +100,8 @@ pub fn sample_open(points: &[ControlPoint], step_m: f32) -> Vec<Vec2> {
     samples
 }
 
-/// A smooth function of one variable: samples on an even grid, blended with cubic B-spline weights (C2).
+/// A smooth function of one variable: samples on an even grid, blended with cubic
+/// B-spline weights (C2).
 #[derive(Debug, Clone)]
 pub struct Table {
     start: f32,
@@ -113,7 +116,8 @@ impl Table {
         Self { start: 0.0, inverse_step: 1.0, values: vec![value] }
     }
 
-    /// The curve drawn by `points` (first number: the variable, never decreasing), constant beyond its ends.
+    /// Returns the curve drawn by `points`, constant beyond its ends. The first number of a point
+    /// is the variable, which never decreases.
     pub fn drawn(points: &[ControlPoint]) -> Self {
         let samples = sample_open(points, TABLE_STEP_M * 0.5);
         let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Self::constant(0.0) };
@@ -133,8 +137,8 @@ impl Table {
         Self { start: first.x, inverse_step: 1.0 / step, values }
     }
 
-    /// The same table averaged over `reach` to both sides, weighted towards the middle; beyond its ends it counts as
-    /// going on straight, so that a straight line stays what it is.
+    /// Returns the table averaged over `reach` to both sides, weighted towards the middle. It is
+    /// extended straight beyond its ends, so a straight line stays unchanged.
     pub fn faired(self, reach: f32) -> Self {
         let last = self.values.len() as isize - 1;
         let away = (reach * self.inverse_step).ceil() as isize;
@@ -143,7 +147,7 @@ impl Table {
         }
         let drawn = |i: isize| {
             let value = |i: isize| self.values[i.clamp(0, last) as usize];
-            // Turned about the end point.
+            // Beyond an end the table is rotated about the end point.
             match i {
                 _ if i < 0 => 2.0 * value(0) - value(-i),
                 _ if i > last => 2.0 * value(last) - value(2 * last - i),
@@ -156,7 +160,8 @@ impl Table {
         Self { values: (0..=last).map(averaged).collect(), ..self }
     }
 
-    /// The largest convex table that is nowhere above this one: hollows of a flank whose inset it holds are filled.
+    /// Returns the largest convex table that is nowhere above this one. It fills hollows of a flank
+    /// whose inset the table holds.
     pub fn convex(self) -> Self {
         let mut hull: Vec<(usize, f32)> = Vec::new();
         for (i, value) in self.values.iter().copied().enumerate() {
@@ -177,7 +182,7 @@ impl Table {
         Self { values, ..self }
     }
 
-    /// The largest value anywhere.
+    /// Returns the largest value of the table.
     pub fn highest(&self) -> f32 {
         self.values.iter().copied().fold(f32::MIN, f32::max)
     }
@@ -185,7 +190,8 @@ impl Table {
     #[inline]
     pub fn at(&self, x: f32) -> f32 {
         let count = self.values.len();
-        // Cells are counted from one before the first: truncation rounds down, which is quicker to ask for than a floor.
+        // Cells are counted from one before the first, because then truncation rounds down, which
+        // is quicker than a floor.
         let position = ((x - self.start) * self.inverse_step).clamp(-1.0, count as f32) + 1.0;
         let cell = position as usize;
         let weights = cubic_weights(position - cell as f32);

@@ -1,5 +1,6 @@
-//! Depth behind the skin: recesses with walls, lamp bowls behind their lenses, wheel wells. Takes a divided skin, gives
-//! surfaces by material (one half; mirroring is the caller's).
+//! Depth behind the skin: recesses with walls, lamp bowls behind their lenses, wheel
+//! wells. Takes a divided skin and returns surfaces by material, for one half of the body;
+//! the caller mirrors them.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -16,7 +17,7 @@ use super::sheet::{DrawnIn, Lamp};
 use super::skin::{Skin, border};
 use super::surface_net::edges_of;
 
-/// The edge of a lens goes so far into the body: to under its bezel.
+/// How far the edge of a lens goes into the body, to below its bezel.
 const LENS_EDGE_M: f32 = 0.008;
 const LENS_TILT: f32 = 0.7;
 /// How far behind its housing a tail lamp is closed towards the inside of the car.
@@ -24,26 +25,30 @@ const BEHIND_LAMP_M: f32 = 0.012;
 /// How far the painted edge of a wheel arch turns inwards.
 const ARCH_LIP_M: f32 = 0.028;
 
-/// How deep the duct behind a grille is, how much of its wall is trim, and how far behind the skin the panel of a closed one lies.
+/// Depth limits of the duct behind a grille, how much of its wall is trim, and the depth of the
+/// panel of a closed grille behind the skin.
 const LEAST_DUCT_M: f32 = 0.05;
 const DEEPEST_DUCT_M: f32 = 0.095;
 const WALL_SHOWN_M: f32 = 0.022;
 const CLOSED_DEPTH_M: f32 = 0.0075;
-/// Triangles of the underbody, which is dark and seen at its edges only, are about as large as this.
+/// Approximate size of the triangles of the underbody, which is dark and visible only at its edges.
 const UNDERBODY_CELL_M: f32 = 0.07;
-/// Slope of a bead at its edge, of beads that are rounded over this radius or more; narrower ones are flatter. All round they would mirror
-/// light and dark within a pixel, and look like a rope.
+/// Slope of a bead at its edge, for beads that are rounded over `BEAD_WIDE_M` or more;
+/// narrower ones are flatter. A fully round bead would mirror light and dark within a
+/// pixel, and look like a rope.
 const BEAD_TILT: f32 = 1.1;
 const BEAD_WIDE_M: f32 = 0.0095;
 
-/// The surfaces of a body's half, and of the place of what only one of the two halves has.
+/// The surfaces of a body's half, and separately the area with the flap that only one
+/// of the two halves has.
 pub struct HalfBody {
     pub both: VehicleMesh,
     pub with_flap: VehicleMesh,
     pub without_flap: VehicleMesh,
 }
 
-/// The body's half as surfaces. `well_y` is where the front and rear wheel wells end inside.
+/// Builds the surfaces of the body's half. `well_y` is where the front and rear
+/// wheel wells end inside.
 pub fn surfaces(
     skin: &Skin<Sheets>,
     parts: &[Part],
@@ -109,8 +114,8 @@ pub fn surfaces(
     HalfBody { both, with_flap, without_flap }
 }
 
-/// The place of a flap: its groove and the paint that touches it, and the same place where there is no flap. Both are taken out of the
-/// parts' triangles.
+/// Builds the area of a flap: with its groove and the paint that touches it, and once more without
+/// the flap. Both are removed from the parts' triangles.
 fn flap_place(
     skin: &Skin<Sheets>,
     parts: &[Part],
@@ -148,14 +153,15 @@ fn flap_place(
     [with, without]
 }
 
-/// How far the normals at the edge of a groove or recess lean into it, and how far the edge lies below the skin: together a rounded
-/// edge that catches light.
+/// How far the normals at the edge of a groove or recess lean into it, and how far the edge lies
+/// below the skin. Together they make a rounded edge that catches light.
 const BRIM_LEAN_DEGREES: f32 = 22.0;
 const BRIM_DROP_M: f32 = 0.0014;
-/// The edge of a recess leans less: straight across a tail its highlight would be a line thinner than a pixel, seen as dots.
+/// The edge of a recess leans less, because straight across a tail its highlight would be a line
+/// thinner than a pixel, which looks like dots.
 const RECESS_LEAN_DEGREES: f32 = 14.0;
 
-/// The skin's vertices with those at the edges of grooves and recesses bent inwards.
+/// The vertices of the skin, with those at the edges of grooves and recesses bent inwards.
 struct Brims {
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
@@ -168,7 +174,8 @@ impl Brims {
         let (mut positions, mut bent) = (skin.positions.clone(), normals.to_vec());
         let sunk =
             skin.triangles.iter().zip(&skin.part).filter(|(_, part)| is_sunk(**part)).map(|(triangle, _)| triangle);
-        // The part on the other side of each edge of a groove, by the edge's ends as the groove has them.
+        // The part on the other side of each edge of a groove, by the edge's ends
+        // as the groove has them.
         let edges = border(sunk);
         let mut is_edge = vec![false; positions.len()];
         edges.iter().for_each(|(a, b)| [a, b].into_iter().for_each(|i| is_edge[*i as usize] = true));
@@ -208,17 +215,18 @@ impl Brims {
     }
 }
 
-/// How a floor lies below the skin. `straightness`: 0 goes down along the skin's own normals, 1 the way the whole piece looks.
+/// How a floor lies below the skin. With a `straightness` of 0 it goes down along the skin's own
+/// normals, with 1 along the normal of the whole piece.
 #[derive(Debug, Clone, Copy)]
 struct Sunk {
-    /// Of the middle.
+    /// Depth of the middle.
     depth: f32,
-    /// By how much deeper for each metre down.
+    /// Additional depth for each metre downwards.
     lean: f32,
     straightness: f32,
 }
 
-/// The same surface with one vertex for each cell of a grid, but for those on its border, which stay.
+/// Returns the same surface with one vertex for each cell of a grid. Vertices on the border stay.
 fn thinned(triangles: &[[u32; 3]], positions: &[Vec3], cell_m: f32) -> Vec<[u32; 3]> {
     let on_border: FxHashSet<u32> = border(triangles.iter()).into_iter().flat_map(|(a, b)| [a, b]).collect();
     let mut first_in_cell: FxHashMap<[i32; 3], u32> = FxHashMap::default();
@@ -246,20 +254,21 @@ impl<'a> Piece<'a> {
         let corners = || triangles.iter().flatten().map(|i| *i as usize);
         let mut outward: Vec3 = corners().map(|i| normals[i]).sum();
         if corners().any(|i| positions[i].y == 0.0) {
-            // Its other half is the mirror image: the two must meet in the centre plane.
+            // The other half of the piece is its mirror image, so the two must
+            // meet in the centre plane.
             outward.y = 0.0;
         }
         Self { positions, normals, triangles, outward: outward.normalize_or_zero() }
     }
 
-    /// A vertex set back by `depth`: mostly the way the whole piece looks, as own normals would fold a piece that wraps
-    /// round a corner.
+    /// Returns a vertex set back by `depth`, mostly along the normal of the whole piece, because
+    /// vertex normals would fold a piece that wraps round a corner.
     fn place(&self, i: u32, depth: f32) -> Vec3 {
         let (p, normal) = (self.positions[i as usize], self.normals[i as usize]);
         p - normal.lerp(self.outward, 0.75).normalize_or(normal) * depth
     }
 
-    /// The piece, set back by `depth` along its normals.
+    /// Adds the piece, set back by `depth` along its normals.
     fn add_moved(&self, mesh: &mut VehicleMesh, material: Material, depth: f32) {
         let surface = mesh.surfaces.entry(material).or_default();
         let mut own = FxHashMap::default();
@@ -273,7 +282,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The piece with every vertex sent somewhere else.
+    /// Adds the piece with every vertex moved by `behind`.
     fn add_behind(&self, mesh: &mut VehicleMesh, material: Material, behind: impl Fn(Vec3) -> Vec3) {
         let surface = mesh.surfaces.entry(material).or_default();
         let mut own = FxHashMap::default();
@@ -287,7 +296,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Walls along the piece's border between two depths, facing the inside of the recess.
+    /// Adds walls along the piece's border between two depths, facing the inside of the recess.
     fn add_walls(&self, mesh: &mut VehicleMesh, material: Material, [from, to]: [f32; 2]) {
         let surface = mesh.surfaces.entry(material).or_default();
         for (a, b) in border(self.triangles.iter()) {
@@ -299,13 +308,13 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// A grille: the wall, what is between the walls, and a dark duct behind it.
+    /// Adds a grille: the wall, its filling between the walls, and a dark duct behind it.
     fn add_grille(&self, mesh: &mut VehicleMesh, floor: Material, depth: f32, wall: Material, fill: &Fill) {
         let border = border(self.triangles.iter());
         let at = |i: u32| self.positions[i as usize];
         let triangles: Vec<[Vec3; 3]> = self.triangles.iter().map(|t| t.map(at)).collect();
         let edges: Vec<[Vec3; 2]> = border.iter().map(|(a, b)| [at(*a), at(*b)]).collect();
-        // A flank is laid out as a front is, turned by a quarter.
+        // A flank is laid out like a front, turned by a quarter.
         let at_flank = self.outward.y.abs() > self.outward.x.abs();
         let turned = |p: Vec3| if at_flank { Vec3::new(-p.y, p.x, p.z) } else { p };
         let opening = Opening::new(
@@ -317,7 +326,8 @@ impl<'a> Piece<'a> {
             self.add_moved(mesh, floor, CLOSED_DEPTH_M);
             self.add_walls(mesh, wall, [0.0, CLOSED_DEPTH_M]);
         } else {
-            // A small opening has no room for a deep duct: a wheel well or a lamp may be next to it.
+            // A small opening has no room for a deep duct, because a wheel well or a
+            // lamp may be next to it.
             let (low, high) = edges.iter().flatten().fold((Vec3::MAX, Vec3::MIN), |(l, h), p| (l.min(*p), h.max(*p)));
             let size = (high - low).y.min((high - low).z);
             let deep = (size * 0.8).clamp(LEAST_DUCT_M, DEEPEST_DUCT_M);
@@ -338,7 +348,8 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The piece raised to a rounded section: level with the skin along its border, `height` before it at `radius` from there.
+    /// Adds the piece raised to a rounded section: level with the skin along its border, and
+    /// `height` in front of it at `radius` from there.
     fn add_bead(&self, mesh: &mut VehicleMesh, material: Material, height: f32, radius: f32) {
         let border = border(self.triangles.iter());
         let at = |i: u32| self.positions[i as usize];
@@ -350,7 +361,7 @@ impl<'a> Piece<'a> {
                 *inwards.entry(*i).or_default() += self.normals[*i as usize].cross(way);
             }
         }
-        // Distance from the border and the way from there.
+        // Distance from the border and the direction from there.
         let from_border = |i: u32| -> (f32, Vec3) {
             if let Some(way) = inwards.get(&i) {
                 return (0.0, way.normalize_or_zero());
@@ -388,7 +399,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// A lens, and behind it a housing and what shines.
+    /// Adds a lens, and behind it a housing and the lights.
     fn add_lamp(&self, mesh: &mut VehicleMesh, lamp: &Lamp, from_rear: bool, field: &BodyField) {
         let edges = border(self.triangles.iter());
         let outline: Vec<Vec3> = longest_loop(&edges).into_iter().map(|i| self.positions[i as usize]).collect();
@@ -428,7 +439,8 @@ impl<'a> Piece<'a> {
             None => self.add_clear_lens(mesh, lamp.lens, &normals),
         }
         if from_rear {
-            // From inside the car, through its windows, nothing of the lamp is seen: neither from behind nor past its edge.
+            // From inside the car, through its windows, the lamp must not be visible, neither from
+            // behind nor past its edge.
             let back_m = lamp.depth + BEHIND_LAMP_M;
             self.add_moved(mesh, Material::Underbody, back_m);
             let walls = mesh.surfaces.entry(Material::Underbody).or_default();
@@ -437,7 +449,7 @@ impl<'a> Piece<'a> {
                 add_quad(walls, [a_brim, b_brim, self.place(*b, back_m), self.place(*a, back_m)]);
             }
         }
-        // The lens's edge, down to under the bezel.
+        // The lens's edge, down to below the bezel.
         let joint = mesh.surfaces.entry(Material::LampHousing).or_default();
         for (a, b) in edges {
             let (pa, pb) = (self.place(a, 0.0), self.place(b, 0.0));
@@ -448,7 +460,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// A floor below the skin and walls up to the brim.
+    /// Adds a floor below the skin and walls up to the brim.
     fn add_sunk(&self, mesh: &mut VehicleMesh, [floor, wall]: [Material; 2], sunk: Sunk, brims: &Brims) {
         let heights = || self.triangles.iter().flatten().map(|i| self.positions[*i as usize].z);
         let middle_z = 0.5 * (heights().fold(f32::MAX, f32::min) + heights().fold(f32::MIN, f32::max));
@@ -457,7 +469,7 @@ impl<'a> Piece<'a> {
             let depth = sunk.depth + sunk.lean * (middle_z - p.z);
             p - normal.lerp(self.outward, sunk.straightness).normalize_or(normal) * depth
         };
-        // A floor that gets deeper downwards looks that much less upwards.
+        // The normals of a floor that gets deeper downwards point upwards that much less.
         let leaning = |i: u32| {
             let normal = self.normals[i as usize];
             (normal - Vec3::Z * sunk.lean).normalize_or(normal)
@@ -481,7 +493,8 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Normals of a lens: its edge is rounded, so that it catches light and is seen to have a thickness.
+    /// Returns the normals of a lens. Its edge is rounded, so that it catches light
+    /// and shows its thickness.
     fn rounded_normals(&self, edges: &[(u32, u32)]) -> FxHashMap<u32, Vec3> {
         let at = |i: u32| self.positions[i as usize];
         let walls: Vec<(u32, u32)> =
@@ -517,7 +530,7 @@ impl<'a> Piece<'a> {
         rounded
     }
 
-    /// The whole lens of one material.
+    /// Adds the whole lens in one material.
     fn add_clear_lens(&self, mesh: &mut VehicleMesh, material: Material, normals: &FxHashMap<u32, Vec3>) {
         let surface = mesh.surfaces.entry(material).or_default();
         let mut own = FxHashMap::default();
@@ -531,7 +544,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The lens in fields of several materials, each up to a place along it or up it.
+    /// Adds the lens in areas of several materials, each up to a position along the lens or up it.
     fn add_lens(&self, mesh: &mut VehicleMesh, site: &LampSite, filling: &LampFilling, normals: &FxHashMap<u32, Vec3>) {
         let mut places = FxHashMap::default();
         for i in self.triangles.iter().flatten() {
@@ -559,7 +572,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The lip and the well of a wheel arch, where this piece was the skin.
+    /// Adds the lip and the well of a wheel arch, in place of this piece of the skin.
     fn add_well(&self, mesh: &mut VehicleMesh, arch: Arch, well_y: f32) {
         let hub = Vec3::new(arch.x, well_y, arch.z);
         for (a, b) in border(self.triangles.iter()) {
@@ -575,7 +588,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The longest closed chain of directed edges.
+/// Returns the longest closed chain of directed edges.
 fn longest_loop(edges: &[(u32, u32)]) -> Vec<u32> {
     let mut next: std::collections::BTreeMap<u32, u32> = edges.iter().copied().collect();
     let mut longest = Vec::new();
@@ -596,10 +609,12 @@ fn longest_loop(edges: &[(u32, u32)]) -> Vec<u32> {
     longest
 }
 
-/// A point of a lens: where it is, its normal, its place along (or up) the lens and its share of the way up.
+/// A point of a lens: its position, its normal, and its place along (or up) the lens with
+/// its ratio of the way up.
 type LensPoint = (Vec3, Vec3, [f32; 2]);
 
-/// A convex polygon of points, normals and values, cut where the value reaches a limit: what lies below it and what above.
+/// Cuts a convex polygon of points, normals and values where the value reaches a limit. Returns the
+/// parts below and above.
 #[allow(clippy::type_complexity)]
 fn split(polygon: &[LensPoint], axis: usize, limit: f32) -> (Vec<LensPoint>, Vec<LensPoint>) {
     let (mut below, mut above) = (Vec::new(), Vec::new());
@@ -623,7 +638,7 @@ fn split(polygon: &[LensPoint], axis: usize, limit: f32) -> (Vec<LensPoint>, Vec
     (below, above)
 }
 
-/// A convex polygon with its normals.
+/// Adds a convex polygon with its normals.
 fn add_fan(surface: &mut Surface, polygon: &[LensPoint]) {
     if polygon.len() < 3 {
         return;
@@ -643,7 +658,7 @@ fn add_quad(surface: &mut Surface, [a, b, c, d]: [Vec3; 4]) {
     add_triangle(surface, [a, c, d]);
 }
 
-/// A flat triangle; nothing if it has no area.
+/// Adds a flat triangle, unless it has no area.
 pub fn add_triangle(surface: &mut Surface, corners: [Vec3; 3]) {
     let [a, b, c] = corners;
     let cross = (b - a).cross(c - a);

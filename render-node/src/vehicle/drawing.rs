@@ -1,4 +1,5 @@
-//! A drawing of a sheet made ready to be asked: which side of its curve, and of its limits, a point lies on.
+//! A drawing of a sheet, prepared for queries: which side of its curve and of its
+//! limits a point lies on.
 
 use glam::{Vec2, Vec3};
 
@@ -6,13 +7,14 @@ use super::curve::ControlPoint;
 use super::outline::{DistanceGrid, Outline};
 use super::sheet::{Drawing, DrawnIn};
 
-/// Fine enough for lamps, whose smallest radii are about 1 cm.
+/// Spacing of the points of a curve. It is fine enough for lamps, whose
+/// smallest radii are about 1 cm.
 const CURVE_STEP_M: f32 = 0.006;
 
-/// Finer than anything that is seen: for judging what the other made of a curve.
+/// Spacing for judging how well another outline follows its curve; finer than anything visible.
 const EXACT_STEP_M: f32 = 0.001;
 
-/// The curve of a drawing, mirrored where it says so.
+/// Returns the curve of a drawing, mirrored if the drawing says so.
 pub(super) fn outline_of(drawing: &Drawing, step_m: f32) -> Outline {
     let mut points = drawing.curve.clone();
     if drawing.mirror {
@@ -25,7 +27,8 @@ pub(super) fn outline_of(drawing: &Drawing, step_m: f32) -> Outline {
     Outline::drawn(&points, step_m)
 }
 
-/// Where a point of sheet space falls in a view: place on paper, and place along the axis looked along.
+/// Projects a point of sheet space into a view: its position on paper, and its position
+/// along the viewing axis.
 fn seen(view: DrawnIn, p: Vec3) -> (Vec2, f32) {
     match view {
         DrawnIn::Front | DrawnIn::Rear => (Vec2::new(p.y, p.z), p.x),
@@ -34,7 +37,7 @@ fn seen(view: DrawnIn, p: Vec3) -> (Vec2, f32) {
     }
 }
 
-/// The limits along the axis, with the defaults of the view.
+/// Returns the limits along the viewing axis, with the defaults of the view.
 fn range_of(drawing: &Drawing, length: f32, height: f32) -> [f32; 2] {
     drawing.range.unwrap_or(match drawing.view {
         DrawnIn::Front => [-1.0, 0.35 * length],
@@ -44,7 +47,7 @@ fn range_of(drawing: &Drawing, length: f32, height: f32) -> [f32; 2] {
     })
 }
 
-/// A drawing that is asked a few times: no grid is made for it.
+/// A drawing that is queried only a few times, so no grid is built for it.
 #[derive(Debug, Clone)]
 pub struct PlainDrawing {
     view: DrawnIn,
@@ -63,26 +66,26 @@ impl PlainDrawing {
         }
     }
 
-    /// Whether a point of sheet space lies within the curve and its limits.
+    /// True if a point of sheet space lies within the curve and its limits.
     pub fn contains(&self, p: Vec3) -> bool {
         let (on_paper, along) = seen(self.view, p);
         let [near, far] = self.range;
         (near..=far).contains(&along) && self.outline.distance(on_paper) < 0.0
     }
 
-    /// Bounds on paper.
+    /// Returns the bounds on paper.
     pub fn paper(&self) -> (Vec2, Vec2) {
         self.outline.bounds()
     }
 }
 
-/// A drawing that is asked very often.
+/// A drawing that is queried very often.
 #[derive(Debug, Clone)]
 pub struct FieldDrawing {
     view: DrawnIn,
     pub bowed: bool,
     grid: DistanceGrid,
-    /// The curve itself, where it is to be told from what the grid makes of it.
+    /// The curve itself, if it has to be distinguished from the grid's approximation.
     exact: Option<Outline>,
     low: Vec2,
     high: Vec2,
@@ -101,12 +104,13 @@ impl FieldDrawing {
         Self { view: drawing.view, bowed: drawing.bowed, grid, exact: None, low, high, range }
     }
 
-    /// Asks the curve itself, which is slow.
+    /// Creates a drawing that computes distances from the curve itself, which is slow.
     pub fn exact(drawing: &Drawing, length: f32, height: f32) -> Self {
         Self { exact: Some(outline_of(drawing, EXACT_STEP_M)), ..Self::new(drawing, length, height) }
     }
 
-    /// Distance to the curve on paper and beyond the range; both negative inside. `p` in sheet space with y >= 0.
+    /// Returns the distance to the curve on paper and the distance beyond the limits, both negative
+    /// inside. `p` is in sheet space with y >= 0.
     pub fn distances(&self, p: Vec3) -> (f32, f32) {
         let (on_paper, along) = seen(self.view, p);
         let outside = (self.low - on_paper).max(on_paper - self.high).max(Vec2::ZERO).length();
@@ -118,14 +122,16 @@ impl FieldDrawing {
         (curve, (self.range[0] - along).max(along - self.range[1]))
     }
 
-    /// Distances like [`Self::distances`] where a point lies between the limits along the axis; that is asked first, and most points of
-    /// a body lie beyond those of a drawing of its front or rear.
+    /// Returns the [`Self::distances`] of a point between the limits along the viewing axis, and
+    /// `None` for any other point. The limits are checked first, because most points of a body lie
+    /// beyond those of a drawing of its front or rear.
     pub fn between_limits(&self, p: Vec3) -> Option<(f32, f32)> {
         let (_, along) = seen(self.view, p);
         (along > self.range[0] && along < self.range[1]).then(|| self.distances(p))
     }
 
-    /// The greater of the two distances, which is negative inside curve and limits; far beyond the limits the curve is not asked.
+    /// Returns the larger of the two distances, which is negative inside both curve and limits. Far
+    /// beyond the limits the curve is not evaluated.
     pub fn outside(&self, p: Vec3) -> f32 {
         const FAR_M: f32 = 0.06;
         let (_, along) = seen(self.view, p);
@@ -133,12 +139,12 @@ impl FieldDrawing {
         if beyond > FAR_M { beyond } else { self.distances(p).0.max(beyond) }
     }
 
-    /// The shorter side of what is drawn, metres.
+    /// Returns the shorter side of the drawing, in metres.
     pub fn narrowest(&self) -> f32 {
         (self.high - self.low).min_element()
     }
 
-    /// Bounds in sheet space.
+    /// Returns the bounds in sheet space.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let [near, far] = self.range;
         match self.view {

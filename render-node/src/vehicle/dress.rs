@@ -1,5 +1,5 @@
-//! Puts the parts of `parts` on a finished body: where the sheet says, on the skin the field gives. Wheels and lamps
-//! excepted, nothing here changes the body.
+//! Puts the parts of `parts` on a finished body, at the positions of the sheet and on the skin of
+//! the field. Except for wheels and lamps, nothing here changes the body.
 
 use glam::{Vec2, Vec3};
 
@@ -26,36 +26,39 @@ use super::parts::wiper::wiper;
 use super::sheet::{CabinFitting, ExhaustFitting, Fittings, RailFitting, RegionKind, Sheet};
 use super::truck;
 
-/// The foot of a mirror on the door lies at least so far below the belt.
+/// The foot of a mirror on the door lies at least this far below the belt.
 const UNDER_BELT_M: f32 = 0.022;
 /// How far the rim of an exhaust tip stands out of the bumper.
 const TIP_STANDS_OUT_M: f32 = 0.003;
-/// How far it lies behind the bumper's edge where that is open below it.
+/// How far a tip lies behind the bumper's edge if the bumper is open below it.
 const TIP_SET_BACK_M: f32 = 0.012;
-/// It lies no farther under the bumper than this.
+/// Maximum distance of a tip behind the bumper's outermost point.
 const MOST_SET_BACK_M: f32 = 0.12;
-/// Beside a tip, where its cut-out has ended.
+/// Distance beside a tip at which its cut-out has ended.
 const BESIDE_TIP_M: f32 = 0.034;
-/// This far below the body a wheel's centre is in free air.
+/// A wheel's centre that lies this far outside the body is in free air.
 const FREE_AIR_M: f32 = 0.02;
-/// Where beside the top of an arch the flank says how far in the wheel stands, and how far that is at most.
+/// Angle beside the top of an arch at which the flank decides how far in the wheel stands, and the
+/// maximum of that distance.
 const ASIDE_DEGREES: f32 = 42.0;
 const MOST_DRAWN_IN_M: f32 = 0.025;
-/// What lies nearer to the centre plane is no door.
+/// Minimum distance of a door from the centre plane.
 const LEAST_DOOR_Y_M: f32 = 0.35;
 /// The lining of the boot or the load bay lies this far inside the skin.
 const TAIL_LINING_M: f32 = 0.11;
-/// A skin that lies this much farther in at a pipe's middle than around it is the floor behind an edge.
+/// A skin that lies this much farther in at a pipe's middle than around it is
+/// the floor behind an edge.
 const UNDER_EDGE_M: f32 = 0.06;
 
-/// Where the wheels go: outer faces of front and rear tyres from the centre plane.
+/// Positions of the wheels: distances of the outer faces of the front and rear tyres
+/// from the centre plane.
 pub struct WheelPlaces {
     pub outer_y: [f32; 2],
     pub spec: Wheel,
 }
 
-/// The tyres' faces lie `tuck` inside the flank above them, whatever the track is said to be: a gap is seen at once.
-/// No tyre is wider apart than the vehicle.
+/// Places the tyres' faces `tuck` inside the flank above them, whatever track the catalog gives,
+/// because a gap is seen at once. No tyre is wider apart than the vehicle.
 pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlaces {
     let wheels = &sheet.wheels;
     let growth = real.hub_z * 2.0 / wheels.tyre_diameter;
@@ -73,17 +76,18 @@ pub fn wheel_places(sheet: &Sheet, field: &BodyField, real: Stance) -> WheelPlac
             field.skin_y(arch.x + sin * out, arch.z + cos * out)
         };
         let above = lip(0.0).unwrap_or(real.width * 0.5);
-        // Where the flank draws in towards the vehicle's ends the wheel goes in nearly as much, so that it does not stand out there.
+        // Where the flank draws in towards the vehicle's ends, the wheel goes in nearly as much, so
+        // that it does not stand out there.
         let aside = [-ASIDE_DEGREES, ASIDE_DEGREES].into_iter().filter_map(lip).fold(above, f32::min);
         let drawn_in = (0.8 * (above - aside)).min(MOST_DRAWN_IN_M);
-        // A wheel that is drawn outside of the body stays there.
+        // A wheel that is drawn outside the body stays there.
         let tuck = if wheels.tuck < 0.0 { wheels.tuck } else { wheels.tuck.max(drawn_in) };
         (above - tuck).min(real.width * 0.5)
     });
     WheelPlaces { outer_y, spec }
 }
 
-/// Everything but the body.
+/// Builds everything except the body.
 pub fn dressing(
     sheet: &Sheet,
     field: &BodyField,
@@ -149,12 +153,13 @@ pub fn dressing(
     mesh
 }
 
-/// Mirrors, handles and steps, on both flanks.
+/// Adds mirrors, handles and steps to both flanks.
 fn add_beside(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, real: Stance) {
     let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
     if let Some(fitting) = &fittings.mirror {
         let mut at = place(fitting.at[0], 0.0, fitting.at[1]);
-        // A foot on the door stands on its shoulder, below the belt, where the body is widest.
+        // A foot on the door stands on the door's shoulder, below the belt,
+        // where the body is widest.
         let belt = field.morph.to_real(Vec3::Z * field.sheets(at).belt).z;
         if fitting.look.mount == MirrorMount::Door {
             at.z = at.z.min(belt - UNDER_BELT_M);
@@ -183,7 +188,7 @@ fn add_beside(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, re
     }
 }
 
-/// Bumper bars, a spare wheel and a drawn recess of the plate.
+/// Adds bumper bars, a spare wheel and a drawn recess of the plate.
 fn add_to_ends(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, wheels: &WheelPlaces) {
     let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
     for (fitting, to_rear) in [(&fittings.front_bar, false), (&fittings.rear_bar, true)] {
@@ -205,26 +210,28 @@ fn add_to_ends(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, w
     }
 }
 
-/// Where a roof rail stands, from its front to its rear end: as long as the roof under it is not steep.
+/// Returns the points of a roof rail from its front to its rear end. It is as long as the roof
+/// under it is not steep.
 fn rail_points(fitting: &RailFitting, field: &BodyField) -> Vec<Vec3> {
     const SAMPLES: usize = 48;
     const POINTS: usize = 7;
     const STEEPEST: f32 = 0.30;
-    /// Skin that looks up at least so far is roof; beyond, it falls to the windows.
+    /// Skin whose normal has at least this z is roof. Beyond that it falls to the windows.
     const ROOF_LOOKS_UP: f32 = 0.86;
     const INWARD_M: f32 = 0.01;
     let real = |i: usize| {
         let x = fitting.x[0] + (fitting.x[1] - fitting.x[0]) * i as f32 / (SAMPLES - 1) as f32;
         field.morph.to_real(Vec3::new(x, fitting.y, 0.0))
     };
-    // The farthest place out that is roof.
+    // The outermost point that is still roof.
     let outermost = |at: Vec3| {
         let places = (0..16).map(|step| at.y - INWARD_M * step as f32);
         places
             .into_iter()
             .find(|y| on_top(field, Vec3::new(at.x, *y, 0.0)).is_some_and(|p| field.normal(p).z > ROOF_LOOKS_UP))
     };
-    // A rail bends one way all along: the parabola nearest to the roof's edge, moved in to where it is on the roof everywhere.
+    // A rail bends one way over its whole length: it is the parabola nearest to the roof's edge,
+    // moved in until all of it is on the roof.
     let edge: Vec<Vec2> = (0..SAMPLES)
         .map(|i| (i as f32 / (SAMPLES - 1) as f32, real(i)))
         .filter_map(|(t, at)| outermost(at).map(|y| Vec2::new(t, y)))
@@ -252,7 +259,7 @@ fn rail_points(fitting: &RailFitting, field: &BodyField) -> Vec<Vec3> {
     (0..POINTS).map(|i| kept[i * (kept.len() - 1) / (POINTS - 1)]).collect()
 }
 
-/// a + b x + c x² nearest to points, by least squares.
+/// Returns the coefficients of a + b x + c x² nearest to the points, by least squares.
 fn parabola(points: &[Vec2]) -> [f32; 3] {
     let (mut matrix, mut right) = (glam::Mat3::ZERO, Vec3::ZERO);
     for p in points {
@@ -264,18 +271,18 @@ fn parabola(points: &[Vec2]) -> [f32; 3] {
     if solved.is_finite() { solved.to_array() } else { [points.first().map_or(0.0, |p| p.y), 0.0, 0.0] }
 }
 
-/// Exhaust tips, flush with the skin beside the cut-out that they come out of.
+/// Adds exhaust tips, flush with the skin beside the cut-out that they come out of.
 fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyField) {
     let at = field.morph.to_real(Vec3::new(0.0, fitting.at[0], fitting.at[1]));
     let half = 0.5 * Vec2::new(fitting.look.width, fitting.look.height);
     let skin = |y: f32, z: f32| field.skin_x(y, z, true);
-    // Beside the cut-out, or where the bumper ends above the pipe, its edge.
+    // The skin beside the cut-out or, where the bumper ends above the pipe, the bumper's edge.
     let beside = [-1.0, 1.0].into_iter().filter_map(|way| skin(at.y + way * (half.x + BESIDE_TIP_M), at.z));
     let beside = beside.reduce(f32::min);
     let above = skin(at.y, at.z + half.y + BESIDE_TIP_M);
     let Some(outermost) = beside.into_iter().chain(above).reduce(f32::max) else { return };
     let is_open_below = skin(at.y, at.z - half.y - BESIDE_TIP_M).is_none_or(|x| x < outermost - UNDER_EDGE_M);
-    // Where the bumper's edge runs over the pipe, that ends under it.
+    // Where the bumper's edge runs over the pipe, the pipe ends under it.
     let x = match beside {
         Some(x) if is_open_below => x.max(outermost - MOST_SET_BACK_M) - TIP_SET_BACK_M,
         Some(x) => x + TIP_STANDS_OUT_M,
@@ -285,7 +292,8 @@ fn add_exhaust(mesh: &mut VehicleMesh, fitting: &ExhaustFitting, field: &BodyFie
     add_all(mesh, &if fitting.both_sides { both_sides(&piece) } else { piece });
 }
 
-/// A brake light along the upper edge of a rear window that is not too flat: of hatchbacks, estates, off-roaders and cabs of pickups.
+/// Adds a brake light along the upper edge of a rear window that is not too flat, as on hatchbacks,
+/// estates, off-roaders and cabs of pickups.
 fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
     const FIRST_YEAR: u16 = 1992;
     const BELOW_EDGE_M: f32 = 0.026;
@@ -302,7 +310,7 @@ fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField
         None => on_top(field, field.morph.to_real(Vec3::X * backlight.top)),
     };
     let Some(middle) = edge.map(|edge| edge.z - BELOW_EDGE_M) else { return };
-    // The body is one half, the other its mirror image.
+    // The body is one half; the other is its mirror image.
     let on_tail = |at: Vec2| {
         let (y, z) = (at.x.abs(), middle + at.y);
         let p = Vec3::new(field.skin_x(y, z, true)?, y, z);
@@ -328,7 +336,8 @@ fn add_high_brake_light(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField
     }
 }
 
-/// The beam between two wheels, its final drive and dampers, where the body leaves it in free air: under off-roaders and pickups.
+/// Adds the beam between two wheels, its final drive and dampers, where the body leaves it in free
+/// air, as under off-roaders and pickups.
 fn add_beam(mesh: &mut VehicleMesh, field: &BodyField, x: f32, z: f32, half: f32) {
     let centre = Vec3::new(x, 0.0, z);
     if field.at(centre) < FREE_AIR_M || half < 0.3 {
@@ -345,7 +354,7 @@ fn add_beam(mesh: &mut VehicleMesh, field: &BodyField, x: f32, z: f32, half: f32
     }
 }
 
-/// Mounts of badges, on skin that faces the viewer.
+/// Adds the mounts of badges.
 fn add_emblems(mesh: &mut VehicleMesh, badges: &[BadgePlace]) {
     for badge in badges {
         let along = if badge.at_rear { -Vec3::Y } else { Vec3::Y };
@@ -357,13 +366,15 @@ fn on_top(field: &BodyField, at: Vec3) -> Option<Vec3> {
     field.skin_z(at.x, at.y).map(|z| Vec3::new(at.x, at.y, z))
 }
 
-/// Foot of the windscreen in the centre plane: where the skin leaves the hood for the greenhouse.
+/// Returns the foot of the windscreen in the centre plane, which is where the skin leaves the
+/// hood for the greenhouse.
 fn cowl(sheet: &Sheet, field: &BodyField) -> Option<Vec3> {
     let end = field.morph.to_real(Vec3::X * sheet.size.length).x * 0.6;
     (10..).map(|i| i as f32 * 0.02).take_while(|x| *x < end).filter_map(|x| on_top(field, Vec3::new(x, 0.0, 0.0))).find(
         |p| {
             let sheets = field.sheets(*p);
-            // An open car has no windscreen skin: its foot is where the hood enters the greenhouse drawn.
+            // An open car has no skin of a windscreen. There the foot is where the hood
+            // enters the drawn greenhouse.
             let open = sheet.greenhouse.open.is_some();
             if open { sheets.greenhouse_profile < 0.0 } else { sheets.body > 0.02 && sheets.greenhouse_profile < 0.02 }
         },
@@ -390,7 +401,7 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     // The doors of some open cars are cut down far below the belt.
     let is_door = |z: &f32| field.skin_y(middle_x, *z).is_some_and(|y| y > LEAST_DOOR_Y_M);
     let door = (0..25).map(|step| belt - 0.02 * step as f32).find(is_door).filter(|_| open).unwrap_or(belt);
-    // Their flanks may draw in below; the lining does not show through them.
+    // The flanks of open cars may draw in below, and the lining must not show through them.
     let below = [0.05, 0.15, 0.25, 0.35, 0.45].iter().take(if open { 5 } else { 1 });
     let at_belt = below.map(|below| inside(door - below)).fold(f32::MAX, f32::min);
     let tail = tail_space(sheet, field, rear.x, belt, at_belt);
@@ -416,7 +427,8 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     }
 }
 
-/// The space behind the cabin: a boot, or a load bay below its window. None where the body is lower there than its belt.
+/// Returns the space behind the cabin: a boot, or a load bay below its window. Returns `None` if
+/// the body is lower there than its belt.
 fn tail_space(sheet: &Sheet, field: &BodyField, rear_x: f32, belt: f32, half_width: f32) -> Option<Tail> {
     sheet.glass.backlight.as_ref()?;
     let x = field.skin_x(0.0, belt - 0.06, true)? - TAIL_LINING_M;
@@ -426,7 +438,7 @@ fn tail_space(sheet: &Sheet, field: &BodyField, rear_x: f32, belt: f32, half_wid
         return None;
     }
     let rear_belt = field.morph.to_real(Vec3::Z * field.sheets(Vec3::new(x, 0.0, 0.5)).belt).z;
-    // Below the lid at its corners, and below the window of a tailgate.
+    // The space ends below the lid at its corners, and below the window of a tailgate.
     let lid = [(0.5, 0.0), (0.5, 0.8), (1.0, 0.0), (1.0, 0.9)].into_iter();
     let lid = lid.filter_map(|(share, across)| on_skin(share, across * half_width)).fold(f32::MAX, f32::min);
     let top = (lid - 0.03).min(rear_belt - 0.02);
@@ -438,14 +450,16 @@ fn tail_space(sheet: &Sheet, field: &BodyField, rear_x: f32, belt: f32, half_wid
     (half_width[1] > 0.2).then_some(Tail { x, half_width, top })
 }
 
-/// Two wipers parked along the windscreen's foot, pivots right of the blades (left-hand drive), and that of the rear window.
+/// Adds two wipers parked along the windscreen's foot, with pivots to the right of the blades
+/// (left-hand drive), and the wiper of the rear window.
 fn add_wipers(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
     if sheet.fittings.rear_wiper {
         add_rear_wiper(mesh, sheet, field);
     }
     let Some(foot) = cowl(sheet, field) else { return };
     let half = field.morph.to_real(Vec3::Y * sheet.size.width * 0.5).y;
-    // y of pivot, blade's ends; the windscreen's bow takes the outer ends back.
+    // y of the pivot and of the blade's ends, as ratios of the half width. The windscreen's bow
+    // takes the outer ends back.
     for [pivot, from, to] in [[0.05, 0.02, -0.62], [0.62, 0.60, 0.04]] {
         let on_glass = |share: f32, up: f32| {
             let y = share * half;
@@ -461,7 +475,8 @@ fn add_wipers(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
     }
 }
 
-/// The wiper of a rear window, parked along its lower edge, on a pivot in the middle of the lid.
+/// Adds the wiper of a rear window, parked along its lower edge, on a pivot in
+/// the middle of the lid.
 fn add_rear_wiper(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
     let Some(pane) = &sheet.glass.backlight else { return };
     let low = field.morph.to_real(Vec3::Z * pane.bottom).z;

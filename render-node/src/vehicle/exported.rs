@@ -1,5 +1,6 @@
-//! A mesh as two files, for programs beside this one: `mesh.json` says where in `mesh.bin` the numbers of each material lie. Positions and
-//! normals are f32 x 3, triangles u32 x 3, little endian.
+//! Writes and reads a mesh as two files, for other programs. `mesh.json` holds the positions
+//! in `mesh.bin` of the numbers of each material. Positions and normals are f32 x 3, triangles
+//! u32 x 3, little endian.
 
 use super::mesh::{Material, Surface, VehicleMesh};
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const DESCRIPTION: &str = "mesh.json";
 const NUMBERS: &str = "mesh.bin";
-/// Three numbers of four bytes.
+/// Bytes of three numbers of four bytes.
 const TRIPLE: usize = 12;
 
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +19,7 @@ pub enum ExportedError {
         #[source]
         source: std::io::Error,
     },
-    #[error("{} is no description of a mesh", path.display())]
+    #[error("{} is not a description of a mesh", path.display())]
     Description {
         path: PathBuf,
         #[source]
@@ -48,7 +49,7 @@ struct Span {
     count: usize,
 }
 
-/// The contents of `mesh.bin`, and where in it everything lies.
+/// Returns the contents of `mesh.bin`, and the positions of everything in it.
 fn packed(mesh: &VehicleMesh) -> (Description, Vec<u8>) {
     let mut bytes: Vec<u8> = Vec::new();
     let mut place = |data: &[u8]| {
@@ -65,7 +66,7 @@ fn packed(mesh: &VehicleMesh) -> (Description, Vec<u8>) {
     (Description { surfaces: surfaces.collect() }, bytes)
 }
 
-/// Writes the mesh into a folder that exists.
+/// Writes the mesh into an existing folder.
 pub fn write(mesh: &VehicleMesh, folder: &Path) -> Result<(), ExportedError> {
     let (description, bytes) = packed(mesh);
     let (path, numbers) = (folder.join(DESCRIPTION), folder.join(NUMBERS));
@@ -77,12 +78,12 @@ pub fn write(mesh: &VehicleMesh, folder: &Path) -> Result<(), ExportedError> {
     Ok(())
 }
 
-/// Whether the folder holds this very mesh.
+/// True if the folder holds exactly this mesh.
 pub fn holds(folder: &Path, mesh: &VehicleMesh) -> Result<bool, ExportedError> {
     Ok(bytes_of(&folder.join(NUMBERS))? == packed(mesh).1)
 }
 
-/// Reads what [`write`] wrote.
+/// Reads a mesh that [`write`] wrote.
 pub fn read(folder: &Path) -> Result<VehicleMesh, ExportedError> {
     let (path, numbers) = (folder.join(DESCRIPTION), folder.join(NUMBERS));
     let description: Description =

@@ -1,10 +1,13 @@
-//! Faces that carry a make: grille, lamps and intakes, tail lamps and wheels drawn once, in units every body has, and put on any
-//! sheet. Which face a vehicle gets is `library`'s; what a region does is `regions`'.
+//! Faces of makes: grille, lamps, intakes, tail lamps and wheels that are drawn once, in units that
+//! every body has, and put on any sheet. `library` decides which face a vehicle gets; `regions`
+//! decides what a region does.
 //!
-//! Its `[[region]]` are drawn in front view: y = 1 at half the sheet's width, z = 0 at the sheet's first front anchor (underside of
-//! the bumper) and 1 at its second (hood edge). Its `[[tail]]` in rear view likewise, between the rear anchors (underside of the
-//! bumper, belt). Radii, bands and depths stay metres. A region's `within` is drawn in side view: x in metres from the nose, of a tail
-//! region from the tail (so below zero), z between the anchors.
+//! The `[[region]]` entries of a face are drawn in front view: y = 1 at half the sheet's width, z =
+//! 0 at the sheet's first front anchor (underside of the bumper) and z = 1 at its second (hood
+//! edge). The `[[tail]]` entries are drawn in rear view likewise, between the rear anchors
+//! (underside of the bumper, belt). Radii, bands and depths are in metres. A region's `within` is
+//! drawn in side view: x in metres from the nose, or for a tail region from the tail (so below
+//! zero), and z between the anchors.
 
 use glam::Vec2;
 use serde::Deserialize;
@@ -16,14 +19,14 @@ use super::sheet::{Curve, Drawing, DrawnIn, Region, Relief, Sheet};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaceSheet {
-    /// What is drawn, in words.
+    /// Description of the drawing, in words.
     pub about: String,
     #[serde(default)]
     pub region: Vec<Region>,
-    /// Replace the sheet's own, if there are any.
+    /// Reliefs that replace the sheet's own, if there are any.
     #[serde(default)]
     pub relief: Vec<Relief>,
-    /// Regions of the rear: each replaces the sheet's own of its name, or comes on top.
+    /// Regions of the rear. Each replaces the sheet's own region of its name, or is added.
     #[serde(default)]
     pub tail: Vec<Region>,
     #[serde(default)]
@@ -31,7 +34,7 @@ pub struct FaceSheet {
 }
 
 impl FaceSheet {
-    /// Reads the face called `name`; inheritance is that of sheets.
+    /// Reads the face called `name`. Faces inherit in the same way as sheets.
     pub fn read(name: &str, tables: &Tables) -> Result<Self, SheetError> {
         let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
         let table = merged_table(name, tables, 0)?;
@@ -51,7 +54,7 @@ impl FaceSheet {
         Ok(face)
     }
 
-    /// Puts the face on the sheet's front.
+    /// Puts the face on the sheet.
     pub fn put_on(&self, sheet: &mut Sheet) {
         let (half_width, length) = (sheet.size.width * 0.5, sheet.size.length);
         let fit = |curve: &mut Curve, [low, high]: [f32; 2]| {

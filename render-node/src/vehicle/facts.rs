@@ -1,12 +1,14 @@
-//! Measured places of a real vehicle seen from the side, and the bend that brings a sheet's drawing to them.
+//! Measured positions on a real vehicle seen from the side, and the bend that brings a
+//! sheet's drawing to them.
 //!
-//! Lengths are shares of the wheelbase: x from the front hub to the rear, z up from the ground. So a picture needs no scale but its two
-//! hubs. Facts hold for the generation they were measured of: a sheet does not take them over from its base.
+//! Lengths are ratios of the wheelbase: x from the front hub to the rear, z up from the ground. So
+//! a photograph needs no scale except its two hubs. Facts hold for the generation that they were
+//! measured on: a sheet does not inherit them from its base.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-use super::bend::{Bend, Wanted};
+use super::bend::{Bend, TargetOffset};
 use super::body_field::BodyField;
 use super::curve::Table;
 use super::morph::Stance;
@@ -15,7 +17,7 @@ use super::regions::side_glass;
 use super::sheet::Sheet;
 use super::sheet::facts::Facts;
 
-/// Places of a drawing that facts name, (x, z) in the sheet's own metres.
+/// The parts of a drawing on which facts name points, as (x, z) in sheet space.
 #[derive(Debug)]
 struct Places {
     body: Outline,
@@ -23,14 +25,15 @@ struct Places {
     belt: Table,
 }
 
-/// The least z displacement rows: the ground does not move.
+/// Number of points on the ground, less one, that are held in place.
 const GROUND_POINTS: usize = 12;
-/// A place that is farther from the measured one is drawn as something else, and would fold its surroundings.
+/// A drawn point that is farther than this from the measured one shows something else, and would
+/// fold its surroundings.
 const FARTHEST_M: f32 = 0.3;
 
 impl Facts {
-    /// The bend that brings the sheet's places to the measured ones; none if nothing was measured that bends. `straight` is the body
-    /// without it.
+    /// Returns the bend that brings the sheet's points to the measured ones, or `None` if nothing
+    /// was measured that bends. `straight` is the body without the bend.
     pub fn bend(&self, sheet: &Sheet, straight: &BodyField, real: Stance) -> Option<Bend> {
         let places = Places::of(sheet);
         let to_real = |p: Vec2| {
@@ -55,7 +58,7 @@ impl Facts {
             pairs.extend(self.glass_rear.map(|measured| (self.real(measured, real), rear)));
         }
         let mut heights: Vec<(Vec2, f32)> = Vec::new();
-        // Points of a line between two places stand at the same share of it.
+        // Points of a line between two positions keep their ratio along the line.
         let mut along =
             |line: &[[f32; 2]], ends: [(Option<[f32; 2]>, Option<Vec2>); 2], z_at: &dyn Fn(f32) -> Option<f32>| {
                 let [(Some(from), Some(from_drawn)), (Some(to), Some(to_drawn))] = ends else { return };
@@ -96,7 +99,7 @@ impl Facts {
     }
 }
 
-/// Places along the outline of a side view.
+/// Points along the outline of a side view.
 #[derive(Debug, Default)]
 struct Edges {
     bonnet: Option<Vec2>,
@@ -108,7 +111,8 @@ struct Edges {
 }
 
 impl Places {
-    /// The bend of offsets that are wanted at places; what the catalog fixes stays where it is.
+    /// Returns the bend with the wanted offsets. Points that the catalog's
+    /// dimensions fix stay in place.
     fn fitted(
         &self,
         along_x: Vec<(Vec2, f32)>,
@@ -116,10 +120,11 @@ impl Places {
         to_real: &dyn Fn(Vec2) -> Vec2,
         real: Stance,
     ) -> Bend {
-        let wanted = |(at, offset_m): (Vec2, f32)| Wanted { at, offset_m };
+        let wanted = |(at, offset_m): (Vec2, f32)| TargetOffset { at, offset_m };
         let on_ground =
             (0..=GROUND_POINTS).map(|i| (Vec2::new(real.length * i as f32 / GROUND_POINTS as f32, 0.0), 0.0));
-        // Nose, tail and roof stay as far out as length and height say, the hubs where the wheelbase does.
+        // Nose, tail and roof stay where length and height put them, and the hubs
+        // where the wheelbase does.
         let at_end = |reach: fn(&Vec2) -> f32, outline: &Outline| {
             outline.points().iter().copied().max_by(|a, b| reach(a).total_cmp(&reach(b))).map(to_real)
         };
@@ -128,8 +133,8 @@ impl Places {
         let fixed = hubs.into_iter().chain(nose).chain(tail).map(|at| (at, 0.0));
         let fixed: Vec<(Vec2, f32)> = fixed.chain(on_ground).collect();
         let peak = at_end(|p| p.y, &self.roof).map(|at| (at, 0.0));
-        let along_x: Vec<Wanted> = along_x.into_iter().chain(fixed.iter().copied()).map(wanted).collect();
-        let along_z: Vec<Wanted> = along_z.into_iter().chain(fixed).chain(peak).map(wanted).collect();
+        let along_x: Vec<TargetOffset> = along_x.into_iter().chain(fixed.iter().copied()).map(wanted).collect();
+        let along_z: Vec<TargetOffset> = along_z.into_iter().chain(fixed).chain(peak).map(wanted).collect();
         let margin = Vec2::splat(0.2);
         Bend::fitted(-margin, Vec2::new(real.length, real.height) + margin, &along_x, &along_z)
     }
@@ -177,7 +182,8 @@ impl Places {
     }
 }
 
-/// Foremost and rearmost point (x, z) of the side windows on the skin, real metres.
+/// Returns the foremost and the rearmost point (x, z) of the side windows on
+/// the skin, in real space.
 fn window_ends(sheet: &Sheet, field: &BodyField) -> Option<[Vec2; 2]> {
     const ROWS: usize = 18;
     const STEP_M: f32 = 0.02;

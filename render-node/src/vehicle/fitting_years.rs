@@ -1,4 +1,5 @@
-//! What year and body of a vehicle say about its mirrors and its rear wiper, whatever sheet they were drawn on.
+//! Adapts the mirrors and the rear wiper of a sheet to the vehicle's year and body, whatever
+//! sheet they were drawn on.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 
@@ -6,15 +7,15 @@ use super::mesh::Material;
 use super::parts::mirror::{Mirror, MirrorMount};
 use super::sheet::Sheet;
 
-/// Before, a mirror of a car was a small chrome or black shell on a foot; painted caps came with the second year, and indicators in mirrors
-/// became usual with the third.
+/// Before `FIRST_PLASTIC`, a mirror of a car was a small chrome or black shell on a foot. Painted
+/// caps came with the second year, and indicators in mirrors became usual with the third.
 const FIRST_PLASTIC: u16 = 1978;
 const FIRST_PAINTED: u16 = 1994;
 const FIRST_INDICATORS: u16 = 2009;
-/// Since then the law asks for more glass, and mirrors have about today's size.
+/// First year in which the law asks for more glass. Mirrors have had about today's size since.
 const FIRST_LARGE: u16 = 2002;
 
-/// Least and greatest width and height of a housing, metres.
+/// Smallest and largest width and height of a housing, in metres.
 struct Sizes {
     width: [f32; 2],
     height: [f32; 2],
@@ -45,7 +46,7 @@ fn sizes(body: BodyClass, year: u16) -> Option<Sizes> {
     }
 }
 
-/// Brings the fittings of a sheet into the time of a vehicle.
+/// Adapts the fittings of a sheet to the time of a vehicle.
 pub fn date_fittings(sheet: &mut Sheet, vehicle: &Vehicle) {
     use BodyClass as Body;
     let lid_with_window = [Body::Hatchback, Body::Suv, Body::OffRoader, Body::Wagon, Body::Minivan];
@@ -53,7 +54,7 @@ pub fn date_fittings(sheet: &mut Sheet, vehicle: &Vehicle) {
     date_mirror(sheet, vehicle);
 }
 
-/// Vans, trucks and buses keep what is drawn.
+/// Adapts the mirror. Vans, trucks and buses keep the drawn one.
 fn date_mirror(sheet: &mut Sheet, vehicle: &Vehicle) {
     let (year, body) = (vehicle.year, vehicle.body);
     let (Some(fitting), Some(sizes)) = (&mut sheet.fittings.mirror, sizes(body, year)) else { return };

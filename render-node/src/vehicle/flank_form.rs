@@ -1,5 +1,6 @@
-//! What the flanks of a body do that its sheet does not draw: how their section changes from axle to axle, the line low on the doors and
-//! the hollow above it, and the sill that stands out under the doors. By kind of body and time, and a little by the model's name.
+//! The form of a body's flanks that its sheet does not draw: how their section changes from axle to
+//! axle, the line low on the doors with the hollow above it, and the sill that stands out under the
+//! doors. It depends on the kind of body and the time, and a little on the model's name.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::Vec2;
@@ -10,17 +11,18 @@ use super::curve::{ControlPoint, Table};
 use super::mesh::Material;
 use super::sheet::{Crease, Curve, Drawing, DrawnIn, Region, RegionKind, Relief, ReliefForm, Sheet};
 
-/// Flanks of a time: from which year on, and what they do.
+/// The form of flanks from one year on.
 struct Era {
     from: u16,
     /// See [`super::sheet::Body`].
     rise: f32,
     swell: f32,
-    /// How much sharper the lines of the shoulder get, or less sharp, from one end to the other.
+    /// How much sharper, or less sharp, the lines of the shoulder get from one end to the other.
     taper: f32,
-    /// By which angle the metal turns at the low line, radians.
+    /// Angle by which the metal turns at the low line, in radians.
     low_turn: f32,
-    /// Shares of the models whose low line runs level, rises straight, or sweeps up in front of the rear wheel.
+    /// Ratios of the models whose low line runs level, rises straight, or sweeps up in
+    /// front of the rear wheel.
     low_lines: [f32; 3],
     /// How far the sill stands out.
     sill: f32,
@@ -33,31 +35,35 @@ const ERAS: [Era; 4] = [
     Era { from: 2015, rise: 0.44, swell: 0.32, taper: 0.35, low_turn: 0.46, low_lines: [0.25, 0.4, 0.35], sill: 0.014 },
 ];
 
-/// Heights of the three kinds of low line as shares of the flank's height, from the front wheel to the rear one.
+/// Heights of the three kinds of low line as ratios of the flank's height, from the front
+/// wheel to the rear one.
 const LOW_LINES: [[f32; 5]; 3] =
     [[0.20, 0.205, 0.21, 0.22, 0.235], [0.17, 0.215, 0.26, 0.31, 0.36], [0.18, 0.18, 0.20, 0.27, 0.40]];
-/// On tall bodies they lie higher by this share.
+/// Ratio of the flank's height by which low lines lie higher on tall bodies.
 const HIGHER_ON_TALL: f32 = 0.06;
-/// How sharp they are at both ends.
+/// Sharpness of the three kinds of low line at both ends.
 const LOW_ALONG: [[f32; 2]; 3] = [[0.9, 1.0], [0.1, 1.15], [0.3, 1.2]];
-/// Heights of a shoulder's line as shares of the flank's height, over both axles and half way between them.
+/// Heights of a shoulder's line as ratios of the flank's height, over both axles and
+/// half way between them.
 const SHOULDER: [f32; 3] = [0.76, 0.80, 0.84];
-/// A crease drawn below this share of the flank's height is a low line.
+/// A crease drawn below this ratio of the flank's height is a low line.
 const LOW: f32 = 0.5;
-/// A low line keeps so far above doors' lower edges and cladding, and ends so far from the edges of the wheel arches.
+/// Minimum distance of a low line above the doors' lower edges and cladding, and from the
+/// edges of the wheel arches.
 const ABOVE_SILL_M: f32 = 0.055;
 const FROM_ARCH_M: f32 = 0.06;
-/// How far the hollow above a low line and the face below it reach.
+/// Reach of the hollow above a low line and of the face below it.
 const LOW_REACH_M: [f32; 2] = [0.24, 0.16];
-/// The sill's upper edge lies so far below the doors.
+/// Distance of the sill's upper edge below the doors.
 const UNDER_DOORS_M: f32 = 0.011;
 const SILL_CORNER_M: f32 = 0.02;
-/// Black cladding stands out so far.
+/// How far black cladding stands out.
 const CLADDING_M: f32 = 0.006;
 /// A shut line in the side view that is longer than this is a door's.
 const DOOR_M: f32 = 0.5;
 
-/// Gives a sheet the flanks of its kind and time; `is_drawn` if it was drawn for the model, and has no shoulder but its own.
+/// Gives a sheet the flanks of its kind and time. `is_drawn` means that the sheet was drawn for the
+/// model; such a sheet gets no shoulder line beyond its own.
 pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
     use BodyClass::{Convertible, Coupe, Fastback, Hatchback, Minivan, OffRoader, Pickup, Sedan, Suv, Wagon};
     let strength = match vehicle.body {
@@ -95,7 +101,7 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
     }
     square_sill(sheet);
     let (foot, clad) = feet(sheet);
-    // A groove low on the doors is the hollow above such a line.
+    // A groove low on the doors stands for the hollow above such a line.
     sheet.crease.retain(|crease| crease.height > 0.0 || !is_low(crease));
     if !sheet.crease.iter().any(is_low) {
         let [level, straight, _] = era.low_lines;
@@ -119,7 +125,7 @@ fn heights(curve: &Curve) -> impl Iterator<Item = f32> + '_ {
     curve.iter().map(|p| p.at.y)
 }
 
-/// What a sheet paints black along the sill.
+/// Returns the region that a sheet paints black along the sill.
 fn black_sill(sheet: &Sheet) -> Option<&Region> {
     sheet.region.iter().find(|region| is_black_sill(region))
 }
@@ -128,11 +134,12 @@ fn is_black_sill(region: &Region) -> bool {
     region.name == "sill" && region.at.view == DrawnIn::Side && matches!(region.kind, RegionKind::Skin(_))
 }
 
-/// A curve through four points a car's length apart is an arc: black sills are straight from wheel to wheel.
+/// Straightens black sills from wheel to wheel, because a curve through four points a car's
+/// length apart is an arc.
 fn square_sill(sheet: &mut Sheet) {
     let stance = sheet.stance();
     let inside = 0.5 * (stance.hub_z + sheet.wheels.arch_gap);
-    // They end in the wheel arches, and do not come out again behind the wheels.
+    // Sills end in the wheel arches, and do not come out again behind the wheels.
     let (from, to) = (stance.front_axle_x + inside, stance.rear_axle_x - inside);
     for region in sheet.region.iter_mut().filter(|region| is_black_sill(region)) {
         for point in &mut region.at.curve {
@@ -142,7 +149,8 @@ fn square_sill(sheet: &mut Sheet) {
     }
 }
 
-/// The lower edge of the doors, and the upper one of black cladding if that lies above it.
+/// Returns the height of the doors' lower edge, and of the upper edge of black cladding
+/// if that lies above it.
 fn feet(sheet: &Sheet) -> (f32, Option<f32>) {
     let doors = sheet.region.iter().filter(|region| is_door(region));
     let door = doors.flat_map(|door| heights(&door.at.curve)).fold(f32::MAX, f32::min);
@@ -161,7 +169,7 @@ fn low_line(sheet: &Sheet, belt: &Table, shares: [f32; 5], foot: f32) -> Option<
     let point = |(i, share): (usize, &f32)| {
         let x = from + (to - from) * i as f32 / 4.0;
         let z = sheet.body.sill + share * (belt.at(x) - sheet.body.sill);
-        // Lifted as a whole, so that its shape stays.
+        // The line is lifted as a whole, so that it keeps its shape.
         ControlPoint { at: Vec2::new(x, z), radius: 0.0 }
     };
     let mut curve: Curve = shares.iter().enumerate().map(point).collect();
@@ -171,7 +179,7 @@ fn low_line(sheet: &Sheet, belt: &Table, shares: [f32; 5], foot: f32) -> Option<
     (to - from > 0.8 && heights(&curve).all(|z| z < highest)).then_some(curve)
 }
 
-/// A line of the shoulder, from wheel to wheel or, where a lamp is near, on to that.
+/// Returns a line of the shoulder, from wheel to wheel or, where a lamp is near, on to the lamp.
 fn shoulder(sheet: &Sheet, belt: &Table) -> Curve {
     let stance = sheet.stance();
     let (from, to) = (stance.front_axle_x, stance.rear_axle_x);
@@ -182,14 +190,14 @@ fn shoulder(sheet: &Sheet, belt: &Table) -> Curve {
     SHOULDER.iter().enumerate().map(point).collect()
 }
 
-/// A line at which the metal turns by an angle.
+/// Returns a line at which the metal turns by an angle.
 fn line_of(name: &str, line: Curve, turn: f32, along: [f32; 2], reach: Option<[f32; 2]>) -> Crease {
     let [above, below] = LOW_REACH_M;
     let height = super::flank_lines::height_for(turn, above, below);
     Crease { name: name.to_owned(), line, height, above, below, fade: 0.4, along, reach }
 }
 
-/// The step at the upper edge of the sill, from wheel arch to wheel arch.
+/// Returns the step at the upper edge of the sill, from wheel arch to wheel arch.
 fn sill_step(sheet: &Sheet, foot: f32, clad: Option<f32>, out: f32, is_pickup: bool) -> Option<Relief> {
     let relief = |at: Drawing, height: f32| Relief {
         name: "sill edge".to_owned(),

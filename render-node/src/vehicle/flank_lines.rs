@@ -1,5 +1,6 @@
-//! Character lines of the flanks: where they start and end, and how far they press the metal out. A line that comes near a lamp or a
-//! wheel arch is carried on to it; one that does not fades out over a long way, so that no end is seen.
+//! Character lines of the flanks: where they start and end, and how far they press the metal out. A
+//! line that comes near a lamp or a wheel arch is carried on to it. Any other line fades out over a
+//! long way, so that no end is visible.
 
 use glam::{Vec2, Vec3};
 
@@ -13,40 +14,42 @@ use super::sheet::{Crease, Region, RegionKind, Sheet};
 /// Half width of the rounding of a crest and, softer, of a groove.
 const CREST_ROUND_M: f32 = 0.007;
 const GROOVE_ROUND_M: f32 = 0.035;
-/// The angle by which light turns at a line grows with the drawn one towards this.
+/// Angle that the angle at a line approaches as the drawn one grows.
 const SHARPEST: f32 = 0.52;
-/// And it is this many times as large, so that the faces beside it mirror different things.
+/// Factor on that angle, so that the faces beside the line mirror different things.
 const EDGE: f32 = 1.2;
-/// How fast the slopes beside a line run out: those of the shoulder are nearly faces, since two hollows beside an edge look like a rib; a
-/// hollow is meant where a sheet says how far it reaches.
+/// How fast the slopes beside a line run out. Those of the shoulder are nearly faces, because two
+/// hollows beside an edge look like a rib. Where a sheet gives a reach, a hollow is meant.
 const FACE_BEND: f32 = 2.4;
 const HOLLOW_BEND: f32 = 3.0;
 /// Lines this near to each other over most of their length are one.
 const APART_M: f32 = 0.08;
 /// Lines shorter than this that touch nothing are left out.
 const SHORTEST_M: f32 = 1.2;
-/// A line is carried on to a lamp, or back to it, over at most these lengths, and is bent by at most so much.
+/// Maximum lengths over which a line is carried on to a lamp, or back to it, and the maximum
+/// amount by which it is bent.
 const TO_LAMP_M: f32 = 1.0;
 const BACK_TO_LAMP_M: f32 = 0.6;
 const BENT_M: f32 = 0.13;
-/// And on to a wheel arch.
+/// Maximum length over which a line is carried on to a wheel arch.
 const TO_ARCH_M: f32 = 0.5;
-/// Where a line leaves a lamp or an arch it starts so far inside and has its full height so far outside.
+/// A line that leaves a lamp or an arch starts this far inside it, and has its full
+/// height this far outside.
 const FROM_FEATURE_M: [f32; 2] = [0.25, 0.22];
-/// Length over which free ends fade, as a share of the line, and at least.
+/// Length over which free ends fade, as a ratio of the line, and its minimum.
 const FREE_SHARE: f32 = 0.45;
 const FREE_M: f32 = 0.6;
-/// A line keeps so far below the belt, where the flank turns over into the shoulder.
+/// Minimum distance of a line below the belt, where the flank turns over into the shoulder.
 const BELOW_BELT_M: f32 = 0.05;
 
-/// The outer end of a lamp seen from the side: its x and the heights between which it ends there.
+/// The outer end of a lamp seen from the side: its x, and the heights between which it ends there.
 #[derive(Debug, Clone, Copy)]
 pub struct LampEnd {
     pub x: f32,
     pub z: [f32; 2],
 }
 
-/// A wheel arch in the sheet's own metres.
+/// A wheel arch in sheet space.
 #[derive(Debug, Clone, Copy)]
 pub struct SheetArch {
     pub hub: Vec2,
@@ -56,14 +59,14 @@ pub struct SheetArch {
 /// The features of a body's side that flank lines start from and run to.
 #[derive(Debug, Clone)]
 pub struct SideView {
-    /// Front and rear.
+    /// Front and rear lamp.
     pub lamps: [Option<LampEnd>; 2],
     pub arches: [SheetArch; 2],
     pub belt: Table,
 }
 
 impl SideView {
-    /// `field` may lack its lines.
+    /// Finds the features of a body. `field` may lack its flank lines.
     pub fn new(sheet: &Sheet, field: &BodyField) -> Self {
         let (front, rear) = (&sheet.front, &sheet.rear);
         let lamps = rayon::join(
@@ -78,7 +81,7 @@ impl SideView {
         Self { lamps: lamps.into(), arches, belt: Table::drawn(&sheet.body.belt) }
     }
 
-    /// The same seen from the other side: x counts backwards.
+    /// Returns the same view seen from the other side: x counts backwards.
     fn reversed(&self) -> Self {
         let [front, rear] = self.lamps.map(|lamp| lamp.map(|l| LampEnd { x: -l.x, ..l }));
         let arches = self.arches.map(|arch| SheetArch { hub: Vec2::new(-arch.hub.x, arch.hub.y), ..arch });
@@ -86,7 +89,8 @@ impl SideView {
     }
 }
 
-/// The head or tail lamp that reaches farthest outwards; fog lamps in the bumper are none.
+/// Returns the head or tail lamp that reaches farthest outwards. Fog lamps in
+/// the bumper do not count.
 fn outermost(regions: &[Region], [low, high]: [f32; 2], head: bool) -> Option<&Region> {
     let outer = |region: &Region| region.at.curve.iter().map(|p| p.at.x).fold(0.0, f32::max);
     let height =
@@ -100,7 +104,8 @@ fn outermost(regions: &[Region], [low, high]: [f32; 2], head: bool) -> Option<&R
     regions.iter().filter(is_lamp).max_by(|a, b| outer(a).total_cmp(&outer(b)))
 }
 
-/// Where a lamp ends on the flank: the column farthest from nose or tail that it covers.
+/// Returns where a lamp ends on the flank: the column farthest from nose or
+/// tail that the lamp covers.
 fn lamp_end(lamp: Option<&Region>, sheet: &Sheet, field: &BodyField, is_rear: bool) -> Option<LampEnd> {
     const COLUMN_M: f32 = 0.03;
     const ROWS: u8 = 5;
@@ -167,31 +172,33 @@ fn control(points: &[Vec2]) -> Vec<ControlPoint> {
     points.iter().map(|at| ControlPoint { at: *at, radius: 0.0 }).collect()
 }
 
-/// The height that a crease is drawn with so that the metal turns at it by an angle, if its slopes have these reaches.
+/// Returns the height with which a crease must be drawn for the metal to turn by `turn` at it, if
+/// its slopes have these reaches.
 pub fn height_for(turn: f32, above: f32, below: f32) -> f32 {
     let share = (turn / (EDGE * SHARPEST)).min(0.9);
     let drawn = -SHARPEST * (1.0 - share).ln();
     drawn / (3.0 * (1.0 / above + 1.0 / below))
 }
 
-/// The field of a body with the lines of its flank, by the arguments of [`BodyField::new`].
+/// Returns the field of a body with the lines of its flank, from the arguments
+/// of [`BodyField::new`].
 pub fn lined_field(sheet: &Sheet, sheet_stance: Stance, real: Stance, arches: [Arch; 2]) -> BodyField {
     let field = BodyField::new(sheet, sheet_stance, real, arches);
     if sheet.crease.is_empty() {
         return field;
     }
-    // Lines run from lamp to lamp, and where lamps end is known of the body alone.
+    // Lines run from lamp to lamp, and the ends of the lamps follow from the body alone.
     let lines = drawn(&sheet.crease, &SideView::new(sheet, &field));
     field.with_flank_lines(lines)
 }
 
-/// The drawn creases as the lines that are built.
+/// Converts the drawn creases to the lines that are built.
 fn drawn(creases: &[Crease], view: &SideView) -> Vec<FlankLine> {
     let reversed = view.reversed();
     single(creases).into_iter().filter_map(|sketch| carried(sketch, view, &reversed)).collect()
 }
 
-/// Lines that run beside each other become the longer of them.
+/// Merges lines that run beside each other into the longer of them.
 fn single(creases: &[Crease]) -> Vec<Sketch> {
     let sketch = |crease: &Crease| {
         let drawn = 3.0 * crease.height * (1.0 / crease.above.max(0.02) + 1.0 / crease.below.max(0.02));
@@ -250,7 +257,7 @@ fn carried(sketch: Sketch, view: &SideView, reversed: &SideView) -> Option<Flank
     })
 }
 
-/// Carries the end at the least x on to a lamp or an arch, and says where that is.
+/// Carries the end with the smallest x on to a lamp or an arch, and returns the x of that feature.
 fn front_end(points: Vec<Vec2>, view: &SideView, belt: impl Fn(f32) -> f32) -> (Vec<Vec2>, Option<f32>) {
     let [first, second, ..] = points[..] else { return (points, None) };
     let slope = ((second.y - first.y) / (second.x - first.x)).clamp(-0.3, 0.3);
@@ -261,7 +268,7 @@ fn front_end(points: Vec<Vec2>, view: &SideView, belt: impl Fn(f32) -> f32) -> (
         }
         let [low, high] = lamp.z;
         let here = if gap > 0.0 { first.y - slope * gap } else { Table::drawn(&control(&points)).at(lamp.x) };
-        // The upper corner before the lower one, and a place between them before none.
+        // The upper corner takes precedence over the lower one, and a point between them over none.
         let z = [high, low, here.clamp(low, high)].into_iter().find(|z| (z - here).abs() < BENT_M)?;
         Some(Vec2::new(lamp.x, z.min(belt(lamp.x) - BELOW_BELT_M)))
     });
@@ -275,7 +282,7 @@ fn front_end(points: Vec<Vec2>, view: &SideView, belt: impl Fn(f32) -> f32) -> (
         })
     };
     let Some(feature) = lamp.or_else(arch) else { return (points, None) };
-    // Straight through the feature, then a gentle way to what was drawn.
+    // The line goes straight through the feature, and then gently to the drawn points.
     let kept: Vec<Vec2> = points.into_iter().filter(|p| p.x > feature.x + 0.45).collect();
     let way = kept.first().map_or(slope, |next| (next.y - feature.y) / (next.x - feature.x));
     let on = |dx: f32| feature + Vec2::new(dx, way * dx);
@@ -301,7 +308,7 @@ mod tests {
         }
     }
 
-    /// A car of four and a half metres: lamps end at 0.6 and 4.1, wheels stand at 0.9 and 3.6.
+    /// A car 4.5 m long: lamps end at 0.6 and 4.1 m, wheels stand at 0.9 and 3.6 m.
     fn view() -> SideView {
         let point = |x: f32, z: f32| ControlPoint { at: Vec2::new(x, z), radius: 0.0 };
         let arch = |x: f32| SheetArch { hub: Vec2::new(x, 0.32), radius: 0.34 };
@@ -352,7 +359,7 @@ mod tests {
         let slope = |dz: f32| (out(dz + 0.001) - out(dz - 0.001)) / 0.002;
         let turn = slope(-0.01) - slope(0.01);
         assert!(turn > 0.2 && turn < 0.6, "{turn}");
-        // No second crest beside it.
+        // There is no second crest beside the line.
         let slopes: Vec<f32> = (1..30).map(|i| slope(0.01 * i as f32)).collect();
         assert!(slopes.iter().all(|s| *s <= 1e-3) && out(0.35) == 0.0);
     }

@@ -1,5 +1,6 @@
-//! Small islands that cutting leaves behind: crumbs and slivers of one part between others, which would be seen as torn edges. They go to
-//! the part they share the longest edge with.
+//! Finds small islands that cutting leaves behind: crumbs and slivers of one part between
+//! others, which would look like torn edges. Such an island goes to the part with which it
+//! shares the longest edge.
 
 use glam::Vec3;
 use rustc_hash::FxHashMap;
@@ -7,27 +8,28 @@ use rustc_hash::FxHashMap;
 use super::skin::PartId;
 use super::surface_net::edges_of;
 
-/// Pieces of a part that hang together.
+/// Connected pieces of a part.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Island {
     pub part: PartId,
     pub area: f32,
-    /// Of the edges between it and other parts.
+    /// Length of the edges between the island and other parts.
     pub border: f32,
-    /// It touches the centre plane, where its mirror image goes on.
+    /// True if the island touches the centre plane, where its mirror image continues it.
     pub is_halved: bool,
-    /// The part it borders on longest, and along how much of its border.
+    /// The part that the island borders on longest, and the length of that border.
     pub beside: Option<(PartId, f32)>,
 }
 
 impl Island {
-    /// That of a strip with the same area and border.
+    /// Returns the width of a strip with the same area and border.
     pub fn mean_width(&self) -> f32 {
         2.0 * self.area / self.border.max(1e-6)
     }
 }
 
-/// The islands of a skin, and which one each triangle belongs to. `is_host` says which parts may get an island that borders on them.
+/// Returns the islands of a skin, and the number of the island of each triangle. `is_host` is true
+/// for parts that may take over an island that borders on them.
 pub fn islands_of(
     positions: &[Vec3],
     triangles: &[[u32; 3]],
@@ -81,7 +83,8 @@ pub fn islands_of(
     (islands, of_triangle)
 }
 
-/// The number of its island for every triangle. Pieces that meet in a point of their border alone do not hang together.
+/// Returns the number of the island of each triangle. Pieces that meet only in a point of their
+/// border are not connected.
 fn joined(triangles: &[[u32; 3]], part: &[PartId], is_of_two: &[bool]) -> Vec<u32> {
     fn find(root: &mut [u32], mut i: u32) -> u32 {
         while root[i as usize] != i {
@@ -94,7 +97,8 @@ fn joined(triangles: &[[u32; 3]], part: &[PartId], is_of_two: &[bool]) -> Vec<u3
     order.sort_by_key(|index| part[*index as usize]);
     let mut root: Vec<u32> = order.clone();
     root.iter_mut().enumerate().for_each(|(i, own)| *own = i as u32);
-    // The last triangle of the present part at each vertex inside of a part, and at each edge between two vertices of its border.
+    // The last triangle of the current part at each vertex inside a part, and at each edge between
+    // two vertices of its border.
     let mut last: Vec<Option<u32>> = vec![None; is_of_two.len()];
     let mut last_at_edge: FxHashMap<(PartId, u32, u32), u32> = FxHashMap::default();
     for index in order {
@@ -124,7 +128,7 @@ fn joined(triangles: &[[u32; 3]], part: &[PartId], is_of_two: &[bool]) -> Vec<u3
         .collect()
 }
 
-/// Whether triangles of several parts meet at each vertex.
+/// Returns, for each vertex, true if triangles of several parts meet there.
 fn on_borders(count: usize, triangles: &[[u32; 3]], part: &[PartId]) -> Vec<bool> {
     let mut first: Vec<Option<PartId>> = vec![None; count];
     let mut is_of_two = vec![false; count];
@@ -140,7 +144,8 @@ fn on_borders(count: usize, triangles: &[[u32; 3]], part: &[PartId]) -> Vec<bool
 mod tests {
     use super::*;
 
-    /// A plate of squares a centimetre wide, three rows high; squares of the middle row get the parts given.
+    /// A plate of squares 1 cm wide, three rows high. Squares of the middle
+    /// row get the given parts.
     fn plate(parts: &[PartId]) -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<PartId>) {
         let columns = parts.len() as u32;
         let side = columns + 1;

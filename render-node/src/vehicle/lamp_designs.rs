@@ -1,4 +1,5 @@
-//! What a make's lamps look like inside, for all sheets and faces that leave it at what most have.
+//! Designs of the inside of a make's lamps, for all sheets and faces that leave the
+//! inside at the default.
 
 use std::sync::LazyLock;
 
@@ -17,7 +18,7 @@ const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/ta
 struct Table {
     head: Vec<HeadDesign>,
     tail: Vec<TailDesign>,
-    /// Rings about round lamps.
+    /// Rings around round lamps.
     #[serde(default)]
     ring: Vec<Ring>,
 }
@@ -38,7 +39,7 @@ macro_rules! design {
         #[derive(Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
         struct $name {
-            /// For people.
+            /// Name for people who read the table.
             #[allow(dead_code)]
             name: String,
             #[serde(default)]
@@ -77,15 +78,15 @@ design!(TailDesign { motif: TailMotif, count: u32, stroke: f32, clear: bool, fil
 
 static DESIGNS: LazyLock<Table> = LazyLock::new(|| toml::from_str(TABLE).unwrap_or_default());
 
-/// Puts a value in the place of another, if there is one.
+/// Replaces a value if there is another one.
 fn put<T: Copy>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;
     }
 }
 
-/// Gives a head or tail lamp what its make's design says. Round and square lamps keep the lights that were drawn in
-/// them: only wide ones have room for a row.
+/// Gives a head or tail lamp the design of its make. Round and square lamps keep the lights that
+/// were drawn in them, because only wide lamps have room for a row.
 pub fn complete(lamp: &mut Lamp, name: &str, is_wide: bool, vehicle: &Vehicle) {
     if let Some(head) = &mut lamp.head
         && name.starts_with("head lamp")
@@ -125,7 +126,7 @@ pub fn complete(lamp: &mut Lamp, name: &str, is_wide: bool, vehicle: &Vehicle) {
     }
 }
 
-/// What the ring about a round lamp is made of.
+/// Returns the material of the ring around a round lamp.
 fn ring_of(vehicle: &Vehicle) -> Option<Material> {
     let fits = |ring: &&Ring| is_for(vehicle, &ring.makes, ring.years, &ring.bodies);
     DESIGNS.ring.iter().find(fits).map(|ring| ring.material)

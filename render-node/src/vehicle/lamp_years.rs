@@ -1,4 +1,4 @@
-//! What the year and the make of a vehicle say about its lamps, whatever sheet they were drawn on.
+//! Adapts lamps to the year and the make of a vehicle, whatever sheet they were drawn on.
 
 use cyclorama_core::{Vehicle, VehicleType};
 use glam::Vec2;
@@ -8,16 +8,19 @@ use super::mesh::Material;
 use super::parts::lamp::{HeadLamp, MainLight, RunningLight, TailLamp, TailMotif};
 use super::sheet::{DrawnIn, Lamp, Region, RegionKind, Sheet};
 
-/// No car had lit running lights of their own before; some had rings that are left unlit.
+/// First year in which cars had lit running lights of their own. Some earlier cars had
+/// rings, which are left unlit.
 const FIRST_RUNNING_LIGHTS: u16 = 2008;
-/// Before, a lamp was one reflector: no projectors, and no modules before the second year.
+/// Before `FIRST_PROJECTORS`, a lamp was one reflector without projectors. Modules
+/// came with `FIRST_MODULES`.
 const FIRST_PROJECTORS: u16 = 1994;
 const FIRST_MODULES: u16 = 2009;
-/// White and red fields of earlier vehicles are painted bands.
+/// First years in which flat white and red areas, respectively, are lamps. On earlier vehicles
+/// they are painted bands.
 const FIRST_FLAT_FIELDS: [u16; 2] = [2000, 1980];
-/// Between these years the inside of lamps was bright.
+/// Years in which the inside of lamps was bright.
 const BRIGHT_INSIDES: std::ops::RangeInclusive<u16> = 1999..=2007;
-/// Makes whose lamps carry an amber reflector on the flank.
+/// Makes whose lamps have an amber reflector on the flank.
 const AMBER_MARKERS: [&str; 20] = [
     "acura",
     "buick",
@@ -41,7 +44,8 @@ const AMBER_MARKERS: [&str; 20] = [
     "scion",
 ];
 
-/// Tells every lamp of a sheet its year and its make's design, and takes away what that year did not know.
+/// Sets the year and the make's design of every lamp of a sheet, and removes what did
+/// not exist in that year.
 pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
     let is_car = !matches!(vehicle.vehicle_type, VehicleType::Truck | VehicleType::Bus);
     let has_markers = AMBER_MARKERS.contains(&vehicle.make.as_str());
@@ -58,7 +62,7 @@ pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
         }
         date(lamp, vehicle.year, has_markers && region.name == "head lamp");
         if is_round && let Some(head) = &mut lamp.head {
-            // The ring of its can is the frame that was drawn around it.
+            // The ring of its can is the frame that was drawn around the lamp.
             lamp.is_round = true;
             let frame = region.edge.take().map(|edge| edge.material);
             head.ring = head.ring.or(frame.filter(|material| *material != Material::PanelGap));
@@ -66,10 +70,10 @@ pub fn date_lamps(sheet: &mut Sheet, vehicle: &Vehicle) {
     }
 }
 
-/// A lamp so much wider than tall has room for lights side by side.
+/// A lamp this many times as wide as tall has room for lights side by side.
 const WIDE: f32 = 1.45;
 
-/// Whether a head lamp was drawn round.
+/// True if a head lamp was drawn round.
 fn is_round(region: &Region) -> bool {
     const ROUND: std::ops::RangeInclusive<f32> = 0.84..=1.19;
     const LEAST_M: f32 = 0.11;
@@ -87,7 +91,8 @@ fn is_round(region: &Region) -> bool {
         .all(is_on_circle)
 }
 
-/// White and red fields that were drawn flat on the skin become lamps with a lens, a frame and depth.
+/// Turns white and red areas that were drawn flat on the skin into lamps with a
+/// lens, a frame and depth.
 fn light_up(region: &mut Region, year: u16) {
     let RegionKind::Skin(material) = region.kind else { return };
     if !matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)

@@ -1,7 +1,8 @@
-//! The sheets and faces there are, and which of them a vehicle is built from.
+//! The library of sheets and faces, and the choice of those that a vehicle is built from.
 //!
-//! Every file says by itself what it is for (`[[applies_to]]`), so a new one needs no list to be kept. The closest one wins: a sheet
-//! that names the model before one that names the make, before one that names the body class only.
+//! Every file names the vehicles that it is for (`[[applies_to]]`), so a new file does not have to
+//! be added to a list. The closest one wins: a sheet that names the model comes before one that
+//! names the make, and that before one that names only the body class.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -33,17 +34,17 @@ pub enum LibraryError {
     },
 }
 
-/// All sheets and faces, read but not checked.
+/// All sheets and faces, parsed but not checked.
 #[derive(Debug, Clone)]
 pub struct Library {
     sheets: Tables,
     faces: Tables,
-    /// What each is for.
+    /// The vehicles that each sheet and face is for.
     drawings: Drawings,
     two_wheelers: TwoWheelers,
 }
 
-/// The tables of some files, and what each says about itself.
+/// Parses the tables of some files, and the header of each.
 fn read_all(texts: &[(&str, &str)]) -> Result<(Tables, Vec<Header>), SheetError> {
     let mut tables = Tables::new();
     let mut headers = Vec::with_capacity(texts.len());
@@ -68,7 +69,7 @@ fn read_all(texts: &[(&str, &str)]) -> Result<(Tables, Vec<Header>), SheetError>
 static EMBEDDED: LazyLock<Result<Arc<Library>, SheetError>> =
     LazyLock::new(|| Library::of(SHEETS, FACES, &TWO_WHEELERS).map(Arc::new));
 
-/// The two-wheelers inside the program.
+/// The tables of two-wheelers that are compiled into the program.
 pub(super) const TWO_WHEELERS: Texts<'static> = Texts {
     families: TWO_WHEELER_FAMILIES,
     words: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/two-wheelers/words.toml")),
@@ -76,12 +77,13 @@ pub(super) const TWO_WHEELERS: Texts<'static> = Texts {
 };
 
 impl Library {
-    /// The sheets inside the program.
+    /// Returns the sheets that are compiled into the program.
     pub fn embedded() -> Result<Arc<Library>, SheetError> {
         EMBEDDED.clone()
     }
 
-    /// The sheets of a folder, or those inside the program.
+    /// Returns the sheets of a folder, or without a folder those that are
+    /// compiled into the program.
     pub fn open(folder: Option<&Path>) -> Result<Arc<Library>, LibraryError> {
         match folder {
             Some(folder) => Ok(Arc::new(Library::read(folder)?)),
@@ -89,7 +91,8 @@ impl Library {
         }
     }
 
-    /// The sheets of a folder laid out as `render-node/sheets`: for people who draw them.
+    /// Reads the sheets of a folder that is laid out as `render-node/sheets`,
+    /// for people who draw them.
     pub fn read(folder: &Path) -> Result<Library, LibraryError> {
         let shelf = |folders: &[PathBuf]| -> Result<Vec<(String, String)>, LibraryError> {
             let mut texts = Vec::new();
@@ -126,7 +129,7 @@ impl Library {
         Ok(Library { sheets, faces, drawings, two_wheelers: TwoWheelers::read(two_wheelers)? })
     }
 
-    /// What two-wheelers are drawn from.
+    /// Returns the tables that two-wheelers are drawn from.
     pub(crate) fn two_wheelers(&self) -> &TwoWheelers {
         &self.two_wheelers
     }
@@ -139,37 +142,38 @@ impl Library {
         FaceSheet::read(name, &self.faces)
     }
 
-    /// Names of all sheets.
+    /// Returns the names of all sheets.
     pub fn sheet_names(&self) -> impl Iterator<Item = &str> {
         self.sheets.keys().map(String::as_str)
     }
 
-    /// Names of all faces.
+    /// Returns the names of all faces.
     pub fn face_names(&self) -> impl Iterator<Item = &str> {
         self.faces.keys().map(String::as_str)
     }
 
-    /// The name of the sheet for a vehicle; none for bodies that have no template.
+    /// Returns the name of the sheet for a vehicle, or `None` for bodies that have no template.
     pub fn sheet_for(&self, vehicle: &Vehicle) -> Option<&str> {
         self.drawings.sheet(vehicle).map(|(_, name)| name)
     }
 
-    /// Whether the vehicle's sheet was drawn for its model, not for a class or a make.
+    /// True if the vehicle's sheet was drawn for its model, not for a class or a make.
     pub fn is_drawn(&self, vehicle: &Vehicle) -> bool {
         self.drawings.sheet(vehicle).is_some_and(|(closeness, _)| closeness.names_the_model())
     }
 
-    /// The name of the face for a vehicle whose sheet leaves it to make and year.
+    /// Returns the name of the face for a vehicle whose sheet leaves the face to make and year.
     pub fn face_for(&self, vehicle: &Vehicle) -> Option<&str> {
         self.drawings.face(vehicle).map(|(_, name)| name)
     }
 
-    /// The vehicle in the year that stands for its look, so that all years of a look are drawn alike.
+    /// Returns the vehicle in the year that stands for its look, so that all years of a look are
+    /// drawn in the same way.
     pub fn in_year_of_its_look(&self, vehicle: &Vehicle) -> Vehicle {
         Vehicle { year: self.drawings.look(vehicle).year, ..vehicle.clone() }
     }
 
-    /// The sheet called `name` with the face it wants.
+    /// Returns the sheet called `name` with the face that it names.
     fn with_face(&self, name: &str, vehicle: &Vehicle) -> Result<Sheet, SheetError> {
         let mut sheet = self.sheet(name)?;
         let face = match sheet.face.as_str() {
@@ -183,7 +187,7 @@ impl Library {
         Ok(sheet)
     }
 
-    /// The coupe of a convertible's model with its roof off, where the coupe was drawn.
+    /// Returns the coupe of a convertible's model with its roof removed, if the coupe was drawn.
     fn opened_coupe(&self, vehicle: &Vehicle) -> Result<Option<Sheet>, SheetError> {
         let Some(name) = self.drawings.coupe_of_convertible(vehicle) else { return Ok(None) };
         let coupe = Vehicle { body: BodyClass::Coupe, ..vehicle.clone() };
@@ -191,7 +195,8 @@ impl Library {
         Ok(opened::take_roof_off(&mut sheet).then_some(sheet))
     }
 
-    /// Makes a template the model's: with the front of its drawing with another body, else varied by its name.
+    /// Adapts a template to the model: with the front of the model's drawing with another body, or
+    /// else with variations by the model's name.
     fn make_its_own(&self, sheet: &mut Sheet, vehicle: &Vehicle) -> Result<(), SheetError> {
         let name = self.drawings.another_body(vehicle);
         let relative = name.map(|name| self.with_face(name, vehicle)).transpose()?;
@@ -206,7 +211,7 @@ impl Library {
         Ok(())
     }
 
-    /// The vehicle's sheet with its face on; `None` when no template fits.
+    /// Returns the vehicle's sheet with its face, or `None` if no template fits.
     pub fn dressed(&self, vehicle: &Vehicle) -> Result<Option<Sheet>, SheetError> {
         let Some((closeness, name)) = self.drawings.sheet(vehicle) else { return Ok(None) };
         let mut is_drawn = closeness.names_the_model();
@@ -254,7 +259,7 @@ mod tests {
             library.face(name).unwrap_or_else(|error| panic!("{error}"));
         }
         for (name, applies) in library.drawings.uses() {
-            // `pumper` is a fire engine of whatever make, as long as it is a truck.
+            // `pumper` is a fire engine of any make, if its body is a truck.
             let placed = !applies.makes.is_empty() || !applies.bodies.is_empty();
             assert!(applies.models.is_empty() || placed, "{name}: a model without a make or body");
             let backwards = applies.years.is_some_and(|[first, last]| first > last);

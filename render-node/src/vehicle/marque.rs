@@ -1,4 +1,5 @@
-//! What a make's grilles are filled with and what its badge's mount looks like, by year, for all sheets and faces that do not say.
+//! The fillings of a make's grilles and the mounts of its badges, by year, for all sheets and faces
+//! that do not define them.
 
 use std::sync::LazyLock;
 
@@ -18,14 +19,14 @@ const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/ta
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    /// The first that fits counts; the last fits everything.
+    /// The first entry that fits counts; the last fits everything.
     marque: Vec<Marque>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Marque {
-    /// Any make if there are none.
+    /// Makes that the entry is for; an empty list allows any.
     #[serde(default)]
     makes: Vec<String>,
     /// First and last model year.
@@ -33,12 +34,12 @@ struct Marque {
     years: Option<[u16; 2]>,
     #[serde(default)]
     bodies: Vec<BodyClass>,
-    /// The grille, the intakes below it, and those at the corners.
+    /// Fillings of the grille, of the intakes below it, and of those at the corners.
     main: Fill,
     lower: Fill,
     #[serde(default = "side")]
     side: Fill,
-    /// What is seen between bars that a sheet draws over its grille.
+    /// Filling that is visible between bars which a sheet draws over its grille.
     #[serde(default = "behind")]
     behind: Fill,
     #[serde(default)]
@@ -61,11 +62,11 @@ fn on_tail() -> bool {
     true
 }
 
-/// Where the badge is on the front.
+/// Position of the badge on the front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Place {
-    /// In the middle of the grille, where that has room.
+    /// In the middle of the grille, if there is room.
     Grille,
     /// Between the grille and the edge of the hood.
     #[default]
@@ -81,29 +82,34 @@ fn marque_of(vehicle: &Vehicle) -> Option<&'static Marque> {
     MARQUES.iter().find(|marque| is_for(vehicle, &marque.makes, marque.years, &marque.bodies))
 }
 
-/// Names of openings whose floor is plain trim, told from recesses of lamps, plates and beds.
+/// Names of openings whose floor is plain trim, which distinguishes them from recesses of
+/// lamps, plates and beds.
 const OPENINGS: [&str; 8] = ["intake", "grille", "slot", "nostril", "mouth", "scoop", "shield", "kidney"];
-/// The same of flanks.
+/// Names of openings on flanks.
 const VENTS: [&str; 5] = ["intake", "vent", "gill", "scoop", "grille"];
-/// What may be drawn as a colour of the skin only, and how deep it is then.
+/// Names of regions that may be drawn as a mere colour of the skin, and their depth in that case.
 const FLAT_MESHES: [&str; 7] = ["grille", "mesh", "tail panel", "tail vent", "louvre", "air slot", "intake"];
 const FLAT_MESH_DEPTH_M: f32 = 0.03;
-/// Dark fields of a nose that stand for an opening, though only a colour of the skin was drawn; but not what lies in or about one.
+/// Names of dark areas of a nose that stand for an opening, though only a colour of the
+/// skin was drawn, and names of what lies in or around an opening and is none. Below is the
+/// depth of such an opening.
 const FLAT_OPENINGS: [&str; 4] = ["grille", "slot", "nose", "kidney"];
 const NO_OPENINGS: [&str; 8] = ["bar", "frame", "wing", "post", "band", "panel", "plane", "surround"];
 const FLAT_OPENING_DEPTH_M: f32 = 0.03;
-/// Regions that stand for a badge.
+/// Name of regions that stand for a badge.
 const BADGE: &str = "badge";
 /// Openings narrower than this are slots of a row, with a mesh far behind each.
 const SLOT_M: f32 = 0.09;
-/// Intakes that are drawn without a frame get one, which shines from this year on.
+/// Width of the frame that intakes get if they are drawn without one, width of the bezel of a fog
+/// lamp, and the year from which such frames shine.
 const INTAKE_FRAME_M: f32 = 0.009;
 const FOG_BEZEL_M: f32 = 0.010;
 const FRAMES_SHINE_FROM: u16 = 2012;
-/// This many bars over a grille leave nothing to be seen between them.
+/// Number of bars over a grille that leave nothing visible between them.
 const DENSE_BARS: usize = 6;
 
-/// Gives every opening of the front that has no fill the make's, and the vehicle its badges.
+/// Gives every opening of the front without a filling that of the make, and
+/// adds the vehicle's badges.
 pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
     let Some(marque) = marque_of(vehicle) else { return };
     let [low, high] = sheet.front.anchors;
@@ -111,7 +117,7 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
     let bars: Vec<(Vec2, Vec2)> = sheet.front.region.iter().filter(|r| is_bar(r)).map(Region::bounds).collect();
     let mut highest: Option<Span> = None;
     let mut top = f32::MIN;
-    // The edge of a hood that lies under the windscreen says nothing of the grille below it.
+    // The edge of a hood that lies under the windscreen does not limit the grille below it.
     let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
     sheet.front.region.iter_mut().for_each(open_up);
     for region in &mut sheet.front.region {
@@ -184,7 +190,8 @@ fn is_opening(name: &str, floor: Material) -> bool {
     }
 }
 
-/// Makes an opening of a dark field that stands for one: with a floor and, later, bars. Closed kidneys stay a panel.
+/// Turns a dark area that stands for an opening into one, with a floor and, later, bars.
+/// Closed kidneys stay a panel.
 fn open_up(region: &mut Region) {
     let RegionKind::Skin(material @ (Material::GlossBlack | Material::MattBlack)) = region.kind else { return };
     let has = |words: &[&str]| words.iter().any(|word| region.name.contains(word));
@@ -200,7 +207,7 @@ fn open_up(region: &mut Region) {
     region.kind = RegionKind::Inset { depth: FLAT_OPENING_DEPTH_M, floor, wall: Material::GlossBlack, fill: None };
 }
 
-/// A grille that was drawn as a mere colour of the skin.
+/// True for a grille that was drawn as a mere colour of the skin.
 fn is_flat_mesh(region: &Region) -> bool {
     matches!(region.kind, RegionKind::Skin(Material::Grille))
         && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
@@ -212,7 +219,7 @@ fn is_bar(region: &Region) -> bool {
     matches!(region.kind, RegionKind::Skin(_)) && region.over.contains(&Material::Grille) && region.name != BADGE
 }
 
-/// A stretch of the centre plane.
+/// A range of heights in the centre plane.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     low: f32,
@@ -220,14 +227,15 @@ struct Span {
 }
 
 impl Span {
-    /// In the middle of a low grille; in the upper third of a tall one, clear of the plate.
+    /// Returns the height of a badge: in the middle of a low grille, or in the upper third of a
+    /// tall one, clear of the plate.
     fn badge_height(self) -> f32 {
         let tall = self.high - self.low;
         self.high - tall * if tall > TALL_GRILLE_M { 0.32 } else { 0.5 }
     }
 }
 
-/// Where a drawing crosses the centre plane, if it does.
+/// Returns the heights between which a drawing crosses the centre plane, if it does.
 fn middle_span(region: &Region) -> Option<Span> {
     let outline = outline_of(&region.at, 0.01);
     let drawn = outline.points();
@@ -239,15 +247,18 @@ fn middle_span(region: &Region) -> Option<Span> {
     (high > low).then_some(Span { low, high })
 }
 
-/// How far a badge in a grille stands before the skin: its bars stand out as well.
+/// How far a badge in a grille stands in front of the skin, because the grille's
+/// bars stand out as well.
 const BEFORE_BARS_M: f32 = 0.0045;
 const TALL_GRILLE_M: f32 = 0.3;
-/// Room kept around the badge above a grille, or below the edge of the hood, and above a plate or a bumper of the tail.
+/// Room above a grille or below the edge of the hood around the badge, and above a plate
+/// or a bumper of the tail.
 const HOOD_ROOM_M: f32 = 0.012;
 const TAIL_ROOM_M: f32 = 0.055;
-/// The tail's badge beside the front's.
+/// Size of the tail's badge relative to the front's.
 const TAIL_SIZE: f32 = 0.85;
-/// Where the badge is between the tail's anchors, and where there is no room for one.
+/// Position of the badge between the tail's anchors, and the limits beyond which
+/// there is no room for one.
 const TAIL_SHARE: f32 = 0.84;
 const TAIL_LIMITS: [f32; 2] = [0.6, 0.93];
 
@@ -276,11 +287,12 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let on_hood = if top > edge - 3.0 * height { top + HOOD_ROOM_M + 0.5 * height } else { bare };
     let z = front.or(in_grille.map(Span::badge_height)).unwrap_or(on_hood);
     let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
-    // Cabs have theirs in the grille or nowhere: above it is the windscreen.
+    // Cabs have their badge in the grille or nowhere, because the windscreen is above the grille.
     let has_front = !is_cab || front.is_some() || in_grille.is_some();
     if has_front {
         let out = if front.is_some() || in_grille.is_some() { BEFORE_BARS_M } else { 0.0 };
-        // A badge of a bonnet is drawn at its edge or above the grille: it begins where that ends.
+        // A badge on a bonnet is drawn at the bonnet's edge or above the grille; it
+        // begins where that ends.
         let on_bonnet = marque.place == Place::Bonnet && !doors;
         let z = if on_bonnet { if top > edge - 2.0 * height { top.max(edge) } else { edge } } else { z };
         let out = if on_bonnet { 0.0 } else { out };

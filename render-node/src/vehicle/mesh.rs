@@ -1,14 +1,17 @@
-//! The triangle mesh of a vehicle, by material. What builds it is the rest of this folder; what draws it is `studio`.
+//! The triangle mesh of a vehicle, by material. The other modules of this folder build it,
+//! and `studio` renders it.
 //!
-//! Axes: x = 0 at the front bumper and grows to the rear, y = 0 is the centre plane and grows to the vehicle's right
-//! (passenger side of a left-hand-drive car), z = 0 is the ground and grows upwards. Metres.
+//! Axes: x = 0 at the front bumper and grows to the rear, y = 0 is the centre plane and grows to
+//! the vehicle's right (passenger side of a left-hand-drive car), z = 0 is the ground and grows
+//! upwards. All lengths are in metres.
 
-/// What a surface is made of. The optical numbers (albedo, roughness, metal, emission) are the studio's.
+/// The material of a surface. The optical constants (albedo, roughness, metal, emission) are
+/// defined in the studio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Material {
-    /// Takes the colour the client asked for. Everything else is paint-independent.
+    /// Has the requested paint. All other materials are independent of the paint.
     Paint = 0,
     /// Tinted panes: side windows behind the front doors, rear windows.
     Glass = 1,
@@ -28,7 +31,7 @@ pub enum Material {
     LampHousing = 8,
     /// Bright reflector or projector ring inside a head lamp.
     LampReflector = 9,
-    /// Lit element: a daytime running light's guide.
+    /// Lit element: the light guide of a daytime running light.
     LampWhite = 10,
     LampRed = 11,
     LampAmber = 12,
@@ -46,7 +49,7 @@ pub enum Material {
     Fabric = 20,
     /// Shut lines between panels.
     PanelGap = 21,
-    /// Lacquered white whatever the paint: contrast roofs, stripes, refuse and ice-cream bodies.
+    /// Glossy white whatever the paint: contrast roofs, stripes, refuse and ice-cream bodies.
     GlossWhite = 22,
     /// Clear panes: windscreens, windows of the front doors.
     ClearGlass = 23,
@@ -58,9 +61,10 @@ pub enum Material {
     LampRedLens = 26,
     /// The trough beside a light guide, which catches some of its light.
     LampGlow = 27,
-    /// Satin grey plastic of a lamp's shell: steps, ribs and shrouds that are no mirror and no hole.
+    /// Satin grey plastic of a lamp's shell: steps, ribs and shrouds that neither
+    /// mirror nor look like a hole.
     LampSatin = 28,
-    /// A light guide beside its brightest line, or one that is dimmed.
+    /// A light guide beside its brightest line, or a dimmed one.
     LampGuide = 29,
     /// Frosted or finely ribbed clear plastic: reversing lamps and chambers of indicators.
     LampFrosted = 30,
@@ -70,7 +74,8 @@ pub enum Material {
     Lining = 32,
 }
 
-/// Triangles of one material. Normals are unit length and point outwards; indices wind counter-clockwise seen from outside.
+/// Triangles of one material. Normals have unit length and point outwards. Indices wind
+/// counter-clockwise as seen from outside.
 #[derive(Debug, Clone, Default)]
 pub struct Surface {
     pub positions: Vec<[f32; 3]>,
@@ -78,14 +83,15 @@ pub struct Surface {
     pub indices: Vec<u32>,
 }
 
-/// A whole vehicle, both halves, standing on z = 0. At most one surface per material, in the order of [`Material`].
+/// A whole vehicle, both halves, standing on z = 0. It has at most one surface per material, in the
+/// order of [`Material`].
 #[derive(Debug, Clone, Default)]
 pub struct VehicleMesh {
     pub surfaces: std::collections::BTreeMap<Material, Surface>,
 }
 
 impl Surface {
-    /// Appends `other`, renumbering its indices.
+    /// Appends `other` and renumbers its indices.
     pub fn append(&mut self, other: &Surface) {
         let base = self.positions.len() as u32;
         self.positions.extend_from_slice(&other.positions);
@@ -93,7 +99,8 @@ impl Surface {
         self.indices.extend(other.indices.iter().map(|i| i + base));
     }
 
-    /// The same surface on the other side of the centre plane (y negated, winding kept outward).
+    /// Returns the same surface on the other side of the centre plane: y is negated, and the
+    /// winding stays outward.
     pub fn mirrored(&self) -> Surface {
         let flip = |v: &[f32; 3]| [v[0], -v[1], v[2]];
         Surface {

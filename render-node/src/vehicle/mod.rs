@@ -1,4 +1,10 @@
-//! From a vehicle of the catalog to its triangle mesh: sheets of numbers, fields of primary sheets, meshing, parts.
+//! Builds the triangle mesh of a vehicle of the catalog: sheets of numbers, the field of the
+//! body, meshing, and parts.
+//!
+//! Axes, in sheet space (a sheet's own dimensions) and in real space (the vehicle's dimensions):
+//! x = 0 is the front bumper and x grows to the rear, y = 0 is the centre plane and y grows to the
+//! vehicle's right, z = 0 is the ground and z grows upwards. All lengths are in metres unless a
+//! name says otherwise. Sheets draw only y >= 0, and the other half is the mirror image.
 
 pub(crate) mod applies_to;
 pub(crate) mod badges;

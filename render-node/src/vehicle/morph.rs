@@ -1,11 +1,12 @@
-//! The warp that takes a sheet, drawn at its own dimensions, to a vehicle's real ones: monotone cubic in x through nose,
-//! axles and tail, monotone cubic in z through ground, hub and roof, linear in y. Pure arithmetic on coordinates.
+//! The warp from a sheet, drawn at its own dimensions, to a vehicle's real dimensions: a
+//! monotone cubic in x through nose, axles and tail, a monotone cubic in z through ground, hub
+//! and roof, and linear in y.
 
 use glam::{Vec2, Vec3};
 
 use super::bend::Bend;
 
-/// A monotone cubic (PCHIP, Fritsch and Carlson 1980) through a few knots; straight beyond them.
+/// A monotone cubic (PCHIP, Fritsch and Carlson 1980) through a few knots, straight beyond them.
 #[derive(Debug, Clone)]
 pub struct MonotoneCurve {
     knots: Vec<(f32, f32)>,
@@ -13,7 +14,7 @@ pub struct MonotoneCurve {
 }
 
 impl MonotoneCurve {
-    /// `knots` in rising order of both numbers, at least two.
+    /// `knots` must rise in both numbers, and there must be at least two.
     pub fn new(knots: Vec<(f32, f32)>) -> Self {
         let count = knots.len();
         let width: Vec<f32> = knots.windows(2).map(|k| k[1].0 - k[0].0).collect();
@@ -55,7 +56,7 @@ impl MonotoneCurve {
     }
 }
 
-/// The few lengths that fix a vehicle's stance. Metres.
+/// The few lengths, in metres, that define a vehicle's stance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stance {
     pub length: f32,
@@ -74,11 +75,11 @@ pub struct Morph {
     real_x: MonotoneCurve,
     real_z: MonotoneCurve,
     y_scale: f32,
-    /// From measured places to those drawn, in real space.
+    /// Maps measured positions to the drawn ones, in real space.
     bend: Option<Bend>,
 }
 
-/// How often the way back through a bend is made better; each time it is some ten times as near.
+/// Number of iterations of the inverse of a bend. Each reduces the error to about a tenth.
 const BEND_STEPS: usize = 6;
 
 impl Morph {
@@ -104,12 +105,13 @@ impl Morph {
         }
     }
 
-    /// Bends the side view besides.
+    /// Adds a bend of the side view.
     pub fn bend(&mut self, bend: Bend) {
         self.bend = Some(bend);
     }
 
-    /// Multiplies real widths by `factor`: how the measured width of a first mesh is brought to the wanted one.
+    /// Multiplies real widths by `factor`, to bring the measured width of a first
+    /// mesh to the wanted one.
     pub fn widen(&mut self, factor: f32) {
         self.y_scale /= factor;
     }
@@ -120,7 +122,8 @@ impl Morph {
         Vec3::new(self.sheet_x.at(side.x), p.y * self.y_scale, self.sheet_z.at(side.y))
     }
 
-    /// Exact at the knots, within millimetres between them: for places of small parts, never for fields.
+    /// Maps from sheet to real space: exact at the knots, and within millimetres between them. It
+    /// is for positions of small parts, never for fields.
     pub fn to_real(&self, p: Vec3) -> Vec3 {
         let straight = Vec2::new(self.real_x.at(p.x), self.real_z.at(p.z));
         let side = self

@@ -1,5 +1,6 @@
-//! The windscreen of an open car: a frame along the edges of the screen that the sheet draws as if the car were closed, and its
-//! glass. The rest of the greenhouse is not built; the cockpit is a cut solid of the sheet.
+//! The windscreen of an open car: a frame along the edges of the screen that the sheet draws as if
+//! the car were closed, and its glass. The rest of the greenhouse is not built, and the cockpit is
+//! a cut solid of the sheet.
 
 use glam::Vec3;
 
@@ -14,29 +15,33 @@ use super::surface_net::{self, HalfMesh};
 const GLASS_GRID_M: f32 = 0.020;
 /// How far the frame's foot goes into the hood.
 const FOOT_M: f32 = 0.04;
-/// The glass lies this far behind the drawn screen and reaches this far under the frame.
+/// How far the glass lies behind the drawn screen, and how far it reaches under the frame.
 const GLASS_BEHIND_M: f32 = 0.006;
 const GLASS_UNDER_M: f32 = 0.016;
-/// Half width of header and pillars across the screen, least and most, and how thick they are at most.
+/// Minimum and maximum half width of header and pillars across the screen, and
+/// their maximum thickness.
 const HALF_WIDTH_M: [f32; 2] = [0.018, 0.027];
 const THICKEST_M: f32 = 0.034;
-/// No pillar goes farther below the belt.
+/// Maximum distance that a pillar goes below the belt.
 const UNDER_BELT_M: f32 = 0.07;
-/// Bright frames are as slim as a moulding.
+/// Ratio of their usual width that bright frames have; they are as slim as a moulding.
 const BRIGHT_SHARE: f32 = 0.62;
-/// A pillar widens by this share over this height above the hood.
+/// Ratio by which a pillar widens towards its foot, and the height above the
+/// hood over which it does.
 const FOOT_GROWTH: f32 = 0.55;
 const FOOT_HEIGHT_M: f32 = 0.12;
-/// The frame's face stands out of the drawn screen by so much.
+/// How far the frame's face stands out of the drawn screen.
 const PROUD_M: f32 = 0.005;
-/// Half width and half thickness of the seal between frame and glass, and of the print at the glass's foot.
+/// Half width and half thickness of the seal between frame and glass, and of the
+/// print at the glass's foot.
 const SEAL_M: [f32; 2] = [0.008, 0.0035];
 const PRINT_M: [f32; 2] = [0.022, 0.0035];
-/// The frame is carried along its line in steps of this length, and a windscreen has no more of them.
+/// Length of a step along the frame's line, and the maximum number of steps.
 const STEP_M: f32 = 0.016;
 const MOST_STEPS: usize = 160;
 
-/// Frame and glass of the right half; nothing if the car is closed or has no windscreen.
+/// Builds frame and glass of the right half. The mesh is empty if the car is
+/// closed or has no windscreen.
 pub fn windscreen_frame(sheet: &Sheet, field: &BodyField) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let (Some(open), Some(glass), Some(drawn)) =
@@ -64,7 +69,7 @@ pub fn windscreen_frame(sheet: &Sheet, field: &BodyField) -> VehicleMesh {
     };
     let pane = with_normals(&half, &sheet_of_glass, in_frame);
     mesh.add(Material::ClearGlass, &pane);
-    // Nothing closes the car behind it: it is seen from there too.
+    // The pane is visible from behind too, because nothing closes the car there.
     mesh.add(Material::ClearGlass, &turned(pane));
 
     // The inside mirror hangs from the header.
@@ -82,8 +87,8 @@ pub fn windscreen_frame(sheet: &Sheet, field: &BodyField) -> VehicleMesh {
     mesh
 }
 
-/// Header and pillars, the lining behind them, the seal at the glass and the print along its foot: sections of one form carried along the
-/// edges of the drawn screen.
+/// Adds header and pillars, the lining behind them, the seal at the glass and the print along its
+/// foot. They are sections of one form, carried along the edges of the drawn screen.
 fn add_frame(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField, drawn: &Windscreen, bounds: [Vec3; 2]) {
     let header = sheet.greenhouse.open.as_ref().map_or(drawn.header, |open| open.header);
     let thick = sheet.greenhouse.open.as_ref().map_or(THICKEST_M, |open| open.frame.min(THICKEST_M));
@@ -103,7 +108,7 @@ fn add_frame(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField, drawn: &W
     if path.len() < 8 {
         return;
     }
-    // Of classic roadsters, whose mirrors are bright, the frame is too.
+    // Classic roadsters, whose mirrors are bright, have a bright frame too.
     let cap = sheet.fittings.mirror.as_ref().map(|fitting| fitting.look.cap);
     let is_bright = cap == Some(Material::Chrome);
     let face = if is_bright { Material::Chrome } else { Material::Paint };
@@ -143,7 +148,7 @@ fn add_frame(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField, drawn: &W
     add_print(mesh, drawn, &screen, &above_hood, &edge, bounds);
 }
 
-/// The dark print along the foot of the glass, where it goes into the hood.
+/// Adds the dark print along the foot of the glass, where the glass goes into the hood.
 fn add_print(
     mesh: &mut VehicleMesh,
     drawn: &Windscreen,
@@ -165,7 +170,7 @@ fn add_print(
     mesh.add(Material::PaneBorder, &Solid::lofted(&loops).surface(60.0));
 }
 
-/// A line on the drawn screen: where both are zero.
+/// A line on the drawn screen: the points where both fields are zero.
 struct Line<'a> {
     /// Positive in front of the screen.
     screen: &'a dyn Fn(Vec3) -> f32,
@@ -173,7 +178,8 @@ struct Line<'a> {
     edge: &'a dyn Fn(Vec3) -> f32,
 }
 
-/// A place on a line: out of the screen, and along the screen to the middle of the glass.
+/// A point on a line, with the direction out of the screen and the direction along the screen to
+/// the middle of the glass.
 struct Place {
     p: Vec3,
     outward: Vec3,
@@ -181,7 +187,8 @@ struct Place {
 }
 
 impl Line<'_> {
-    /// The line from the centre plane to the right, as long as it `goes_on`. Empty where the centre plane has no such place.
+    /// Follows the line from the centre plane to the right, as long as `goes_on` is true. The
+    /// result is empty if the line does not cross the centre plane.
     fn followed(&self, bounds: [Vec3; 2], goes_on: impl Fn(Vec3) -> bool) -> Vec<Place> {
         let Some(mut at) = self.start(bounds) else { return Vec::new() };
         let mut path: Vec<Place> = Vec::new();
@@ -203,12 +210,13 @@ impl Line<'_> {
         path
     }
 
-    /// Where the line crosses the centre plane: on the screen, from its foot to its upper end.
+    /// Returns the point where the line crosses the centre plane: on the screen, between its
+    /// foot and its upper end.
     fn start(&self, [low, high]: [Vec3; 2]) -> Option<Vec3> {
         const SAMPLES: usize = 200;
         let on_screen = |i: usize| {
             let x = low.x + (high.x - low.x) * i as f32 / SAMPLES as f32;
-            // From above, the first place behind the screen.
+            // The first point behind the screen, from above.
             let z = (0..SAMPLES).map(|k| high.z + (low.z - high.z) * k as f32 / SAMPLES as f32);
             z.map(|z| Vec3::new(x, 0.0, z)).find(|p| (self.screen)(*p) < 0.0)
         };
@@ -217,13 +225,14 @@ impl Line<'_> {
         places.windows(2).find(is_crossing).map(|pair| pair[1])
     }
 
-    /// The nearest place of the line, and the unit gradients of screen and edge there.
+    /// Returns the nearest point of the line, and the unit gradients of screen and edge there.
     fn pulled(&self, from: Vec3) -> (Vec3, Vec3, Vec3) {
         let mut p = from;
         let (mut out, mut beyond) = (Vec3::Z, Vec3::X);
         for _ in 0..5 {
             let [a, b] = [self.screen, self.edge].map(|f| (f(p), surface_net::gradient(&f, p)));
-            // The move along both gradients that brings both values to zero, the centre plane kept.
+            // The step along both gradients that brings both values to zero. Points of the
+            // centre plane stay in it.
             let [ga, gb] = [a.1, b.1].map(|g| if from.y == 0.0 { g.with_y(0.0) } else { g });
             let (aa, ab, bb) = (ga.dot(ga), ga.dot(gb), gb.dot(gb));
             let determinant = aa * bb - ab * ab;
@@ -238,14 +247,14 @@ impl Line<'_> {
     }
 }
 
-/// The other side of a sheet.
+/// Returns the other side of a surface.
 fn turned(mut surface: Surface) -> Surface {
     surface.normals.iter_mut().for_each(|n| *n = n.map(|c| -c));
     surface.indices.chunks_exact_mut(3).for_each(|t| t.swap(1, 2));
     surface
 }
 
-/// The triangles whose middle `keep`s, with the field's own normals.
+/// Returns the triangles for whose middle `keep` is true, with the normals of the field.
 fn with_normals(half: &HalfMesh, field: &dyn Fn(Vec3) -> f32, keep: impl Fn(Vec3) -> bool) -> Surface {
     let normals = half.positions.iter().map(|p| {
         let n = surface_net::gradient(&field, *p);
@@ -270,7 +279,7 @@ mod tests {
     use super::*;
     use crate::vehicle::flank_lines::lined_field;
 
-    /// Least and greatest place of a material.
+    /// Returns the smallest and the largest coordinates of a material.
     fn extent(mesh: &VehicleMesh, material: Material) -> [Vec3; 2] {
         let points = || mesh.surfaces[&material].positions.iter().map(|p| Vec3::from(*p));
         [points().fold(Vec3::MAX, Vec3::min), points().fold(Vec3::MIN, Vec3::max)]
@@ -290,7 +299,7 @@ mod tests {
             assert!((high.z - sheet.size.height).abs() < 0.12, "{name}: its header is at {high}");
             let hood = field.skin_z(low.x + 0.05, high.y - 0.05).unwrap();
             assert!(low.z < hood, "{name}: ends at {low}, above the hood at {hood}");
-            // No folds: the faces look the way of their normals.
+            // There are no folds: the triangles face along their normals.
             let surface = &mesh.surfaces[&Material::Paint];
             for t in surface.indices.chunks_exact(3) {
                 let [a, b, c] = [t[0], t[1], t[2]].map(|i| Vec3::from(surface.positions[i as usize]));

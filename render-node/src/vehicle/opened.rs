@@ -1,5 +1,6 @@
-//! The convertible of a coupe that was drawn: everything below the belt is the coupe's, the roof is off and lies folded behind the seats.
-//! Lengths are those of the drawn convertibles, in metres from the upper edge of the windscreen's glass.
+//! Makes a convertible from a coupe that was drawn: everything below the belt is the coupe's, and
+//! the roof is off and lies folded behind the seats. Lengths are those of the drawn convertibles,
+//! in metres from the upper edge of the windscreen's glass.
 
 use glam::Vec2;
 
@@ -10,28 +11,30 @@ use super::parts::cabin::space::Rear;
 use super::parts::soft_top::StowedTop;
 use super::sheet::{Drawing, DrawnIn, OpenTop, Sheet, Solid, SolidRole};
 
-/// The windscreen's frame: thickness, how far its rear edge is behind the glass, width of its pillars and rounding of its corners.
+/// The windscreen's frame: its thickness, how far its rear edge is behind the glass, the width of
+/// its pillars, and the rounding of its corners.
 const FRAME_M: f32 = 0.035;
 const HEADER_M: f32 = 0.045;
 const PILLAR_M: f32 = 0.045;
 const CORNER_M: f32 = 0.06;
-/// The cockpit reaches from this far before the header to this far behind it, with two seats and with four, but stays
-/// clear of the foot of the
-/// coupe's rear window.
+/// The cockpit reaches from this far in front of the header to this far behind it (with two seats,
+/// and with four). It stays `DECK_M` clear of the foot of the coupe's rear window.
 const COCKPIT_FRONT_M: f32 = 0.33;
 const COCKPIT_REAR_M: [f32; 2] = [0.75, 1.42];
 const DECK_M: f32 = 0.30;
-/// Half the cockpit's width as a share of the vehicle's, and its depth under the belt.
+/// Half the cockpit's width as a ratio of the vehicle's, and its depth below the belt.
 const COCKPIT_HALF_WIDTH: f32 = 0.365;
 const COCKPIT_DEPTH_M: f32 = 0.5;
-/// The folded top: before and behind the cockpit's end, half its width, how far it heaps over the deck.
+/// The folded top: how far it reaches before and behind the end of the cockpit, half its width as a
+/// ratio, and how far it rises above the deck.
 const TOP_FRONT_M: f32 = 0.12;
 const TOP_REAR_M: f32 = 0.33;
 const TOP_HALF_WIDTH: f32 = 0.32;
 const TOP_HEAP_M: f32 = 0.02;
 const STEP_M: f32 = 0.01;
 
-/// Takes the roof off; `false` for a sheet that has no windscreen or no rear window to find the cockpit by, which stays as it is.
+/// Removes the roof. Returns `false`, and leaves the sheet unchanged, if the sheet has no
+/// windscreen or no rear window from which to find the cockpit.
 pub fn take_roof_off(sheet: &mut Sheet) -> bool {
     let (body, roof) = sheet.side_outlines();
     let Some(header) = sheet.glass.windscreen.as_ref().map(|windscreen| windscreen.header) else { return false };
@@ -85,9 +88,10 @@ pub fn take_roof_off(sheet: &mut Sheet) -> bool {
         heap: TOP_HEAP_M,
         ..StowedTop::default()
     });
-    // The measured places still bend the drawing, but those of the roof are no longer there to be checked.
+    // The measured positions still bend the drawing, but those of the roof no longer exist
+    // and must not be checked.
     sheet.proportions = sheet.facts.take();
-    // What sat on the roof is gone; a spoiler on the deck stays.
+    // Parts that sat on the roof are removed. A spoiler on the deck stays.
     fittings.rails = None;
     fittings.fin = None;
     fittings.rear_wiper = false;
@@ -95,7 +99,7 @@ pub fn take_roof_off(sheet: &mut Sheet) -> bool {
     true
 }
 
-/// x of the place behind the header where the greenhouse meets the deck.
+/// Returns x of the point behind the header where the greenhouse meets the deck.
 fn foot_of_rear_window(body: &Outline, roof: &Outline, header: f32) -> Option<f32> {
     let (_, high) = roof.bounds();
     let steps = ((high.x - header) / STEP_M).max(0.0) as usize;

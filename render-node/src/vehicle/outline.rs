@@ -1,4 +1,5 @@
-//! Closed drawn curves as signed distances: exact against the polygon, or looked up in a smooth grid.
+//! Closed drawn curves as signed distances, either exact for the polygon or
+//! interpolated from a smooth grid.
 
 use glam::Vec2;
 use rayon::prelude::*;
@@ -18,7 +19,7 @@ impl Outline {
         Self::polygon(sample_closed(points, step_m))
     }
 
-    /// Highest point of the curve at `x`; `None` beside it.
+    /// Returns the highest point of the curve at `x`, or `None` beside the curve.
     pub fn top_at(&self, x: f32) -> Option<f32> {
         let points = self.points();
         let next = |i: usize| points[(i + 1) % points.len()];
@@ -43,13 +44,14 @@ impl Outline {
         &self.points
     }
 
-    /// Moves and stretches so that the bounds become `low`..`high`.
+    /// Moves and stretches the outline so that its bounds become `low`..`high`.
     pub fn fitted(&self, low: Vec2, high: Vec2) -> Self {
         let scale = (high - low) / (self.high - self.low).max(Vec2::splat(1e-6));
         Self::polygon(self.points.iter().map(|p| low + (*p - self.low) * scale).collect())
     }
 
-    /// Exact within 0.1 m of the bounds; farther off a lower bound of the distance, which is all a region needs.
+    /// Returns the distance of a point. It is exact within 0.1 m of the bounds. Farther away it is
+    /// a lower bound, which is enough for regions.
     pub fn distance(&self, p: Vec2) -> f32 {
         let outside = (self.low - p).max(p - self.high).max(Vec2::ZERO).length();
         if outside > 0.1 {
@@ -78,13 +80,14 @@ pub(crate) fn segment_distance_squared(p: Vec2, a: Vec2, b: Vec2) -> f32 {
     (to_p - along * share).length_squared()
 }
 
-/// Whether a ray from `p` to the right crosses the segment: even-odd rule, right also beyond sharp tips.
+/// True if a ray from `p` to the right crosses the segment. The even-odd rule is right
+/// beyond sharp tips too.
 fn crosses(p: Vec2, a: Vec2, b: Vec2) -> bool {
     (a.y > p.y) != (b.y > p.y) && p.x < (b.x - a.x) * (p.y - a.y) / (b.y - a.y) + a.x
 }
 
-/// Signed distances on an even grid, blended with cubic B-spline weights: C2, and within 0.3 mm of the exact distance
-/// for radii of 5 cm and more.
+/// Signed distances on an even grid, interpolated with cubic B-spline weights: C2, and within 0.3
+/// mm of the exact distance for radii of 5 cm and more.
 #[derive(Debug, Clone)]
 pub struct DistanceGrid {
     origin: Vec2,
@@ -94,11 +97,11 @@ pub struct DistanceGrid {
     values: Vec<f32>,
 }
 
-/// Cells per side of a tile that shares one list of near segments.
+/// Cells per side of a tile whose cells share one list of near segments.
 const TILE: usize = 8;
 
 impl DistanceGrid {
-    /// Covers the outline and `margin_m` around it, every `step_m`.
+    /// Covers the outline and `margin_m` around it, with cells of `step_m`.
     pub fn new(outline: &Outline, step_m: f32, margin_m: f32) -> Self {
         let origin = outline.low - Vec2::splat(margin_m);
         let extent = outline.high - outline.low + Vec2::splat(2.0 * margin_m);
@@ -131,7 +134,8 @@ impl DistanceGrid {
                     }
                 }
             }
-            // One sweep per row for the sign: the row's crossings, sorted, alternate between in and out.
+            // One sweep per row finds the sign: the sorted crossings of the row alternate
+            // between entering and leaving.
             for row in 0..band_rows {
                 let y = origin.y + (band * TILE + row) as f32 * step_m;
                 let mut crossings: Vec<f32> = segments
@@ -151,13 +155,14 @@ impl DistanceGrid {
         Self { origin, inverse_step: 1.0 / step_m, columns, rows, values }
     }
 
-    /// Beyond the grid: the value at its edge plus the way there.
+    /// Returns the distance of a point. Beyond the grid it is the value at the grid's edge plus the
+    /// distance to that edge.
     #[inline]
     pub fn distance(&self, p: Vec2) -> f32 {
         let position = (p - self.origin) * self.inverse_step;
         let top = Vec2::new((self.columns - 3) as f32, (self.rows - 3) as f32);
         let held = position.clamp(Vec2::ONE, top);
-        // Never below one: truncation rounds down.
+        // The position is never below one, so truncation rounds down.
         let (column, row) = ((held.x as usize).min(self.columns - 4), (held.y as usize).min(self.rows - 4));
         let (wx, wy) = (cubic_weights(held.x - column as f32), cubic_weights(held.y - row as f32));
         let start = (row - 1) * self.columns + column - 1;

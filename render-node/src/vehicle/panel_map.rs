@@ -1,4 +1,5 @@
-//! A grid over the front or the rear that says which part of a divided skin is seen where: for rules that look for room.
+//! A grid over the front or the rear that holds which part of a divided skin is visible in each
+//! cell, for rules that search for room.
 
 use glam::{Vec2, Vec3};
 
@@ -6,19 +7,19 @@ use super::body_field::Sheets;
 use super::skin::{PartId, Skin};
 
 const CELL_M: f32 = 0.01;
-/// How far from its end a body is looked at.
+/// Maximum distance of visible skin from the end of the body.
 const DEEPEST_M: f32 = 0.8;
 
 /// One half of an end, y >= 0, in real space.
 pub struct PanelMap {
     columns: usize,
     rows: usize,
-    /// Part and distance from the end.
+    /// Part, and distance from the end.
     cells: Vec<Option<(PartId, f32)>>,
 }
 
 impl PanelMap {
-    /// `length` is the vehicle's.
+    /// Draws the map of an end. `length` is the length of the vehicle.
     pub fn new(skin: &Skin<Sheets>, length: f32, from_rear: bool) -> Self {
         let depth = |p: Vec3| if from_rear { length - p.x } else { p.x };
         let (mut widest, mut highest) = (0.0_f32, 0.0_f32);
@@ -61,7 +62,7 @@ impl PanelMap {
         }
     }
 
-    /// The part seen at a place, and how far it lies from the end of the vehicle.
+    /// Returns the part visible at a point, and its distance from the end of the vehicle.
     pub fn at(&self, y: f32, z: f32) -> Option<(PartId, f32)> {
         let (column, row) = ((y.abs() / CELL_M) as usize, (z / CELL_M) as usize);
         if z < 0.0 || column >= self.columns || row >= self.rows {
@@ -70,14 +71,15 @@ impl PanelMap {
         self.cells[row * self.columns + column]
     }
 
-    /// The lowest place seen at a distance from the centre plane.
+    /// Returns the lowest visible point at a distance from the centre plane whose part is wanted.
     pub fn lowest(&self, y: f32, is_wanted: impl Fn(PartId) -> bool) -> Option<f32> {
         (0..self.rows)
             .map(|row| (row as f32 + 0.5) * CELL_M)
             .find(|z| self.at(y, *z).is_some_and(|(part, _)| is_wanted(part)))
     }
 
-    /// Whether everything in a rectangle (middle, half sides) is wanted, is seen, and faces the end rather than up or aside.
+    /// True if all of a rectangle (middle, half sides) is visible, belongs to wanted parts, and
+    /// faces the end rather than up or aside.
     pub fn is_free(&self, middle: Vec2, half: Vec2, steepest: f32, is_wanted: impl Fn(PartId) -> bool) -> bool {
         let steps = |length: f32| ((2.0 * length / CELL_M).ceil() as usize).max(1);
         let (across, up) = (steps(half.x), steps(half.y));

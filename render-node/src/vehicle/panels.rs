@@ -1,6 +1,9 @@
-//! What every body of its time has and no sheet need draw: joints between bumpers and wings, plates, caps of sensors, the cover of the
-//! towing eye, rear reflectors, the lip of the front bumper. Where they go follows from the wheel arches, the lamps and the room
-//! between what is drawn, so that they fit every body; a sheet says in `[panels]` what it wants otherwise.
+//! Details that every body of its time has and that no sheet needs to draw: joints between
+//! bumpers and wings, plates, caps of sensors, the cover of the towing eye, rear reflectors, the
+//! lip of the front bumper.
+//!
+//! Their positions follow from the wheel arches, the lamps and the room between drawn parts, so
+//! that they fit every body. A sheet overrides them in `[panels]`.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::{Vec2, Vec3};
@@ -21,7 +24,8 @@ use super::sheet::panels::FLAPS;
 use super::sheet::{Drawing, DrawnIn, Region, RegionKind, Sheet};
 use super::skin::{PartId, border};
 
-/// Makes that have the fuel flap on the left, as most of America, Japan and Korea do; the others, most of Europe, have it on the right.
+/// Makes that have the fuel flap on the left, as most of America, Japan and Korea do. The others,
+/// most of Europe, have it on the right.
 /// Why: `docs/decisions/vehicle-drawings.md` (Side of the fuel flap).
 const FLAP_LEFT_MAKES: [&str; 34] = [
     "acura",
@@ -60,7 +64,7 @@ const FLAP_LEFT_MAKES: [&str; 34] = [
     "toyota",
 ];
 
-/// Decides what the sheet leaves open, for the vehicle that is built from it.
+/// Decides the details that the sheet leaves open, for the vehicle that is built from it.
 pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     use BodyClass as Body;
     let (year, body) = (vehicle.year, vehicle.body);
@@ -68,7 +72,8 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     let light = car || matches!(body, Body::Pickup | Body::Van);
     let [front_bar, rear_bar] = [sheet.fittings.front_bar.is_some(), sheet.fittings.rear_bar.is_some()];
     let spare = sheet.fittings.spare.is_some();
-    // A relief has walls as steep as the grid lets them be; the recess of a plate is cut instead, at the same place.
+    // A relief has walls as steep as the grid allows, so the recess of a plate is cut
+    // instead, at the same position.
     let is_plate = |relief: &super::sheet::Relief| relief.name == "plate recess" && relief.at.view == DrawnIn::Rear;
     let drawn_z = sheet.rear.relief.iter().find(|relief| is_plate(relief)).map(|relief| {
         let heights = || relief.at.curve.iter().map(|point| point.at.y);
@@ -99,7 +104,7 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     }
 }
 
-/// A flap over the rear wheel, where there is room between the arch and the belt.
+/// Returns a flap over the rear wheel, if there is room between the arch and the belt.
 fn fuel_flap(sheet: &Sheet) -> Option<Region> {
     const HALF_M: f32 = 0.072;
     const CORNER_M: f32 = 0.03;
@@ -143,7 +148,8 @@ fn fuel_flap(sheet: &Sheet) -> Option<Region> {
     Some(Region { name: "fuel flap".to_owned(), at, kind, over: Vec::new(), edge: None, within: None, layer: 0 })
 }
 
-/// The lower edge of the front bumper in black, level with that of the sills, as far as the wheels.
+/// Makes the lower edge of the front bumper black as far as the wheels, level
+/// with that of the sills.
 fn add_skirt(divider: &mut Divider<'_>) {
     const HEIGHT_M: f32 = 0.05;
     let sheet = divider.sheet;
@@ -153,7 +159,8 @@ fn add_skirt(divider: &mut Divider<'_>) {
     divider.trim(&below, Material::MattBlack);
 }
 
-/// Cuts the shut lines and recesses that follow from the body, once all that is drawn is on the skin, and adds what stands on it.
+/// Cuts the shut lines and recesses that follow from the body, after everything drawn is on the
+/// skin, and adds the parts that stand on it.
 pub fn add(divider: &mut Divider<'_>) {
     let panels = divider.sheet.panels;
     let is = |choice: Option<bool>| choice == Some(true);
@@ -218,24 +225,28 @@ pub fn add(divider: &mut Divider<'_>) {
 
 // Joints of the bumpers.
 
-/// Where a joint leaves the wheel arch, as an angle above the horizontal.
+/// Smallest and largest angle above the horizontal at which a joint leaves the wheel arch.
 const ARCH_ANGLES_DEGREES: [f32; 2] = [26.0, 50.0];
-/// That of a front joint is lower than the way to the lamp by so much, which bends it.
+/// A front joint leaves at an angle that is lower than the direction to the lamp by this much,
+/// which bends the joint.
 const BEND_DEGREES: f32 = 9.0;
-/// Lamps that end so far above the lid's lower edge are not on the bumper: the joint runs on to the lid below them.
+/// Lamps that end this far above the lid's lower edge are not on the bumper. The joint then runs on
+/// to the lid below them.
 const HIGH_LAMP_M: f32 = 0.20;
-/// How far above the lid's lower edge it meets the lid then.
+/// How far above the lid's lower edge the joint meets the lid in that case.
 const OVER_LID_EDGE_M: f32 = 0.014;
-/// A level joint is no higher than so many radii above the arch's middle, where the fuel flap may be.
+/// Maximum height of a level joint above the arch's middle, in radii of the arch. Above that
+/// the fuel flap may lie.
 const HIGHEST_JOINT: f32 = 1.0;
-/// Where a level joint is level, in radii of the arch from its middle.
+/// Distance from the arch's middle, in radii, from which a level joint is level.
 const LEVEL_FROM: f32 = 1.42;
-/// No joint is longer than this: the lamp is then another's.
+/// Maximum length of a joint. A lamp farther away belongs to another joint.
 const LONGEST_JOINT_M: f32 = 0.62;
-/// A joint starts inside the arch and ends inside the lamp, both of which are cut out of it.
+/// A joint starts this far inside the arch and ends this far inside the lamp, both of
+/// which are cut out of it.
 const JOINT_OVERLAP_M: f32 = 0.03;
 
-/// The outer lamps of one end as one outline: its border's edges and its points.
+/// The outer lamps of one end as one outline: the edges of its border.
 struct LampOutline {
     edges: Vec<(Vec3, Vec3)>,
 }
@@ -279,7 +290,8 @@ impl LampOutline {
         self.edges.iter().map(|(p, _)| *p).sum::<Vec3>() / self.edges.len() as f32
     }
 
-    /// The lower corner at the side of the wheel; `forward` is the way from the wheel to the vehicle's end.
+    /// Returns the lower corner on the wheel's side. `forward` is the sign of x from the
+    /// wheel to the vehicle's end.
     fn lower_corner(&self, forward: f32) -> Vec3 {
         let down = if forward > 0.0 { 1.6 } else { 0.8 };
         self.farthest(|p| -p.x * forward - down * p.z)
@@ -293,7 +305,7 @@ impl LampOutline {
         self.edges.iter().map(|(p, _)| p.z).fold(f32::MIN, f32::max)
     }
 
-    /// Where a ray of the side view first meets the outline, as a distance.
+    /// Returns the distance at which a ray in the side view first meets the outline.
     fn met(&self, from: Vec2, way: Vec2) -> Option<f32> {
         let hits = self.edges.iter().filter_map(|(a, b)| {
             let (a, b) = (Vec2::new(a.x, a.z), Vec2::new(b.x, b.z));
@@ -306,7 +318,8 @@ impl LampOutline {
     }
 }
 
-/// The joint from a wheel arch to a lamp in the side view: it leaves the arch square to it and bends to the lamp's lower corner.
+/// Returns the joint from a wheel arch to a lamp in the side view: it leaves the arch at a right
+/// angle and bends to the lamp's lower corner.
 ///
 /// `cladding` is the width of the trim around the arch.
 fn joint_curve(
@@ -338,14 +351,15 @@ fn joint_curve(
         let t = i as f32 / 16.0;
         start.lerp(bend, t).lerp(bend.lerp(end, t), t)
     }));
-    // Past a corner the lamp is where its middle is, not straight on.
+    // Beyond a corner, the joint goes on towards the middle of the lamp, not straight on.
     points.push(end + (lamp_middle - end).normalize_or_zero() * JOINT_OVERLAP_M);
     Some(points)
 }
 
-/// The upper edge of a rear bumper in the side view: it leaves the arch square to it, and bends to the level of `z` that it keeps to `end`.
+/// Returns the upper edge of a rear bumper in the side view: it leaves the arch at a right angle,
+/// bends to the height `z` and keeps it as far as `end`.
 fn level_joint(arch: Arch, cladding: f32, z: f32, end: f32) -> Option<Vec<Vec2>> {
-    /// It rises no steeper than this.
+    /// Steepest rise of the edge.
     const STEEPEST: f32 = 1.15;
     let (centre, radius) = (Vec2::new(arch.x, arch.z), arch.radius + cladding);
     let level = Vec2::new((arch.x + LEVEL_FROM * radius).min(end - 0.02), z);
@@ -369,7 +383,8 @@ fn level_joint(arch: Arch, cladding: f32, z: f32, end: f32) -> Option<Vec<Vec2>>
     Some(points)
 }
 
-/// A line of the side view as a distance, on the skin that is allowed.
+/// Returns a scalar that is the distance to a line in the side view, limited to the skin for
+/// which `is_there` is true.
 fn line_scalar<'s>(points: Vec<Vec2>, is_there: impl Fn(Vec3, &Sheets) -> bool + Send + Sync + 's) -> Scalar<'s> {
     let margin = Vec2::splat(LINE_REACH_M);
     let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min) - margin;
@@ -381,13 +396,13 @@ fn line_scalar<'s>(points: Vec<Vec2>, is_there: impl Fn(Vec3, &Sheets) -> bool +
     })
 }
 
-/// Signed distance to a rectangle with rounded corners about the origin.
+/// Returns the signed distance to a rectangle with rounded corners about the origin.
 fn to_rounded(at: Vec2, shape: &PadShape) -> f32 {
     let corner = at.abs() - shape.half + Vec2::splat(shape.radius);
     corner.max(Vec2::ZERO).length() + corner.max_element().min(0.0) - shape.radius
 }
 
-/// The cups in the doors behind bowed handles.
+/// Returns the cups in the doors behind bowed handles.
 fn handle_cups<'s>(divider: &Divider<'s>) -> Option<Recess<'s>> {
     const DEPTH_M: f32 = 0.013;
     let (sheet, field) = (divider.sheet, divider.field);
@@ -406,10 +421,12 @@ fn handle_cups<'s>(divider: &Divider<'s>) -> Option<Recess<'s>> {
     Some(Recess { inside, depth: DEPTH_M, lean: 0.0, material: Material::Paint })
 }
 
-/// A joint lies at most this far inside the outermost skin at its place in the side view.
+/// Maximum distance of a joint inside the outermost skin at the same point of the side view.
 const FLANK_REACH_M: f32 = 0.07;
 
-/// How far out the flank is along a line of the side view, from the wheel on: above the crest of the wing that goes on inwards.
+/// Returns how far out the flank is along a line of the side view, starting at the wheel. Above the
+/// crest of the wing, where the skin continues inwards, the result moves inwards by at most
+/// `MOST_INWARD_M` from point to point.
 fn flank_along(field: &BodyField, points: &[Vec2], lamp_y: f32) -> Vec<f32> {
     const MOST_INWARD_M: f32 = 0.05;
     let mut last = None;
@@ -422,10 +439,11 @@ fn flank_along(field: &BodyField, points: &[Vec2], lamp_y: f32) -> Vec<f32> {
     outer.collect()
 }
 
-/// How far from a line its distance is known.
+/// Distance from a line within which its distance is computed.
 const LINE_REACH_M: f32 = 0.04;
 
-/// Signed distance to an open line of points, positive to its left; far from it, and beyond its ends, one.
+/// Returns the signed distance to an open line of points, positive to its left. Far from the line,
+/// and beyond its ends, the result is 1.
 fn to_line(points: &[Vec2], p: Vec2) -> f32 {
     let (mut nearest, mut signed) = (f32::MAX, 1.0);
     for pair in points.windows(2) {
@@ -445,7 +463,7 @@ fn to_line(points: &[Vec2], p: Vec2) -> f32 {
     signed
 }
 
-/// The joints of one bumper, as distances from lines.
+/// Returns the joints of one bumper, as distances from lines.
 fn joints_of<'s>(divider: &Divider<'s>, from_rear: bool, lines: &[FieldDrawing]) -> Vec<Scalar<'s>> {
     if from_rear { rear_joints(divider, lines) } else { front_joint(divider).into_iter().collect() }
 }
@@ -455,15 +473,15 @@ fn front_joint<'s>(divider: &Divider<'s>) -> Option<Scalar<'s>> {
     arch_joint(divider, &lamp, false)
 }
 
-/// The joint from the arch to the lower corner of the lamp beside it.
+/// Returns the joint from the arch to the lower corner of the lamp beside it.
 fn arch_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, from_rear: bool) -> Option<Scalar<'s>> {
     let arch = divider.field.arches[usize::from(from_rear)];
-    // The way from the wheel to the vehicle's end.
+    // Direction from the wheel to the vehicle's end.
     let forward = if from_rear { 1.0 } else { -1.0 };
     let corner = lamp.lower_corner(forward);
     let met = |from: Vec2, way: Vec2| lamp.met(from, way);
     let on_paper = [corner, lamp.middle()].map(|p| Vec2::new(p.x, p.z));
-    // A lamp inside of the wing has no joint to the flank.
+    // A lamp inside the wing has no joint to the flank.
     if divider.field.skin_y(corner.x, corner.z).is_some_and(|y| y >= corner.y + FLANK_REACH_M) {
         return None;
     }
@@ -471,7 +489,7 @@ fn arch_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, from_rear: bool) ->
     let outer_y = flank_along(divider.field, &points, corner.y);
     let line = points.clone();
     Some(line_scalar(points, move |p, _| {
-        // The side view shows the bonnet behind the wing at the same place.
+        // The side view shows the bonnet behind the wing at the same point.
         let at = Vec2::new(p.x, p.z);
         let nearest = |(i, q): (usize, &Vec2)| (q.distance_squared(at), outer_y[i]);
         let flank = line.iter().enumerate().map(nearest).min_by(|a, b| a.0.total_cmp(&b.0));
@@ -479,7 +497,8 @@ fn arch_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, from_rear: bool) ->
     }))
 }
 
-/// The upper edge of the rear bumper: from the arch level under the lamp and on to the lid.
+/// Returns the upper edge of the rear bumper: from the arch, level below the
+/// lamp, and on to the lid.
 fn rear_joints<'s>(divider: &Divider<'s>, lines: &[FieldDrawing]) -> Vec<Scalar<'s>> {
     let field = divider.field;
     let (arch, cladding) = (field.arches[1], divider.sheet.wheels.cladding);
@@ -487,7 +506,7 @@ fn rear_joints<'s>(divider: &Divider<'s>, lines: &[FieldDrawing]) -> Vec<Scalar<
     let lid = lines.iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)));
     let lid_bottom = lid.map(|lid| field.morph.to_real(lid.bounds().0).z);
     let is_high = |bottom: f32| lamp.as_ref().is_none_or(|lamp| lamp.lowest_z() > bottom + HIGH_LAMP_M);
-    // Along the lid's lower edge.
+    // The edge runs along the lid's lower edge.
     let below_lid = || -> Option<Scalar<'s>> {
         let (lid, bottom) = (lid?.clone(), lid_bottom?);
         let length = field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
@@ -500,7 +519,7 @@ fn rear_joints<'s>(divider: &Divider<'s>, lines: &[FieldDrawing]) -> Vec<Scalar<
     let Some(lamp) = lamp else { return Vec::new() };
     let corner = lamp.lower_corner(1.0);
     let radius = arch.radius + cladding;
-    // A lamp that rises to a point at its front is met below that.
+    // A lamp that rises to a point at its front is met below that point.
     let highest = arch.z + HIGHEST_JOINT * radius;
     let end = if corner.z < highest {
         Some(Vec2::new(corner.x, corner.z))
@@ -518,7 +537,8 @@ fn rear_joints<'s>(divider: &Divider<'s>, lines: &[FieldDrawing]) -> Vec<Scalar<
     joint.into_iter().chain(tail_joint(divider, &lamp, lines)).collect()
 }
 
-/// The joint from the tail lamp's inner edge to the lid or tailgate, or right across below a lid that ends above it.
+/// Returns the joint from the tail lamp's inner edge to the lid or tailgate, or straight across
+/// below a lid that ends above it.
 fn tail_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, lines: &[FieldDrawing]) -> Option<Scalar<'s>> {
     let field = divider.field;
     let lid = lines.iter().max_by(|a, b| size_of(a).total_cmp(&size_of(b)))?.clone();
@@ -531,14 +551,14 @@ fn tail_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, lines: &[FieldDrawi
         let at = field.morph.to_sheet(p);
         lid.distances(at).0
     };
-    // A lamp that the lid's line runs into is its own joint.
+    // If the lid's line runs into the lamp, the lamp takes the place of the joint.
     if lamp.edges.iter().any(|(p, _)| on_paper(*p) < 0.0) {
         return None;
     }
-    // Where the lamp's inner edge is at that height.
+    // The point of the lamp's inner edge at that height.
     let near = lamp.edges.iter().map(|(p, _)| *p).filter(|p| (p.z - z).abs() < 0.03);
     let inner = near.min_by(|a, b| a.y.total_cmp(&b.y))?;
-    // It crosses the lid's line, or touches it.
+    // The lamp crosses the lid's line, or touches it.
     if inner.y < 0.05 || on_paper(inner) < 0.012 {
         return None;
     }
@@ -554,7 +574,7 @@ fn size_of(drawing: &FieldDrawing) -> f32 {
     (high.y - low.y) * (high.z - low.z)
 }
 
-/// The shut lines of the tail, as they are drawn.
+/// Returns the shut lines of the tail, as they are drawn.
 fn tail_lines(sheet: &Sheet) -> Vec<FieldDrawing> {
     let is_line = |kind: &RegionKind| matches!(kind, RegionKind::Gap { material: Material::PanelGap, .. });
     let regions = sheet.rear.region.iter().chain(&sheet.region);
@@ -565,34 +585,36 @@ fn tail_lines(sheet: &Sheet) -> Vec<FieldDrawing> {
 // Plates.
 
 const PLATE: PadShape = PadShape { half: Vec2::new(0.262, 0.058), radius: 0.010 };
-/// Of the recess around it: the usual one, and one for where there is less room.
+/// Recesses around the plate: the usual one, and a smaller one for tails with less room.
 const RECESSES: [PadShape; 2] = [
     PadShape { half: Vec2::new(0.315, 0.079), radius: 0.022 },
     PadShape { half: Vec2::new(0.278, 0.070), radius: 0.016 },
 ];
-/// A usual recess that would lie so much farther from where the plate belongs than a small one is too large for its tail.
+/// If the usual recess would lie this much farther from the plate's position than the small one, it
+/// is too large for the tail.
 const ASIDE_M: f32 = 0.025;
 const RECESS_DEPTH_M: f32 = 0.027;
-/// Its floor is more upright than the lid around it, so that it mirrors another part of the studio.
+/// The floor of the recess is more upright than the lid around it by this slope, so that it mirrors
+/// another part of the studio.
 const RECESS_LEAN: f32 = 0.15;
 /// Room between a plate and a badge above or below it.
 const BADGE_ROOM_M: f32 = 0.012;
-/// Room that a recess wants around it.
+/// Room around a recess.
 const RECESS_ROOM_M: f32 = 0.014;
 
-/// Lowest and highest point of each badge of an end, with some room.
+/// Returns the lowest and the highest point of each badge of an end, with some room.
 fn badges_of(divider: &Divider<'_>, at_rear: bool) -> Vec<[f32; 2]> {
     let places = divider.badges.iter().filter(|badge| badge.at_rear == at_rear);
     let roomy = |[low, high]: [f32; 2]| [low - BADGE_ROOM_M, high + BADGE_ROOM_M];
     places.map(|badge| roomy(badge.heights())).collect()
 }
 
-/// Whether what reaches `half` up and down from `z` would cover a badge.
+/// True if a part that reaches `half` up and down from `z` would cover a badge.
 fn meets_badge(badges: &[[f32; 2]], z: f32, half: f32) -> bool {
     badges.iter().any(|[low, high]| z + half > *low && z - half < *high)
 }
 
-/// Names of what a sheet draws where the strip over a rear plate would be.
+/// Names of regions that a sheet draws where the strip over a rear plate would be.
 const STRIPS: [&str; 5] = ["strip", "handle", "bar", "trim", "blade"];
 
 fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
@@ -600,15 +622,16 @@ fn is_paint(divider: &Divider<'_>, part: PartId) -> bool {
     part.material == Material::Paint && matches!(part.shape, PartShape::Skin)
 }
 
-/// Where a rear plate is and the recess that it lies in.
+/// Position of a rear plate and the recess that it lies in.
 #[derive(Clone, Copy)]
 struct PlatePlace {
-    /// Height of its middle.
+    /// Height of the plate's middle.
     z: f32,
     recess: PadShape,
 }
 
-/// The place of a rear plate: in the largest recess that has room near where the plate was drawn.
+/// Returns the position of a rear plate: in the largest recess for which there is room near the
+/// plate's drawn position.
 fn rear_plate_place(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawing]) -> Option<PlatePlace> {
     let [usual, small] =
         RECESSES.map(|recess| Some(PlatePlace { z: rear_plate_height(divider, rear, lines, &recess)?, recess }));
@@ -618,7 +641,8 @@ fn rear_plate_place(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawin
     }
 }
 
-/// Height of the middle of a rear plate where there is room for its recess: nearest to where it was drawn, or between the tail lamps.
+/// Returns the height of the middle of a rear plate where there is room for its recess: nearest to
+/// the drawn position, or between the tail lamps.
 fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawing], recess: &PadShape) -> Option<f32> {
     let (sheet, field) = (divider.sheet, divider.field);
     let real_z = |z: f32| field.morph.to_real(Vec3::Z * z).z;
@@ -659,7 +683,8 @@ fn rear_plate_height(divider: &Divider<'_>, rear: &PanelMap, lines: &[FieldDrawi
     places.filter(|z| fits(*z)).map(|z| (z, cost(&z))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(z, _)| z)
 }
 
-/// A plane across the vehicle that stands on the skin at its middle height and follows its bow: x by y and z.
+/// A surface across the vehicle that touches the skin at its middle height and follows the skin's
+/// bow: x as a function of y and z.
 struct PlatePlane {
     z: f32,
     x: f32,
@@ -669,7 +694,8 @@ struct PlatePlane {
 }
 
 impl PlatePlane {
-    /// Through the skin, or with `clear` so that no part of the skin behind the plate stands before it.
+    /// Fits the surface to the skin. With `clear`, no part of the skin behind the plate
+    /// stands in front of it.
     fn new(field: &BodyField, z: f32, shape: &PadShape, from_rear: bool, clear: bool) -> Option<Self> {
         let outward = if from_rear { 1.0 } else { -1.0 };
         let skin = |y: f32, z: f32| field.skin_x(y, z, from_rear);
@@ -694,14 +720,15 @@ impl PlatePlane {
         Some(plane)
     }
 
-    /// A place on the plate, `height` before the plane.
+    /// Returns a point on the plate, `height` in front of the surface.
     fn at(&self, on: Vec2, height: f32) -> Vec3 {
         let x = self.x + self.bow * on.x * on.x + self.lean * on.y;
         Vec3::new(x + height * self.outward, on.x, self.z + on.y)
     }
 }
 
-/// A frame with an empty dark plate in it; `deep` is how far its sides reach back.
+/// Adds a frame with an empty dark plate in it. `deep` is how far the sides
+/// of the frame reach back.
 fn add_plate(mesh: &mut VehicleMesh, plane: &PlatePlane, base: f32, deep: f32) {
     let way = Vec3::X * plane.outward;
     let place = |at: Vec2, height: f32| plane.at(at, base + height);
@@ -711,7 +738,7 @@ fn add_plate(mesh: &mut VehicleMesh, plane: &PlatePlane, base: f32, deep: f32) {
     mesh.add(Material::MattBlack, &pad(&PLATE, &face, way, place).surface(CREASE_DEGREES));
 }
 
-/// The recess of a rear plate, and the plane that its skin had.
+/// Returns the recess of a rear plate, and the surface that its skin had before.
 fn rear_plate<'s>(field: &BodyField, PlatePlace { z, recess }: PlatePlace) -> Option<(PlatePlane, Recess<'s>)> {
     let plane = PlatePlane::new(field, z, &recess, true, false)?;
     let middle_x = plane.x;
@@ -724,7 +751,8 @@ fn rear_plate<'s>(field: &BodyField, PlatePlace { z, recess }: PlatePlace) -> Op
 
 // The lower edge of the tail.
 
-/// A black field set back in the lower edge of a rear bumper that is all paint, below the plate.
+/// Returns a black area set back in the lower edge of a rear bumper that is all
+/// paint, below the plate.
 fn valance<'s>(divider: &Divider<'s>, rear: &PanelMap, plate_at: Option<PlatePlace>) -> Option<Recess<'s>> {
     const DEPTH_M: f32 = 0.014;
     const CORNER_M: f32 = 0.035;
@@ -745,7 +773,7 @@ fn valance<'s>(divider: &Divider<'s>, rear: &PanelMap, plate_at: Option<PlatePla
         return None;
     }
     let length = field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
-    // Its sides lean inwards and upwards, and it is open below.
+    // The sides of the area lean inwards and upwards, and it is open below.
     let inside: Scalar<'s> = Box::new(move |p, _| {
         let edge = half + 0.45 * (low - p.z);
         let corner = Vec2::new((p.y - edge) * 0.91, p.z - high) + Vec2::splat(CORNER_M);
@@ -755,7 +783,7 @@ fn valance<'s>(divider: &Divider<'s>, rear: &PanelMap, plate_at: Option<PlatePla
     Some(Recess { inside, depth: DEPTH_M, lean: 0.0, material: Material::MattBlack })
 }
 
-// What stands on the bumpers.
+// Parts that stand on the bumpers.
 
 /// The two ends of a divided skin.
 struct Ends<'a, 'b> {
@@ -771,7 +799,7 @@ impl Ends<'_, '_> {
         matches!(self.divider.parts[usize::from(part)].shape, PartShape::Inset { .. })
     }
 
-    /// Skin that something can stand on: paint and plain trim.
+    /// True for skin that something can stand on: paint and plain trim.
     fn is_panel(&self, part: PartId) -> bool {
         let part = &self.divider.parts[usize::from(part)];
         let plain = [Material::Paint, Material::MattBlack, Material::GlossBlack, Material::Satin, Material::Chrome];
@@ -782,7 +810,7 @@ impl Ends<'_, '_> {
         is_paint(self.divider, part)
     }
 
-    /// Height of the bonnet's front edge and of the bumper's underside.
+    /// Returns the heights of the bumper's underside and of the bonnet's front edge.
     fn front_heights(&self) -> [f32; 2] {
         self.divider.sheet.front.anchors.map(|z| self.divider.field.morph.to_real(Vec3::Z * z).z)
     }
@@ -791,7 +819,7 @@ impl Ends<'_, '_> {
         let [low, high] = self.front_heights();
         let wanted = low + 0.44 * (high - low);
         let half = PLATE.half + Vec2::splat(0.009);
-        // Below the badge, wherever that is.
+        // The plate lies below the badge, wherever that is.
         let badges = badges_of(self.divider, false);
         let meets_badge = |z: f32| badges.iter().any(|[low, _]| z + half.y > *low);
         let cost = |z: f32| {
@@ -812,7 +840,7 @@ impl Ends<'_, '_> {
                     count += 1.0;
                 }
             }
-            // It sits on the bumper or in an opening, never across an opening's edge.
+            // The plate sits on the bumper or in an opening, never across an opening's edge.
             let share: f32 = openings / count;
             let is_across = |share: f32| (0.01..0.99).contains(&share);
             let is_whole = !is_across(share) && !is_across(bright / count);
@@ -826,7 +854,7 @@ impl Ends<'_, '_> {
         }
     }
 
-    /// A pad on the skin about (y, z), with the skin's own normal.
+    /// Returns a pad on the skin about (y, z), oriented by the skin's own normal.
     fn skin_pad(&self, middle: Vec2, shape: &PadShape, section: &[[f32; 2]], from_rear: bool) -> Option<Solid> {
         let field = self.divider.field;
         let on = |y: f32, z: f32| field.skin_x(y, z, from_rear).map(|x| Vec3::new(x, y, z));
@@ -843,7 +871,7 @@ impl Ends<'_, '_> {
         Some(pad(shape, section, normal, place))
     }
 
-    /// Whether the skin about (y, z) turns so little that a flush cap lies on it everywhere.
+    /// True if the skin about (y, z) turns so little that a flush cap lies on it everywhere.
     fn is_even(&self, middle: Vec2, half: f32, from_rear: bool) -> bool {
         const LEAST_COSINE: f32 = 0.985;
         let field = self.divider.field;
@@ -860,14 +888,14 @@ impl Ends<'_, '_> {
         add_all(mesh, &both_sides(&piece));
     }
 
-    /// Four caps on each bumper.
+    /// Adds four caps to each bumper.
     fn add_sensors(&self, mesh: &mut VehicleMesh) {
         let shape = PadShape::disc(0.0105);
         let section = [[0.0, -0.004], [0.0, 0.0010], [0.0015, 0.0018], [0.0105, 0.0022]];
         let [low, high] = self.front_heights();
         let half_width = self.divider.field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
         for (map, from_rear) in [(self.front, false), (self.rear, true)] {
-            // Those of the rear sit below the lid's line.
+            // The caps of the rear sit below the lid's line.
             let lid_bottom = self
                 .lines
                 .iter()
@@ -891,7 +919,7 @@ impl Ends<'_, '_> {
         }
     }
 
-    /// A flush cover in the right half of the front bumper.
+    /// Adds a flush cover in the right half of the front bumper.
     fn add_tow_cover(&self, mesh: &mut VehicleMesh) {
         let [low, high] = self.front_heights();
         let seam = PadShape { half: Vec2::splat(0.029), radius: 0.010 };
@@ -911,7 +939,7 @@ impl Ends<'_, '_> {
         }
     }
 
-    /// Long thin reflectors low in the rear bumper.
+    /// Adds long thin reflectors low in the rear bumper.
     fn add_reflectors(&self, mesh: &mut VehicleMesh) {
         let [low, high] = self.divider.sheet.rear.anchors.map(|z| self.divider.field.morph.to_real(Vec3::Z * z).z);
         let half_width = self.divider.field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
@@ -928,7 +956,7 @@ impl Ends<'_, '_> {
             .filter(|at| !meets_tip(*at))
             .find(|at| self.rear.is_free(*at, shape.half + Vec2::splat(0.02), 1.0, |part| self.is_panel(part)));
         let Some(at) = free else { return };
-        // Flush in its opening, with a gap around it.
+        // Each reflector is flush in its opening, with a gap around it.
         let gap = PadShape { half: shape.half + Vec2::splat(0.0035), radius: 0.011 };
         for (shape, thickness, material) in [(&gap, 0.0008, Material::PanelGap), (&shape, 0.0022, Material::LampRed)] {
             if let Some(solid) = self.skin_pad(at, shape, &closed_section(shape, thickness, 0.001), true) {
@@ -937,7 +965,7 @@ impl Ends<'_, '_> {
         }
     }
 
-    /// Upright fins in the black field below the rear bumper, as far as it reaches.
+    /// Adds upright fins to the black area below the rear bumper, as far as that area reaches.
     fn add_fins(&self, mesh: &mut VehicleMesh) {
         let is_black = |part: PartId| {
             let part = &self.divider.parts[usize::from(part)];
@@ -949,7 +977,7 @@ impl Ends<'_, '_> {
             let rows =
                 (0..30).take_while(|row| self.rear.at(y, low + 0.01 * *row as f32).is_some_and(|c| is_black(c.0)));
             let height = (0.01 * rows.count() as f32).min(0.20);
-            // Above a skid plate there is no room for them.
+            // There is no room for fins above a skid plate.
             let is_lowest = self.rear.lowest(y, |_| true).is_some_and(|z| z > low - 0.035);
             if height < 0.06 || low > 0.5 || !is_lowest {
                 continue;
@@ -963,11 +991,12 @@ impl Ends<'_, '_> {
         }
     }
 
-    /// A black blade along the underside of the front bumper.
+    /// Adds a black blade along the underside of the front bumper.
     fn add_lip(&self, mesh: &mut VehicleMesh) {
         const ENDS: f32 = 0.84;
         const POINTS: i32 = 16;
-        /// How far above the blade the skin is that it stands under, and how far it reaches beyond that.
+        /// Height above the blade at which the skin over it is measured, and how far the blade
+        /// reaches beyond that skin.
         const UNDER_M: f32 = 0.024;
         const OUT_M: f32 = 0.002;
         const HALF_DEPTH_M: f32 = 0.030;
@@ -995,7 +1024,8 @@ impl Ends<'_, '_> {
         }
     }
 
-    /// A plate on the bumper of a body whose tail has no recess for it: on the step of a pickup's, or low in the middle.
+    /// Adds a plate to the bumper of a body whose tail has no recess for it: on the step of a
+    /// pickup's bumper, or low in the middle.
     fn add_rear_plate(&self, mesh: &mut VehicleMesh) {
         let (sheet, field) = (self.divider.sheet, self.divider.field);
         let real_z = |z: f32| field.morph.to_real(Vec3::Z * z).z;
@@ -1016,7 +1046,8 @@ impl Ends<'_, '_> {
         }
     }
 
-    /// The strip over a rear plate that holds its lamps and the handle, unless something is drawn there.
+    /// Adds the strip over a rear plate that holds the plate's lamps and the handle, unless
+    /// something is drawn there.
     fn add_plate_strip(&self, place: PlatePlace, shines: bool, mesh: &mut VehicleMesh) {
         let drawn = self.divider.sheet.rear.region.iter();
         let has_strip = drawn.map(|region| region.name.as_str()).any(|name| STRIPS.iter().any(|s| name.contains(s)));
@@ -1055,9 +1086,9 @@ mod tests {
         assert!(near(corner) < 1e-3);
         assert!(points.iter().any(|p| (p.distance(Vec2::new(0.9, 0.33)) - 0.36).abs() < 1e-3));
         assert!(points.first().is_some_and(|p| p.distance(Vec2::new(0.9, 0.33)) < 0.36));
-        // It ends in the lamp.
+        // The joint ends in the lamp.
         assert!(points.last().is_some_and(|p| p.x < corner.x && p.y < corner.y && p.distance(corner) > 0.02));
-        // A lamp at the other end of the car is not this wheel's.
+        // A lamp at the other end of the car does not belong to this wheel.
         assert!(joint_curve(arch, 0.0, [Vec2::new(-0.4, 0.70); 2], |_, _| None, -1.0).is_none());
     }
 
@@ -1069,7 +1100,7 @@ mod tests {
         assert!(points[0].distance(middle) < 0.36 && (points[1].distance(middle) - 0.36).abs() < 1e-3);
         assert!(points.windows(2).all(|pair| pair[1].x > pair[0].x && pair[1].y >= pair[0].y - 1e-4), "{points:?}");
         assert!(points.iter().filter(|p| p.x > 4.15).all(|p| (p.y - 0.75).abs() < 1e-3));
-        // No bumper reaches over the roof of the arch.
+        // No bumper reaches over the top of the arch.
         assert!(level_joint(arch, 0.0, 1.6, 4.35).is_none());
     }
 

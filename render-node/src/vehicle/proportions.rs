@@ -1,4 +1,5 @@
-//! Proportions of cars that nobody has drawn: those of measured ones of their kind, moved a little by the model's name.
+//! Proportions of cars that nobody has drawn: the proportions of measured cars of the same kind,
+//! varied a little by the model's name.
 
 use std::sync::LazyLock;
 
@@ -29,12 +30,12 @@ struct Proportions {
 static PROPORTIONS: LazyLock<Vec<Proportions>> =
     LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.proportions).unwrap_or_default());
 
-/// How far the screens lie from the median along the car, and how far the rear end of the side windows in height, at most; shares of the
-/// wheelbase.
+/// Maximum distance of the screens from the median along the car, and of the rear end of the side
+/// windows in height, as ratios of the wheelbase.
 const SCREENS_ASIDE: f32 = 0.022;
 const WINDOW_END_ASIDE: f32 = 0.007;
 
-/// Gives a sheet that was drawn for no model the proportions of its kind, if they were measured.
+/// Gives a sheet that was not drawn for a model the proportions of its kind, if they were measured.
 pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     let d = vehicle.dimensions;
     let is_its_kind = |row: &&Proportions| {
@@ -45,7 +46,7 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     let mut places = row.places.clone();
     let mut either = chances(&format!("{}/{}/proportions", vehicle.make, vehicle.model));
     let (front, rear, up) = (SCREENS_ASIDE * either(), SCREENS_ASIDE * either(), WINDOW_END_ASIDE * either());
-    // Heights are shares of the wheelbase too, and a low car's are lower.
+    // Heights are ratios of the wheelbase too, and those of a low car are lower.
     let roof = d.height_mm as f32 / d.wheelbase_mm.max(1) as f32;
     let taller = places.roof.map_or(1.0, |drawn| roof / drawn);
     places.roof = Some(roof);

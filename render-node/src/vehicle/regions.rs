@@ -1,5 +1,6 @@
-//! Which part of a sheet every piece of the skin belongs to: windows, lamps, grilles, shut lines, as scalars over the
-//! primary sheets, in the order in which later ones win. Cutting is `skin`'s, depth is `depth`'s.
+//! Divides the skin into the parts of a sheet: windows, lamps, grilles, shut lines. Each is a
+//! scalar over the primary surfaces, and later ones take precedence over earlier ones. `skin` cuts
+//! the triangles, and `depth` adds depth.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -21,30 +22,34 @@ use super::sheet::panels::FLAPS;
 use super::sheet::{Drawing, DrawnIn, Glass, Region, RegionKind, Sheet, SolidRole};
 use super::skin::{BrimmedBand, Ground, LineOnSkin, PartId, Skin, border};
 
-/// Drawings narrower than this get smaller triangles first: it is about the side of a grid cell.
+/// Drawings narrower than this, about the side of a grid cell, get smaller triangles first.
 const NARROW_M: f32 = 0.03;
 
-/// Sides of triangles along the edges of lamps and openings, and of everything else that is drawn, and how far from the edge they are
-/// held to that, as shares of a grid cell: the edge of a lamp is to look drawn, not cut from cells.
+/// Sides of triangles along the edges of lamps and openings, and of everything else that is drawn,
+/// and the distance from the edge within which they are limited to that, as ratios of a grid cell.
+/// The edge of a lamp must look drawn, not cut from cells.
 const OPENING_SIDE_SHARE: f32 = 0.5;
 const LINE_SIDE_SHARE: f32 = 0.8;
 const EDGE_BAND_SHARE: f32 = 0.35;
 
-/// Frames of openings, and bars before them: how far they stand out of the skin, and how far from their edges they are rounded.
+/// Frames of openings, and bars in front of them: how far they stand out of the skin, and the
+/// distance from their edges over which they are rounded.
 const FRAME_HEIGHT_M: f32 = 0.0045;
 const BAR_HEIGHT_M: f32 = 0.005;
 const BEAD_RADIUS_M: f32 = 0.009;
 /// Bright strips narrower than this are rounded from edge to edge.
 const WIDEST_STRIP_M: f32 = 0.09;
-/// Where across its rounded edges a bar bends, and the narrowest flat face between such edges.
+/// Where across its rounded edges a bar bends, as a ratio of the radius, and the narrowest flat
+/// face between such edges.
 const BEAD_BEND: f32 = 0.45;
 const NARROWEST_FACE_M: f32 = 0.002;
-/// The metal between a tail lamp and the rear window.
+/// Width of the metal between a tail lamp and the rear window.
 const BESIDE_LAMP_M: f32 = 0.022;
 /// Narrower bands are seals, not frames.
 const NARROWEST_FRAME_M: f32 = 0.007;
 
-/// Whether frames and bars of a material have a section of their own; the others are printed, glow or are gaps.
+/// True if frames and bars of a material have a section of their own. Those of other materials are
+/// printed, glow or are gaps.
 fn is_rounded(material: Material) -> bool {
     matches!(
         material,
@@ -57,32 +62,38 @@ fn is_rounded(material: Material) -> bool {
     )
 }
 
-/// Every shut line is this wide, however it was drawn; a wider gap is meant as a stroke.
+/// Width of every shut line, however it was drawn. A gap wider than
+/// `WIDEST_SHUT_LINE_M` is meant as a stroke.
 pub(super) const SHUT_LINE_M: f32 = 0.0055;
-/// Joints of bumpers are wider: plastic grows with heat, and its edges are rounder than those of sheet metal.
+/// Width of joints of bumpers. Plastic grows with heat, and its edges are rounder
+/// than those of sheet metal.
 const JOINT_M: f32 = 0.0055;
 const WIDEST_SHUT_LINE_M: f32 = 0.012;
-/// Pieces shorter than this are left over at edges of something else: the smallest flap is larger.
+/// Pieces shorter than this are left over at the edges of something else: the
+/// smallest flap is larger.
 const SHORTEST_SHUT_LINE_M: f32 = 0.15;
 const SHORTEST_BESIDE_WINDOWS_M: f32 = 0.45;
 const SHUT_LINE_DEPTH_M: f32 = 0.009;
-/// Islands of a part that are smaller than a crumb, or than a sliver and this narrow, are rests of cutting if the part has another that is
-/// so many times as large; rests of openings may be wider.
+/// Islands of a part that are smaller than a crumb, or than a sliver and this narrow, are left over
+/// from cutting if the part has another island that is `LEAST_TIMES` as large. Islands of openings
+/// may be as wide as `SLIT_M`.
 const CRUMB_M2: f32 = 1.2e-4;
 const SLIVER_M2: f32 = 6e-4;
 const SLIVER_M: f32 = 0.0035;
 const SLIT_M: f32 = 0.008;
 const LEAST_TIMES: f32 = 6.0;
-/// Width of the rounded edge beside a shut line, and of that around a recess: narrower than a pixel it would be seen as dots.
+/// Width of the rounded edge beside a shut line, and of that around a recess. An edge narrower than
+/// a pixel would look like dots.
 const BRIM_M: f32 = 0.0028;
 const RECESS_BRIM_M: f32 = 0.0050;
-/// Within this distance of a line drawn on paper its distance is taken along the skin.
+/// Within this distance of a line drawn on paper, the distance to the line is
+/// measured along the skin.
 const NEAR_LINE_M: f32 = 0.010;
 
 type DrawnScalar<'a> = dyn Fn(Vec3, &Sheets) -> f32 + Send + Sync + 'a;
 pub(super) type Scalar<'a> = Box<DrawnScalar<'a>>;
 
-/// The body field as the ground a skin is cut on.
+/// The body field as the ground on which a skin is cut.
 pub struct BodyGround<'a>(pub &'a BodyField);
 
 impl Ground<Sheets> for BodyGround<'_> {
@@ -95,39 +106,40 @@ impl Ground<Sheets> for BodyGround<'_> {
     }
 }
 
-/// A piece of an edge as it is seen, and how far it lies from the curve that it was drawn by.
+/// A piece of a visible edge, and its distance from the curve that it was drawn by.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeStray {
     pub stray_m: f32,
     pub length_m: f32,
 }
 
-/// An end of an edge farther from a line than this was cut along another.
+/// An end of an edge farther from a line than this was cut along another line.
 const ON_LINE_M: f32 = 0.001;
 
 /// A recess that no sheet draws.
 pub struct Recess<'a> {
     /// Negative inside.
     pub inside: Scalar<'a>,
-    /// Of the floor's middle.
+    /// Depth of the floor's middle.
     pub depth: f32,
-    /// By how much deeper the floor lies for each metre down.
+    /// How much deeper the floor lies for each metre down.
     pub lean: f32,
-    /// Of floor and walls.
+    /// Material of floor and walls.
     pub material: Material,
 }
 
-/// The skin of a body being divided.
+/// The skin of a body while it is being divided.
 pub struct Divider<'a> {
     pub skin: Skin<Sheets>,
     pub parts: Vec<Part>,
-    /// Every edge's pieces, if they are to be judged; those that a later part covers are among them.
+    /// The pieces of every edge, if they are to be judged. Pieces that a later part
+    /// covers are among them.
     pub strays: Option<Vec<EdgeStray>>,
-    /// What stands on the skin by rule, both sides.
+    /// Parts that stand on the skin by rule, of both sides.
     pub small_parts: VehicleMesh,
-    /// All shut lines, which run into each other.
+    /// The part of all shut lines, which run into each other.
     groove: Option<PartId>,
-    /// The present region's curve itself, when edges are judged.
+    /// The exact curve of the current region, while edges are judged.
     exact: Option<Scalar<'a>>,
     pub field: &'a BodyField,
     pub sheet: &'a Sheet,
@@ -136,7 +148,8 @@ pub struct Divider<'a> {
 }
 
 impl<'a> Divider<'a> {
-    /// Part 0 is paint; `grid_m` is the side of the grid cells that the skin was meshed with.
+    /// Starts with paint as part 0. `grid_m` is the side of the grid cells that
+    /// the skin was meshed with.
     pub fn new(
         skin: Skin<Sheets>,
         field: &'a BodyField,
@@ -159,7 +172,8 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Everything the sheet says, in order; `add_by_rule` adds what no sheet draws, once all that is drawn is on the skin.
+    /// Divides the skin by everything in the sheet, in order. `add_by_rule` then adds the
+    /// parts that no sheet draws.
     pub fn divide(&mut self, well_y: [f32; 2], add_by_rule: impl FnOnce(&mut Self)) {
         self.crests();
         self.underbody();
@@ -184,8 +198,9 @@ impl<'a> Divider<'a> {
         self.drop_islands();
     }
 
-    /// Crumbs and slivers that cutting left between parts, which would be seen as torn edges, go to their neighbours. What is small as a
-    /// whole was meant to be, and so was the groove of a shut line.
+    /// Gives crumbs and slivers that cutting left between parts, and which would look like torn
+    /// edges, to their neighbours. A part that is small as a whole was meant to be small, and so
+    /// was the groove of a shut line.
     fn drop_islands(&mut self) {
         let parts = &self.parts;
         let shape = |part: PartId| &parts[usize::from(part)].shape;
@@ -202,7 +217,7 @@ impl<'a> Divider<'a> {
             let halves = if island.is_halved { 2.0 } else { 1.0 };
             let area = island.area * halves;
             let is_crumb = area < CRUMB_M2 || (area < SLIVER_M2 && island.mean_width() < SLIVER_M);
-            // What is left of an opening beside a bar that was drawn across its edge.
+            // The rest of an opening beside a bar that was drawn across the opening's edge.
             let is_slit = matches!(shape(island.part), PartShape::Inset { .. }) && island.mean_width() < SLIT_M;
             let is_rest = area * LEAST_TIMES < largest[usize::from(island.part)];
             let is_left = !is_cut(island.part) && is_rest && (is_crumb || is_slit);
@@ -216,8 +231,8 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Gives pieces of shut lines that hang together with no others and are shorter than any real one back to the paint: ends of a
-    /// door's line beside a window.
+    /// Gives pieces of shut lines back to the paint if they are connected to no others and are
+    /// shorter than any real one, such as the ends of a door's line beside a window.
     fn drop_fragments(&mut self) {
         let Some(groove) = self.groove else { return };
         let own: Vec<usize> = (0..self.skin.triangles.len()).filter(|index| self.skin.part[*index] == groove).collect();
@@ -237,7 +252,7 @@ impl<'a> Divider<'a> {
                 root.insert(i, j);
             }
         }
-        // Corners of each piece's box, and how far its lowest point lies above the belt.
+        // Corners of each piece's box, and the height of its lowest point above the belt.
         let mut pieces: FxHashMap<u32, (Vec3, Vec3, f32)> = FxHashMap::default();
         for i in own.iter().flat_map(|index| self.skin.triangles[*index]) {
             let (p, s) = (self.skin.positions[i as usize], &self.skin.info[i as usize]);
@@ -247,7 +262,7 @@ impl<'a> Divider<'a> {
         for index in own {
             let (low, high, above) = pieces[&find(&mut root, self.skin.triangles[index][0])];
             let shortest = if above > 0.02 { SHORTEST_BESIDE_WINDOWS_M } else { SHORTEST_SHUT_LINE_M };
-            // A piece in the centre plane goes on in its mirror image.
+            // A piece in the centre plane continues in its mirror image.
             if low.y > 0.001 && low.distance(high) < shortest {
                 self.skin.part[index] = 0;
             }
@@ -264,7 +279,7 @@ impl<'a> Divider<'a> {
         self.parts.iter().map(|part| over.contains(&part.material)).collect()
     }
 
-    /// Cuts along the level lines and gives what lies between them to a part.
+    /// Cuts along the level lines and gives the skin between them to a part.
     fn claim(&mut self, scalar: &Scalar<'_>, [low, high]: [f32; 2], part: PartId, over: &[Material]) {
         let allowed = self.allowed(over);
         self.skin.claim(scalar, [low, high], part, &|own| allowed[own as usize], &BodyGround(self.field));
@@ -274,13 +289,14 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Edges of triangles along the crests of flank lines and along the ramps of reliefs. Light turns there within two centimetres, and
-    /// would be notched where triangles lie across.
+    /// Lays edges of triangles along the crests of flank lines and along the ramps of
+    /// reliefs. The surface turns there within two centimetres, and its shading would be
+    /// notched where triangles lie across.
     fn crests(&mut self) {
         let field = self.field;
         for line in field.flank_lines() {
             let above = |_: Vec3, s: &Sheets| match line.above(Vec2::new(s.at.x, s.at.z)) {
-                // They lie on the flanks, whose lower body is the skin.
+                // Flank lines lie on the flanks, where the skin is the lower body.
                 Some(height) if s.at.y > 0.4 && s.body < 0.05 => height,
                 _ => 1.0,
             };
@@ -301,7 +317,8 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// All below the sill, and what looks straight down a little above it.
+    /// Gives everything below the sill, and skin that faces straight down a little
+    /// above it, to the underbody.
     fn underbody(&mut self) {
         let part = self.add_part(Material::Underbody, PartShape::Skin);
         let sill = self.sheet.body.sill;
@@ -316,7 +333,7 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// The walls and floors of cut solids that have their own material.
+    /// Gives the walls and floors of cut solids their own material, if they have one.
     fn cut_walls(&mut self) {
         let field = self.field;
         for (index, solid) in self.sheet.solid.iter().enumerate() {
@@ -328,8 +345,9 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// The rear window, or with a `border` the printed band along its edge. It keeps clear of the tail lamps: a lamp that is drawn into its
-    /// corner is whole, and the window's edge goes round it with the metal of the body between.
+    /// Returns the rear window, or with a `border` the printed band along its edge. The window
+    /// keeps clear of the tail lamps: a lamp that is drawn into its corner is whole, and the
+    /// window's edge goes round it with the metal of the body between.
     fn rear_window(&self, border: f32) -> Option<Scalar<'a>> {
         let glass = &self.sheet.glass;
         let (pane, corner) = (backlight(glass)?, glass.backlight.as_ref()?.corner);
@@ -339,7 +357,7 @@ impl<'a> Divider<'a> {
         let gap = BESIDE_LAMP_M + glass.band;
         Some(Box::new(move |p, s| {
             let pane = pane(p, s);
-            // Far away from the pane its exact distance does not matter.
+            // Far from the pane its exact distance does not matter.
             let lamps = lamps.iter().filter(|_| pane < 0.05);
             let clear = lamps.fold(pane, |pane, lamp| smooth_max(pane, gap - lamp(p, s), corner));
             if border > 0.0 { outside_near(clear + border) } else { clear }
@@ -348,8 +366,9 @@ impl<'a> Divider<'a> {
 
     fn glass(&mut self) {
         let glass = &self.sheet.glass;
-        // Gloss black would mirror the cards beside the vehicle as grey bars. Pillars and seals are as dark as the print along the panes,
-        // but for seals that a door is drawn over later.
+        // Gloss black would mirror the cards beside the vehicle as grey bars. Pillars and
+        // seals are therefore as dark as the print along the panes, except for seals that a
+        // door is drawn over later.
         let regions = [&self.sheet.region, &self.sheet.front.region, &self.sheet.rear.region];
         let covers = |region: &Region| region.at.view == DrawnIn::Side && region.over.contains(&Material::GlossBlack);
         let covered = regions.into_iter().flatten().any(covers);
@@ -368,7 +387,8 @@ impl<'a> Divider<'a> {
             if glass.band > 0.0 {
                 let shape = self.trim_shape(&scalar, glass.band, band);
                 let part = self.add_part(band, shape);
-                // Where an A-pillar is narrow, the trim of the side windows goes on over the seal of the windscreen.
+                // Where an A-pillar is narrow, the trim of the side windows continues over the
+                // seal of the windscreen.
                 self.claim(&scalar, [f32::MIN, glass.band], part, &[Material::Paint, seal]);
             }
             let part = self.add_part(pane, PartShape::Skin);
@@ -394,7 +414,7 @@ impl<'a> Divider<'a> {
             let line = pillar.line;
             let scalar: Scalar<'_> = Box::new(move |p, s| {
                 let inside = windows(p, s);
-                // Away from the windows the pillar does not exist, and nothing need be cut.
+                // Away from the windows the pillar does not exist, and nothing has to be cut.
                 if inside > 0.03 { inside + 1.0 } else { before(line, s.at) }
             });
             let half = pillar.width * 0.5;
@@ -402,7 +422,8 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// The top of the dashboard of an open car: what of the body lies behind its windscreen.
+    /// Adds the top of the dashboard of an open car, which is the part of the body
+    /// behind the windscreen.
     fn scuttle(&mut self) {
         let Some(header) = self.sheet.greenhouse.open.as_ref().map(|open| open.header) else { return };
         let part = self.add_part(Material::Interior, PartShape::Skin);
@@ -413,7 +434,8 @@ impl<'a> Divider<'a> {
         self.claim(&scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
     }
 
-    /// The black seal along the edges of the side windows, and the triangle in their front corner that carries a mirror.
+    /// Adds the black seal along the edges of the side windows, and the triangle in their front
+    /// corner that carries a mirror.
     fn side_pane_seals(&mut self) {
         let glass = &self.sheet.glass;
         let panes = [Material::Glass, Material::ClearGlass];
@@ -433,7 +455,8 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Bright trim around panes has a rounded section, so that it catches light in a line and not all over.
+    /// Returns the shape of trim around a pane. Bright trim has a rounded section, so that it
+    /// catches light in a line and not over its whole width.
     fn trim_shape(&mut self, pane: &Scalar<'_>, width: f32, material: Material) -> PartShape {
         if !matches!(material, Material::Chrome | Material::Satin) || width < NARROWEST_FRAME_M {
             return PartShape::Skin;
@@ -443,15 +466,16 @@ impl<'a> Divider<'a> {
         PartShape::Bead { height: (0.5 * radius).min(FRAME_HEIGHT_M), radius }
     }
 
-    /// Lines for the section of a bead to bend along, between level 0 and `width`: where its rounded edges meet its face, or along its
-    /// middle if it has none. Without, the edges' highlight would end along whatever triangles lie there.
+    /// Cuts the lines along which the section of a bead bends, between level 0 and `width`: where
+    /// its rounded edges meet its face, or along its middle if it has no face. Without these lines,
+    /// the highlight of the edges would end along whatever triangles lie there.
     fn cut_section(&mut self, scalar: &Scalar<'_>, width: f32, radius: f32) {
         let has_face = width - 2.0 * radius > NARROWEST_FACE_M;
         let levels = if has_face { vec![radius, width - radius] } else { vec![0.5 * width] };
         self.skin.cut_levels(scalar, &levels, &BodyGround(self.field));
     }
 
-    /// `scalar` and `narrowest` are what [`drawn_scalar`] makes of it.
+    /// Adds a region. `scalar` and `narrowest` are the result of [`drawn_scalar`] for it.
     fn region(&mut self, region: &Region, scalar: &Scalar<'a>, narrowest: f32) {
         let ground = BodyGround(self.field);
         let mut over = if region.over.is_empty() { vec![Material::Paint] } else { region.over.clone() };
@@ -471,7 +495,7 @@ impl<'a> Divider<'a> {
         over.extend(region.edge.map(|edge| edge.material));
         match &region.kind {
             RegionKind::Skin(material) => {
-                // A second coat is lacquer, as the first.
+                // A second paint is glossy, like the first.
                 let coat = *material == Material::Satin && roof_panel(region, self.sheet).is_some();
                 let material = if coat { &Material::GlossWhite } else { material };
                 let beside_pane = *material == Material::GlossBlack && is_beside_panes(region, self.sheet);
@@ -505,7 +529,8 @@ impl<'a> Divider<'a> {
             RegionKind::Lamp(lamp) => {
                 let shape = PartShape::Lamp { lamp: lamp.clone(), view: region.at.view };
                 let part = self.add_part(lamp.lens, shape);
-                // The lens's rounded edge bends along these lines; without them its highlight would end along whatever triangles lie there.
+                // The lens's rounded edge bends along these lines. Without them its highlight would
+                // end along whatever triangles lie there.
                 let inside = along_skin(scalar.as_ref(), self.field);
                 self.skin.cut_levels(&inside, &[-LENS_ROUND_M, -0.5 * LENS_ROUND_M], &ground);
                 self.claim(scalar, [f32::MIN, 0.0], part, &over);
@@ -513,7 +538,7 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// The frame, seal or gap about a region.
+    /// Adds the frame, seal or gap around a region.
     fn edge(&mut self, region: &Region, scalar: &Scalar<'a>) {
         let Some(edge) = region.edge else { return };
         let field = self.field;
@@ -537,8 +562,8 @@ impl<'a> Divider<'a> {
         self.claim(band, [f32::MIN, edge.width], part, &region.over);
     }
 
-    /// The section of a bar, a strip or a moulding, along whose bends the skin is cut. What is drawn over the floor of an opening is a
-    /// bar or a post before it.
+    /// Returns the section of a bar, a strip or a moulding, and cuts the skin along its bends. A
+    /// region that is drawn over the floor of an opening is a bar or a post in front of it.
     fn shape_of_skin(&mut self, region: &Region, material: Material, scalar: &Scalar<'_>, narrowest: f32) -> PartShape {
         let ground = BodyGround(self.field);
         let radius = (0.5 * narrowest).clamp(0.002, BEAD_RADIUS_M);
@@ -546,11 +571,11 @@ impl<'a> Divider<'a> {
             return PartShape::Skin;
         }
         if region.over.contains(&Material::Grille) {
-            // A bar is bright and stands before the dark: its section bends twice.
+            // A bar is bright and stands in front of the dark, so its section bends twice.
             self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -radius], &ground);
             PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
         } else if is_bright_strip(region, material, narrowest) {
-            // A flat one would mirror a single place of the studio and be one even white.
+            // A flat strip would mirror a single point of the studio and be one even white.
             let radius = (0.5 * narrowest).clamp(0.002, 0.5 * WIDEST_STRIP_M);
             self.skin.cut_levels(scalar, &[-BEAD_BEND * radius, -0.98 * radius], &ground);
             PartShape::Bead { height: BAR_HEIGHT_M.min(radius), radius }
@@ -563,7 +588,7 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// A groove along the zero line of a scalar.
+    /// Adds a groove along the zero line of a scalar.
     fn shut_line(&mut self, scalar: &Scalar<'_>, width: f32, over: &[Material], on_one_side: bool) {
         let groove = PartShape::Groove { depth: SHUT_LINE_DEPTH_M, on_one_side };
         let part = match self.groove {
@@ -577,7 +602,8 @@ impl<'a> Divider<'a> {
         self.claim_with_brim(scalar, [-half, half], BRIM_M, part, over);
     }
 
-    /// Along the skin, whatever the view that the scalar was drawn in.
+    /// Like [`Self::claim`] with a brim. The levels are distances along the skin, whatever view
+    /// the scalar was drawn in.
     fn claim_with_brim(&mut self, scalar: &Scalar<'_>, levels: [f32; 2], brim: f32, part: PartId, over: &[Material]) {
         let (field, allowed) = (self.field, self.allowed(over));
         let is_allowed = |own: PartId| allowed[usize::from(own)];
@@ -592,7 +618,7 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Smaller triangles along the zero line of a scalar, where a material of `over` lies.
+    /// Makes triangles smaller along the zero line of a scalar, where a material of `over` lies.
     fn refine(&mut self, scalar: &Scalar<'_>, side_share: f32, over: &[Material]) {
         let allowed = self.allowed(over);
         let is_allowed = |part: PartId| allowed[usize::from(part)];
@@ -603,20 +629,20 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// A shut line through the paint that no sheet draws, along the zero line of a scalar.
+    /// Adds a shut line through the paint that no sheet draws, along the zero line of a scalar.
     pub fn joint(&mut self, scalar: &Scalar<'_>) {
         self.refine(scalar, LINE_SIDE_SHARE, &[Material::Paint]);
         self.shut_line(scalar, JOINT_M, &[Material::Paint], false);
     }
 
-    /// Another material in place of the paint inside the zero line of a scalar.
+    /// Replaces the paint by another material inside the zero line of a scalar.
     pub fn trim(&mut self, scalar: &Scalar<'_>, material: Material) {
         self.refine(scalar, LINE_SIDE_SHARE, &[Material::Paint]);
         let part = self.add_part(material, PartShape::Skin);
         self.claim(scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
     }
 
-    /// Recesses in the paint inside the zero lines of scalars, with rounded edges.
+    /// Adds recesses in the paint inside the zero lines of scalars, with rounded edges.
     pub fn recesses(&mut self, recesses: &[Recess<'_>]) {
         let nearest = |p: Vec3, s: &Sheets| {
             let distances = recesses.iter().map(|recess| (recess.inside)(p, s));
@@ -631,7 +657,7 @@ impl<'a> Divider<'a> {
         }
     }
 
-    /// Cladding around the wheels, and the openings.
+    /// Adds the cladding around the wheels, and cuts the wheel arches.
     fn arches(&mut self, well_y: [f32; 2]) {
         let wheels = &self.sheet.wheels;
         let everything = [
@@ -666,7 +692,8 @@ impl<'a> Divider<'a> {
     }
 }
 
-/// The pieces of a part's border that were cut along one of the levels of `scalar`, against those of `exact`.
+/// Compares the pieces of a part's border that were cut along one of the levels of `scalar` with
+/// the same level of `exact`.
 fn edge_strays(
     skin: &Skin<Sheets>,
     part: PartId,
@@ -684,7 +711,7 @@ fn edge_strays(
             ends.into_iter().all(|value| (value - level).abs() < ON_LINE_M)
         };
         let level = levels.into_iter().find(is_on);
-        // Four places of a piece; its second end is the next one's first.
+        // Four points of a piece. Its second end is the first one of the next piece.
         let places = level.into_iter().flat_map(move |level| [0.0, 0.25, 0.5, 0.75].map(|share| (level, share)));
         places.map(move |(level, share)| {
             let p = from.lerp(to, share);
@@ -695,9 +722,9 @@ fn edge_strays(
     pieces.collect()
 }
 
-/// A region's curve and limits as a scalar over the skin: negative inside.
+/// Returns a region's curve and limits as a scalar over the skin, negative inside.
 ///
-/// The second value is the shorter side of what is drawn.
+/// The second value is the shorter side of the drawing, in metres.
 fn drawn_scalar<'a>(
     region: &Region,
     sheet: &Sheet,
@@ -742,7 +769,7 @@ fn drawn_scalar<'a>(
             }
         }
         match &within {
-            // A line ends there; a surface gets an edge.
+            // A line ends at the limit, but a surface gets an edge there.
             Some(within) if is_line && inside(within, s) > 0.0 => 1.0,
             Some(within) if !is_line => value.max(inside(within, s)),
             _ => value,
@@ -751,12 +778,13 @@ fn drawn_scalar<'a>(
     (Box::new(scalar), narrowest)
 }
 
-/// How far from a wheel arch openings and fields of a bumper end, and the rounding of the corners they get there.
+/// Distance from a wheel arch at which openings and areas of a bumper end, and the rounding of the
+/// corners that they get there.
 const ARCH_ROOM_M: f32 = 0.05;
 const ARCH_CORNER_M: f32 = 0.03;
 
-/// Whether a region is an opening of a bumper or the field around a fog lamp: drawn from the end they may reach into a wheel arch, which
-/// would cut them off with a torn edge.
+/// True if a region is an opening of a bumper or the area around a fog lamp. Drawn from the end of
+/// the vehicle, such a region may reach into a wheel arch, which would cut it off with a torn edge.
 fn keeps_off_wheels(region: &Region) -> bool {
     const FIELDS: [&str; 4] = ["fog", "pocket", "insert", "corner"];
     let is_field = FIELDS.iter().any(|name| region.name.contains(name));
@@ -768,16 +796,17 @@ fn keeps_off_wheels(region: &Region) -> bool {
     is_open && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
 }
 
-/// Between the panes and the line of a door above the belt, the rounding of its corners there, and from where to where above the belt the
-/// line begins to follow the panes.
+/// Distance between the panes and the line of a door above the belt, the rounding of the line's
+/// corners there, and the height above the belt over which the line begins to follow the panes.
 const DOOR_FRAME_M: f32 = 0.034;
 const DOOR_CORNER_M: f32 = 0.03;
 const FRAME_BEGINS_M: f32 = 0.10;
 /// Side windows that are shorter belong to the front doors alone.
 const SHORTEST_WINDOWS_M: f32 = 1.3;
 
-/// The frame that a door has around its panes, as a scalar that is negative inside of it, and far below the belt. A door that is drawn
-/// larger would have its line across the pillar.
+/// Returns the frame that a door has around its panes, as a scalar that is negative
+/// inside the frame and far below the belt. The line of a door that is drawn larger would
+/// lie across the pillar.
 fn door_frame<'a>(region: &Region, sheet: &Sheet) -> Option<Scalar<'a>> {
     const FAR_M: f32 = 0.3;
     let is_door = region.at.view == DrawnIn::Side && region.name.contains("door") && is_shut_line(&region.kind);
@@ -797,8 +826,10 @@ fn door_frame<'a>(region: &Region, sheet: &Sheet) -> Option<Scalar<'a>> {
     }))
 }
 
-/// A roof in a second colour, which sheets draw as all above a level line. Roofs are vaulted both ways, and such a line would wander over
-/// the crown: the colour covers the panel between windscreen and rear window instead, down to the trim of the side windows.
+/// Returns the area of a roof in a second colour. Sheets draw it as everything above a
+/// level line, but roofs are vaulted both ways, and such a line would wander over the
+/// crown. So the colour covers the panel between windscreen and rear window instead, down
+/// to the trim of the side windows.
 fn roof_panel<'a>(region: &Region, sheet: &Sheet) -> Option<Scalar<'a>> {
     let is_drawn =
         matches!(region.name.as_str(), "roof" | "contrast roof" | "white roof") && region.at.view == DrawnIn::Side;
@@ -818,13 +849,13 @@ fn roof_panel<'a>(region: &Region, sheet: &Sheet) -> Option<Scalar<'a>> {
     }))
 }
 
-/// No roof is lower than this above the belt.
+/// Minimum height of a roof above the belt.
 const ROOF_ABOVE_BELT_M: f32 = 0.12;
 /// Rounding of the corners of a roof panel.
 const ROOF_CORNER_M: f32 = 0.03;
 
-/// Whether a region is drawn on the flank above the belt: plastic there is as dark as the print of the panes beside it, and would mirror
-/// the page as a grey patch.
+/// True if a region is drawn on the flank above the belt. Plastic there is as dark as the print of
+/// the panes beside it; otherwise it would mirror the page as a grey patch.
 fn is_beside_panes(region: &Region, sheet: &Sheet) -> bool {
     const BELOW_BELT_M: f32 = 0.03;
     let belt = &sheet.body.belt;
@@ -840,21 +871,23 @@ fn is_beside_panes(region: &Region, sheet: &Sheet) -> bool {
         && region.at.curve.iter().all(is_above)
 }
 
-/// Whether a region is a strip of bright metal at an end of the body.
+/// True if a region is a strip of bright metal at an end of the body.
 fn is_bright_strip(region: &Region, material: Material, narrowest_m: f32) -> bool {
     matches!(material, Material::Chrome | Material::Satin)
         && matches!(region.at.view, DrawnIn::Front | DrawnIn::Rear)
         && narrowest_m < WIDEST_STRIP_M
 }
 
-/// Whether a region is a long narrow strip along the flank, which stands out of the skin with rounded edges.
+/// True if a region is a long narrow strip along the flank, which stands out of the
+/// skin with rounded edges.
 fn is_moulding(region: &Region) -> bool {
     const LEAST_LONG_M: f32 = 0.45;
     const MOST_HIGH_M: f32 = 0.16;
     const WIDTHS_M: [f32; 2] = [0.012, 0.075];
     let points = || region.at.curve.iter().map(|point| point.at);
     let size = points().fold(Vec2::MIN, Vec2::max) - points().fold(Vec2::MAX, Vec2::min);
-    // The area of the polygon over its length is the width of a strip that need not be level.
+    // The area of the polygon divided by its length is the width of the strip, even if
+    // the strip is not level.
     let next = points().skip(1).chain(points().take(1));
     let area = 0.5 * points().zip(next).map(|(a, b)| a.perp_dot(b)).sum::<f32>().abs();
     let width = area / size.x.max(1e-3);
@@ -864,7 +897,7 @@ fn is_moulding(region: &Region) -> bool {
         && (WIDTHS_M[0]..WIDTHS_M[1]).contains(&width)
 }
 
-/// Whether a region is the line of a flap that only one flank has.
+/// True if a region is the line of a flap that only one flank has.
 fn is_flap(region: &Region) -> bool {
     region.at.view == DrawnIn::Side && FLAPS.iter().any(|name| region.name.contains(name))
 }
@@ -873,13 +906,14 @@ fn is_shut_line(kind: &RegionKind) -> bool {
     matches!(kind, RegionKind::Gap { width, material: Material::PanelGap } if *width <= WIDEST_SHUT_LINE_M)
 }
 
-/// By how much a scalar changes over a metre of skin: a line that is drawn in one view is wide where the skin turns away from that view,
-/// and would look painted with a broad pen.
+/// Returns how much a scalar changes over a metre of skin, within limits. A line that is
+/// drawn in one view is wide where the skin turns away from that view, and would look
+/// painted with a broad pen.
 fn steepness(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32 {
     rise(scalar, field, p, s).clamp(0.3, 1.3)
 }
 
-/// By how much a scalar changes over a metre of skin, however little that is.
+/// Returns how much a scalar changes over a metre of skin, however little that is.
 fn rise(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32 {
     const PROBE_M: f32 = 0.002;
     let value = scalar(p, s);
@@ -891,8 +925,9 @@ fn rise(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32
     Vec2::new(rise(along), rise(across)).length()
 }
 
-/// The scalar of an opening, with distances along the skin in a band of some width around it: a frame that is drawn from the front would
-/// run far back over a bonnet that it reaches, with an edge that the least bump of the skin moves.
+/// Returns the scalar of an opening, with distances along the skin in a band of this width around
+/// it. A frame that is drawn from the front would run far back over a bonnet that it reaches, with
+/// an edge that the smallest bump of the skin moves.
 fn band_along_skin<'s>(
     drawn: impl Fn(Vec3, &Sheets) -> f32 + Send + Sync + 's,
     field: &'s BodyField,
@@ -906,7 +941,7 @@ fn band_along_skin<'s>(
     })
 }
 
-/// The scalar made a distance along the skin near its zero line.
+/// Turns the scalar into a distance along the skin near its zero line.
 fn along_skin<'s>(scalar: &'s DrawnScalar<'_>, field: &'s BodyField) -> Scalar<'s> {
     Box::new(move |p, s| {
         let value = scalar(p, s);
@@ -917,16 +952,17 @@ fn along_skin<'s>(scalar: &'s DrawnScalar<'_>, field: &'s BodyField) -> Scalar<'
 /// Rounding of the front corners of a bonnet.
 const LID_CORNER_M: f32 = 0.10;
 
-/// The front edge of a bonnet as it lies on the nose: x and z over the squared half width, in sheet space.
+/// The front edge of a bonnet as it lies on the nose: x and z as polynomials of the
+/// squared y, in sheet space.
 struct LidEdge {
     x: [f32; 3],
     z: [f32; 3],
-    /// Up the skin and to the rear, square to the edge: (x, z).
+    /// Direction (x, z) up the skin and to the rear, at right angles to the edge.
     up: Vec2,
 }
 
 impl LidEdge {
-    /// How far a place lies ahead of the edge, along the skin.
+    /// Returns how far a point lies ahead of the edge, along the skin.
     fn ahead(&self, at: Vec3) -> f32 {
         let u = at.y * at.y;
         let on = |c: &[f32; 3]| c[0] + (c[1] + c[2] * u) * u;
@@ -934,9 +970,12 @@ impl LidEdge {
     }
 }
 
-/// A bonnet drawn from above ends on the steep nose, where its curve says little about height: the least bump of the skin moves the line
-/// up and down. The edge is therefore laid on the skin where it was drawn, made fair over the width, and cut as a curve in space; the
-/// drawing is left with its sides only. `None` for anything but a bonnet.
+/// Lays the front edge of a bonnet on the skin.
+///
+/// A bonnet drawn from above ends on the steep nose, where its curve says little about height, and
+/// the smallest bump of the skin moves the line up and down. The edge is therefore laid on the skin
+/// where it was drawn, smoothed over the width, and cut as a curve in space; only the sides of the
+/// drawing remain. Returns `None` for anything but a bonnet.
 fn front_edge(drawing: &Drawing, sheet: &Sheet, field: &BodyField) -> Option<(Drawing, LidEdge)> {
     const OPENED_M: f32 = 0.5;
     if drawing.view != DrawnIn::Top || !drawing.mirror || drawing.bowed {
@@ -994,7 +1033,8 @@ fn front_edge(drawing: &Drawing, sheet: &Sheet, field: &BodyField) -> Option<(Dr
     Some((Drawing { curve: sides, range: Some([0.2 * sheet.size.height, top]), ..drawing.clone() }, edge))
 }
 
-/// a + b y² + c y⁴ nearest to the places' values, by least squares.
+/// Returns the coefficients of a + b y² + c y⁴ nearest to the values at the
+/// points, by least squares.
 fn fitted_over_square(places: &[Vec3], value: fn(&Vec3) -> f32) -> [f32; 3] {
     let scale = places.iter().map(|p| p.y * p.y).fold(1e-4, f32::max);
     let (mut matrix, mut right) = (glam::Mat3::ZERO, Vec3::ZERO);
@@ -1012,27 +1052,30 @@ fn fitted_over_square(places: &[Vec3], value: fn(&Vec3) -> f32) -> [f32; 3] {
     }
 }
 
-/// Signed distance from a line drawn upwards in the side view; positive in front of it.
+/// Returns the signed distance from a line drawn upwards in the side view, positive in front of it.
 fn before([low, high]: [[f32; 2]; 2], at: Vec3) -> f32 {
     let (low, way) = (Vec2::from(low), Vec2::from(high) - Vec2::from(low));
     (way.y * (low.x - at.x) + way.x * (at.z - low.y)) / way.length().max(1e-6)
 }
 
-/// Width of the black ceramic print along the edges of bonded panes, and at the foot of a windscreen.
+/// Width of the black ceramic print along the edges of bonded panes, and at
+/// the foot of a windscreen.
 const BORDER_M: f32 = 0.024;
 const FOOT_BORDER_M: f32 = 0.05;
 /// Width of the rubber seal along the edges of the side windows.
 const SIDE_SEAL_M: f32 = 0.011;
-/// The dashboard of an open car begins so far behind the glass, and so far inside the sides.
+/// How far behind the glass, and how far inside the sides, the dashboard of an open car begins.
 const SCUTTLE_BEHIND_M: f32 = 0.008;
 const SCUTTLE_INSIDE_M: f32 = 0.085;
 /// Longer vehicles have no such seals.
 const LONGEST_SEALED_M: f32 = 7.5;
-/// The triangle that carries a mirror ends so far behind the mirror's foot at the belt, and leans forward above it by this slope.
+/// How far behind the mirror's foot the triangle that carries a mirror ends at the belt, and the
+/// slope by which it leans forward above that.
 const SAIL_BEHIND_MIRROR_M: f32 = 0.035;
 const SAIL_LEAN: f32 = 0.25;
 
-/// Positive where the skin is not the greenhouse's top sheet: blends lift it a few centimetres off at most.
+/// Returns a positive value where the skin is not the greenhouse's top sheet. Blends lift the skin
+/// at most a few centimetres off that sheet.
 fn off_screen(s: &Sheets) -> f32 {
     s.greenhouse_profile.abs() - 0.07
 }
@@ -1046,18 +1089,20 @@ pub(super) fn windscreen<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     }))
 }
 
-/// The ceramic print along the edges of a windscreen, widest at its foot: negative there and outside the pane.
+/// Returns the ceramic print along the edges of a windscreen, widest at its foot: negative
+/// there and outside the pane.
 fn windscreen_border<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let (pane, w) = (windscreen(glass)?, glass.windscreen.clone()?);
     Some(Box::new(move |p, s| outside_near((pane(p, s) + BORDER_M).max(w.cowl + FOOT_BORDER_M - s.body))))
 }
 
-/// The scalar of a border from that of the clear glass inside it: negative on the border, positive far outside, where nothing need be cut.
+/// Converts the scalar of the clear glass inside a border to that of the border: negative on the
+/// border, and positive far outside, where nothing has to be cut.
 fn outside_near(clear: f32) -> f32 {
     if clear > 0.1 { 1.0 } else { -clear }
 }
 
-/// The pane of the rear window: negative inside.
+/// Returns the pane of the rear window, negative inside.
 fn backlight<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let b = glass.backlight.clone()?;
     Some(Box::new(move |_, s| {
@@ -1068,7 +1113,7 @@ fn backlight<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     }))
 }
 
-/// Negative on the panes of the flanks.
+/// Returns the panes of the flanks, negative inside.
 pub(super) fn side_glass<'a>(glass: &Glass) -> Option<Scalar<'a>> {
     let side = glass.side.clone()?;
     let outline = side.outline.as_ref().map(|curve| Outline::drawn(curve, 0.006));
@@ -1082,7 +1127,7 @@ pub(super) fn side_glass<'a>(glass: &Glass) -> Option<Scalar<'a>> {
         if let Some(outline) = &outline {
             value = value.max(outline.distance(Vec2::new(s.at.x, s.at.z)));
         }
-        // On the flanks only: the middle of the car is roof or screen.
+        // Only skin on the flanks counts, because the middle of the car is roof or screen.
         value.max(0.25 - s.at.y)
     }))
 }
@@ -1148,7 +1193,7 @@ mod tests {
             belt: 0.9,
         };
         assert!(frame(at, &place(0.8, -0.4)) < -0.1);
-        // In the pane, and at the roof's edge above it.
+        // One point in the pane, and one at the roof's edge above it.
         assert!(frame(at, &place(1.1, -0.2)) < 0.0);
         assert!(frame(at, &place(1.3, 0.0)) > 0.0);
         assert!(door_frame(&side("fuel door", line, "{ gap = {} }"), &sheet).is_none());

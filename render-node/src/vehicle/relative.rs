@@ -1,5 +1,7 @@
-//! What a body that nobody drew takes over from its model's drawing with another body. An estate has the front of its hatchback and a coupe
-//! that of its saloon: face, bonnet, wheels, the lines of the flank and where the windscreen stands; roof and tail are the template's.
+//! The features that a body which nobody drew takes over from its model's drawing with another
+//! body. An estate has the front of its hatchback, and a coupe that of its saloon: face,
+//! bonnet, wheels, the lines of the flank, and the position of the windscreen. Roof and tail
+//! come from the template.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::Vec2;
@@ -9,9 +11,11 @@ use super::morph::MonotoneCurve;
 use super::sheet::facts::Facts;
 use super::sheet::{Curve, DrawnIn, Region, RegionKind, Sheet};
 
-/// Tail lamps that reach higher than this share of the way from the bumper to the belt climb the pillars of their own tail.
+/// Tail lamps that reach higher than this ratio of the way from the bumper to the belt climb the
+/// pillars of their own tail.
 const LAMP_TOP_MAX: f32 = 1.04;
-/// Belt points up to this share of the wheelbase stand under the front doors, which bodies of one model share.
+/// Belt points up to this ratio of the wheelbase lie below the front doors, which
+/// bodies of one model share.
 const FRONT_DOOR_END: f32 = 0.45;
 
 /// Puts the front of `relative` on a template for another body of the same model.
@@ -39,7 +43,8 @@ pub fn take_over(sheet: &mut Sheet, relative: &Sheet) {
     sheet.wheels.tyre_diameter = relative.wheels.tyre_diameter * sheet.size.length / relative.size.length;
 }
 
-/// The relative's face in units every body has, with the tail lamps where the other tail has room for them.
+/// Returns the relative's face in units that every body has. It includes the tail lamps if the
+/// other tail has room for them.
 fn face_of(relative: &Sheet, sheet: &Sheet) -> FaceSheet {
     let half_width = relative.size.width * 0.5;
     let fit = |curve: &mut Curve, [low, high]: [f32; 2], end: Option<f32>| {
@@ -83,7 +88,7 @@ fn face_of(relative: &Sheet, sheet: &Sheet) -> FaceSheet {
     }
 }
 
-/// From the relative's metres along the car to the sheet's, by nose, axles and tail.
+/// Returns the map from x of the relative to x of the sheet, through nose, axles and tail.
 fn lengthwise(relative: &Sheet, sheet: &Sheet) -> MonotoneCurve {
     let knots = |sheet: &Sheet| {
         let front = sheet.size.front_overhang;
@@ -92,8 +97,8 @@ fn lengthwise(relative: &Sheet, sheet: &Sheet) -> MonotoneCurve {
     MonotoneCurve::new(knots(relative).into_iter().zip(knots(sheet)).collect())
 }
 
-/// The places measured on the relative that its other bodies share, over the medians of the class. Coupes and convertibles have a
-/// windscreen of their own.
+/// Replaces the medians of the class by those positions measured on the relative that its other
+/// bodies share. Coupes and convertibles have a windscreen of their own.
 pub fn take_over_places(sheet: &mut Sheet, facts: &Facts, vehicle: &Vehicle) {
     let wheelbase = vehicle.dimensions.wheelbase_mm.max(1) as f32;
     let share = |mm: u32| mm as f32 / wheelbase;
@@ -136,7 +141,8 @@ mod tests {
         library.dressed(&vehicle).unwrap().unwrap()
     }
 
-    /// Places of a region in front view, in units of half the width and of the height between the anchors.
+    /// Returns the points of a region in front view, in units of half the width and of the
+    /// height between the anchors.
     fn places(sheet: &Sheet, name: &str) -> Vec<Vec2> {
         let [low, high] = sheet.front.anchors;
         let region = sheet.front.region.iter().find(|region| region.name == name).unwrap();

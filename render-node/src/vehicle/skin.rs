@@ -1,5 +1,6 @@
-//! The half skin of a body as triangles that carry a part number and can be cut along the zero line of any scalar.
-//! Cutting keeps the mesh closed: an edge is split once for both its triangles.
+//! The half skin of a body, as triangles that carry a part number and can be cut along the
+//! zero line of any scalar. Cutting keeps the mesh closed, because an edge is split once
+//! for both its triangles.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -7,10 +8,11 @@ use rustc_hash::FxHashMap;
 
 use super::surface_net::{HalfMesh, edges_of, split_in_place};
 
-/// Index into the list of parts the caller keeps.
+/// Index into the list of parts that the caller keeps.
 pub type PartId = u16;
 
-/// The skin; `info` holds, for every vertex, whatever a scalar needs to know about the place (asked once per vertex).
+/// The skin. `info` holds, for every vertex, the data about the point that scalars need; it is
+/// computed once per vertex.
 pub struct Skin<I> {
     pub positions: Vec<Vec3>,
     pub info: Vec<I>,
@@ -18,31 +20,32 @@ pub struct Skin<I> {
     pub part: Vec<PartId>,
 }
 
-/// A line of the skin: the zero line of a scalar, and by how much the scalar changes over a metre of skin.
+/// A line on the skin: the zero line of a scalar, with the amount by which the scalar
+/// changes over a metre of skin.
 pub struct LineOnSkin<'a, I> {
     pub scalar: &'a (dyn Fn(Vec3, &I) -> f32 + Sync),
     pub steepness: &'a (dyn Fn(Vec3, &I) -> f32 + Sync),
 }
 
-/// What lies between two lines along the skin.
+/// The band between two lines along the skin.
 #[derive(Debug, Clone, Copy)]
 pub struct BrimmedBand {
-    /// Distances of both from a third one.
+    /// Distances of both lines from a third one.
     pub levels: [f32; 2],
     /// Width of the strip of triangles along both edges.
     pub brim: f32,
 }
 
-/// What a scalar is over the skin.
+/// A scalar evaluated over the skin.
 struct Values {
-    /// The scalar's at every vertex, divided by its steepness there if that is known.
+    /// The scalar at every vertex, divided by its steepness there if that is known.
     values: Vec<f32>,
     /// Triangles that may be cut.
     near: Vec<usize>,
     steepnesses: Option<Vec<f32>>,
 }
 
-/// Places of a skin: where a point near it really lies, and what is known there.
+/// The surface under a skin: projects a point near it onto it, and computes the data about a point.
 pub trait Ground<I>: Sync {
     fn project(&self, p: Vec3) -> Vec3;
     fn info(&self, p: Vec3) -> I;
@@ -60,12 +63,12 @@ impl<I: Send + Sync + Copy> Skin<I> {
         places.map(|(p, info)| scalar(*p, info)).collect()
     }
 
-    /// Splits every triangle the line `scalar = level` passes.
+    /// Splits every triangle that the line `scalar = level` passes through.
     pub fn cut(&mut self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync), level: f32, ground: &impl Ground<I>) {
         self.cut_levels(scalar, &[level], ground);
     }
 
-    /// The same for several levels.
+    /// Splits the triangles along the lines of several levels.
     pub fn cut_levels(&mut self, scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync), levels: &[f32], ground: &impl Ground<I>) {
         let values = self.values(scalar);
         let near = self.below(&values, levels.iter().copied().fold(f32::MIN, f32::max));
@@ -75,13 +78,15 @@ impl<I: Send + Sync + Copy> Skin<I> {
         }
     }
 
-    /// Triangles with a corner below the level: no others can be cut there, or lie below it.
+    /// Returns the triangles with a corner below the level. No others can be cut
+    /// there, or lie below it.
     fn below(&self, values: &[f32], level: f32) -> Vec<usize> {
         let triangles = self.triangles.par_iter().enumerate().with_min_len(2048);
         triangles.filter(|(_, t)| t.iter().any(|i| values[*i as usize] <= level)).map(|(index, _)| index).collect()
     }
 
-    /// Cuts along both level lines and gives what lies between them to `part`, where `over` allows its present part.
+    /// Cuts along both level lines and gives the triangles between them to `part`, if `over`
+    /// allows their current part.
     pub fn claim(
         &mut self,
         scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
@@ -101,9 +106,11 @@ impl<I: Send + Sync + Copy> Skin<I> {
         self.assign_valued(&whole.values, whole.near, [low, high], part, over);
     }
 
-    /// The same along a line on the skin, with a strip of triangles along both edges, which keeps its part.
+    /// Like [`Self::claim`], along a line on the skin, with a strip of triangles along both
+    /// edges that keeps its part.
     ///
-    /// The levels are distances along the skin. The steepness is asked once for every vertex near the line.
+    /// The levels are distances along the skin. The steepness is computed once for
+    /// every vertex near the line.
     pub fn claim_with_brim(
         &mut self,
         LineOnSkin { scalar, steepness }: LineOnSkin<'_, I>,
@@ -112,9 +119,10 @@ impl<I: Send + Sync + Copy> Skin<I> {
         over: &dyn Fn(PartId) -> bool,
         ground: &impl Ground<I>,
     ) {
-        /// The scalar may rise this much faster than the way along the skin.
+        /// The scalar may rise this much faster than the distance along the skin.
         const STEEPEST: f32 = 1.3;
-        /// A vertex farther from the line is no corner of a triangle that it crosses.
+        /// A vertex farther from the line than this is no corner of a triangle
+        /// that the line crosses.
         const FAR_M: f32 = 0.04;
         let mut values = self.values(scalar);
         let mut near = self.below(&values, STEEPEST * (high + brim));
@@ -145,7 +153,7 @@ impl<I: Send + Sync + Copy> Skin<I> {
         self.assign_valued(&whole.values, whole.near, [low, high], part, over);
     }
 
-    /// Values of new vertices and new triangles are added.
+    /// Cuts along one level. Adds the values of new vertices, and the new triangles, to `values`.
     fn cut_valued(
         &mut self,
         Values { values, near, steepnesses }: &mut Values,
@@ -195,7 +203,7 @@ impl<I: Send + Sync + Copy> Skin<I> {
         }
         for index in crossed {
             let triangle = self.triangles[index];
-            // Turned so that the lone corner comes first.
+            // The triangle is rotated so that the lone corner comes first.
             let lone_inside = triangle.iter().filter(|i| value(**i) < 0.0).count() == 1;
             let first = (0..3).find(|i| (value(triangle[*i]) < 0.0) == lone_inside).unwrap_or(0);
             let [a, b, c] = [triangle[first], triangle[(first + 1) % 3], triangle[(first + 2) % 3]];
@@ -218,8 +226,9 @@ impl<I: Send + Sync + Copy> Skin<I> {
         }
     }
 
-    /// Halves every edge longer than `longest_m` with an end where the scalar is below `level`: for shapes narrower than a
-    /// triangle, whose line would pass between vertices unseen. Only edges of parts that `over` allows.
+    /// Halves every edge longer than `longest_m` that has an end where the scalar is below `level`.
+    /// It is for shapes narrower than a triangle, whose line would pass unnoticed between vertices.
+    /// Only edges of parts that `over` allows are halved.
     pub fn halve(
         &mut self,
         scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
@@ -259,7 +268,8 @@ impl<I: Send + Sync + Copy> Skin<I> {
         }
     }
 
-    /// Gives `part` to the triangles where the scalar's mean is within `low..high` and `over` allows their present part.
+    /// Gives `part` to the triangles in which the scalar's mean is within `low..high` and whose
+    /// current part `over` allows.
     pub fn assign(
         &mut self,
         scalar: &(dyn Fn(Vec3, &I) -> f32 + Sync),
@@ -289,7 +299,7 @@ impl<I: Send + Sync + Copy> Skin<I> {
     }
 }
 
-/// Edges used by exactly one of the triangles, in that triangle's direction.
+/// Returns the edges that exactly one of the triangles uses, in that triangle's direction.
 pub fn border<'a>(triangles: impl Iterator<Item = &'a [u32; 3]> + Clone) -> Vec<(u32, u32)> {
     let mut uses: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for (a, b) in triangles.clone().flat_map(edges_of) {
@@ -298,7 +308,7 @@ pub fn border<'a>(triangles: impl Iterator<Item = &'a [u32; 3]> + Clone) -> Vec<
     triangles.flat_map(edges_of).filter(|(a, b)| uses[&(*a.min(b), *a.max(b))] == 1).collect()
 }
 
-/// Where the scalar is zero between two points of the skin, on the skin.
+/// Returns the point of the skin between `a` and `b` where the scalar is zero.
 fn crossing<I>(
     a: Vec3,
     value_a: f32,

@@ -1,4 +1,4 @@
-//! What handles, antennas and spare wheels are by make and time, for all sheets that do not say.
+//! Handles, antennas and spare wheels by make and time, for all sheets that do not define them.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 
@@ -7,23 +7,25 @@ use super::mesh::Material;
 use super::parts::handle::HandleKind;
 use super::sheet::{FinFitting, Sheet};
 
-/// Handles with a lock of their own are of the time before keyless entry.
+/// Last year of handles with a lock of their own, before keyless entry.
 const LOCKS_UNTIL: u16 = 2006;
-/// Cars whose handles come out of a level door.
+/// Makes, and the first year, of cars whose handles come out of a level door.
 const LEVEL_DOORS: [&str; 5] = ["tesla", "lucid", "polestar", "xpeng", "nio"];
 const LEVEL_FROM: u16 = 2012;
-/// Makes that plate the handles of most of their cars, and those that do of some, with the shares.
+/// Makes that plate the handles of most of their cars, and below those that plate the handles of
+/// some, with the ratios.
 const PLATED: ([&str; 8], f32) =
     (["rolls-royce", "bentley", "lincoln", "cadillac", "buick", "genesis", "infiniti", "chrysler"], 0.65);
 const SOME_PLATED: ([&str; 6], f32) = (["kia", "hyundai", "nissan", "mercedes-benz", "lexus", "volvo"], 0.25);
-/// Whips on the roof came after rods on the wing and before fins; small cars of some makes kept them.
+/// First and last year of whips on the roof, which came after rods on the wing and before fins.
+/// Small cars of some makes kept them longer.
 const WHIPS: [u16; 2] = [1993, 2009];
 const KEPT_UNTIL: u16 = 2019;
 const KEPT: [&str; 9] = ["fiat", "dacia", "renault", "peugeot", "citroen", "suzuki", "toyota", "opel", "ford"];
 const WHIP_M: f32 = 0.20;
-/// Behind the top of the windscreen, or before that of the rear window.
+/// Distance of a whip behind the top of the windscreen, or in front of that of the rear window.
 const WHIP_FROM_EDGE_M: f32 = 0.13;
-/// Spare wheels that are shown as they are.
+/// Makes whose spare wheels have no cover.
 const BARE_SPARES: [&str; 3] = ["jeep", "hummer", "willys"];
 const PAINTED_COVERS_FROM: u16 = 2004;
 
@@ -70,7 +72,7 @@ fn give_whip(sheet: &mut Sheet, vehicle: &Vehicle) {
     if !has_roof || !(of_the_time || kept) || sheet.greenhouse.open.is_some() {
         return;
     }
-    // Small cars, and vans, have it before the driver; others at the rear.
+    // Small cars and vans have the whip at the front; others have it at the rear.
     let front = sheet.glass.windscreen.as_ref().map(|glass| glass.header + WHIP_FROM_EDGE_M);
     let rear = sheet.glass.backlight.as_ref().map(|glass| glass.top - WHIP_FROM_EDGE_M);
     let x = if small || vehicle.body == BodyClass::Van { front } else { rear.or(front) };

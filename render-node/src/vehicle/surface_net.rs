@@ -1,35 +1,40 @@
-//! Triangles of a field's zero surface on one half of a vehicle (y >= 0): a narrow band of grid cells, one vertex per
-//! crossed cell (naive surface nets, Gibson 1998), then Newton steps onto the surface. What the field is, callers say.
+//! Triangulates a field's zero surface on one half of a vehicle (y >= 0): a narrow band of grid
+//! cells, one vertex per crossed cell (naive surface nets, Gibson 1998), and then Newton steps onto
+//! the surface. The callers define the field.
 
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Half mesh: corner positions and triangles winding counter-clockwise seen from outside (field positive).
+/// Half a mesh: positions, and triangles that wind counter-clockwise as seen from outside (where
+/// the field is positive).
 #[derive(Debug, Clone, Default)]
 pub struct HalfMesh {
     pub positions: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Cells per side of a block that is looked at, or left out, as a whole; its parts have half as many.
+/// Cells per side of a block that is evaluated, or skipped, as a whole. Its
+/// parts have half as many.
 const BLOCK: i32 = 4;
-/// Blocks that are one piece of work, at least.
+/// Minimum number of blocks in one piece of parallel work.
 const BLOCKS_TOGETHER: usize = 64;
-/// No field of a vehicle changes faster than this per metre where a block could be left out.
+/// Upper bound of how fast a field of a vehicle changes per metre where a block could be skipped.
 const STEEPEST: f32 = 2.4;
 const GRADIENT_STEP_M: f32 = 0.003;
 /// A vertex this close to the surface stays where it is.
 const NEAR_ENOUGH_M: f32 = 5e-5;
 
-/// By differences over the corners of a tetrahedron: four looks where three axes need six.
+/// Returns the gradient by differences over the corners of a tetrahedron: four evaluations,
+/// where three axes need six.
 pub fn gradient<F: Fn(Vec3) -> f32>(field: &F, p: Vec3) -> Vec3 {
     const CORNERS: [Vec3; 4] =
         [Vec3::new(1.0, 1.0, 1.0), Vec3::new(1.0, -1.0, -1.0), Vec3::new(-1.0, 1.0, -1.0), Vec3::new(-1.0, -1.0, 1.0)];
     CORNERS.iter().map(|corner| *corner * field(p + *corner * GRADIENT_STEP_M)).sum::<Vec3>() / (4.0 * GRADIENT_STEP_M)
 }
 
-/// One Newton step onto the zero surface, at most `limit_m` long. Points of the centre plane stay in it.
+/// Makes one Newton step onto the zero surface, at most `limit_m` long. Points of the
+/// centre plane stay in it.
 pub fn project<F: Fn(Vec3) -> f32>(field: &F, p: Vec3, limit_m: f32) -> Vec3 {
     let g = gradient(field, p);
     let move_by = -g * (field(p) / g.length_squared().max(1e-4));
@@ -54,8 +59,9 @@ impl Grid {
     }
 }
 
-/// Meshes `field` between `low` and `high`. With `from_centre`, the grid straddles the plane y = 0, the mesh is left
-/// open there and its border vertices lie exactly in the plane; else `low.y` is an ordinary bound.
+/// Meshes `field` between `low` and `high`. With `from_centre`, the grid straddles the plane y =
+/// 0, the mesh is left open there, and its border vertices lie exactly in the plane. Otherwise
+/// `low.y` is an ordinary bound.
 pub fn mesh<F: Fn(Vec3) -> f32 + Sync>(field: &F, low: Vec3, high: Vec3, step: f32, from_centre: bool) -> HalfMesh {
     let low = if from_centre { Vec3::new(low.x, -0.5 * step, low.z) } else { low };
     let cells = ((high - low) / step).ceil().as_ivec3() + IVec3::ONE;
@@ -77,8 +83,8 @@ pub fn mesh<F: Fn(Vec3) -> f32 + Sync>(field: &F, low: Vec3, high: Vec3, step: f
     mesh
 }
 
-/// Evaluates the field in every block the surface can pass; elsewhere stores the block centre's value. Returns the
-/// first point of every such block.
+/// Evaluates the field in every block that the surface can pass through, and stores the value of
+/// the block's centre elsewhere. Returns the first point of every evaluated block.
 fn fill<F: Fn(Vec3) -> f32 + Sync>(grid: &mut Grid, blocks: IVec3, field: &F) -> Vec<IVec3> {
     let half_diagonal = |cells: i32| grid.step * cells as f32 * 0.5 * 3f32.sqrt();
     let (far, part_far) = (half_diagonal(BLOCK) * STEEPEST, half_diagonal(BLOCK / 2) * STEEPEST);
@@ -95,7 +101,7 @@ fn fill<F: Fn(Vec3) -> f32 + Sync>(grid: &mut Grid, blocks: IVec3, field: &F) ->
             if middle.abs() > far {
                 return (block, Some(middle), Vec::new());
             }
-            // The same question once more for its eight parts.
+            // The same check again for each of the block's eight parts.
             let mut values = vec![0.0; (BLOCK * BLOCK * BLOCK) as usize];
             for corner in CORNERS {
                 let part = corner * (BLOCK / 2);
@@ -140,7 +146,7 @@ const CORNERS: [IVec3; 8] = [
     IVec3::new(0, 1, 1),
     IVec3::new(1, 1, 1),
 ];
-/// Pairs of corners joined by the cell's twelve edges.
+/// Pairs of corners that the cell's twelve edges join.
 const EDGES: [(usize, usize); 12] =
     [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7)];
 
@@ -148,7 +154,8 @@ fn cells_of(block: IVec3) -> impl Iterator<Item = IVec3> {
     (0..BLOCK * BLOCK * BLOCK).map(move |i| block + IVec3::new(i % BLOCK, i / BLOCK % BLOCK, i / (BLOCK * BLOCK)))
 }
 
-/// A vertex for each crossed cell: the mean of its edge crossings. `cell_vertex` is indexed like grid points.
+/// Returns a vertex for each crossed cell, which is the mean of its edge crossings. `cell_vertex`
+/// is indexed like grid points.
 fn vertices(grid: &Grid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<Vec3>) {
     let vertex = |cell: IVec3| {
         let first = grid.index(cell);
@@ -179,7 +186,7 @@ fn vertices(grid: &Grid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<
     (cell_vertex, found.into_iter().map(|(_, p)| p).collect())
 }
 
-/// Two triangles around every grid edge whose ends lie on different sides.
+/// Returns two triangles around every grid edge whose ends lie on different sides.
 fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
     let axes = [(IVec3::X, IVec3::Y, IVec3::Z), (IVec3::Y, IVec3::Z, IVec3::X), (IVec3::Z, IVec3::X, IVec3::Y)];
     let around_edges = |point: IVec3| {
@@ -202,19 +209,21 @@ fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
     blocks.flat_map_iter(|block| cells_of(*block).flat_map(around_edges)).collect()
 }
 
-/// Where neighbouring normals differ by more than this, an edge is halved.
+/// An edge is halved if the normals at its ends differ by more than this.
 const BEND: f32 = 0.15;
 
-/// Halves the edges along which the surface bends, once for each of `shortest_m` and there only those longer than it, so that fillets
-/// and pressed lines get more triangles than flat panels. `worth` says of a place, its normal and the number of the round whether
-/// it will be looked at; in the second round it is asked of the middles of edges halved in the first.
+/// Halves the edges along which the surface bends, so that fillets and pressed lines get more
+/// triangles than flat panels. Each value of `shortest_m` is one round, in which only edges longer
+/// than that value are halved. `worth` gets a point, its normal and the number of the round, and
+/// returns true if the point will be visible; from the second round on it is called only for the
+/// middles of edges halved before.
 pub fn refine<F: Fn(Vec3) -> f32 + Sync>(
     mesh: &mut HalfMesh,
     field: &F,
     shortest_m: &[f32],
     worth: &(dyn Fn(Vec3, Vec3, usize) -> bool + Sync),
 ) {
-    // Of every vertex so far; zero where nobody looks.
+    // Normals of every vertex so far; zero where the surface will not be visible.
     let mut normals: Vec<Vec3> = Vec::new();
     for (round, shortest_m) in shortest_m.iter().enumerate() {
         let new = mesh.positions[normals.len()..].par_iter().with_min_len(256).map(|p| {
@@ -269,7 +278,7 @@ pub fn edges_of(triangle: &[u32; 3]) -> [(u32, u32); 3] {
     [(triangle[0], triangle[1]), (triangle[1], triangle[2]), (triangle[2], triangle[0])]
 }
 
-/// Puts the pieces of [`split`] in a triangle's place: the first there, the others at the end.
+/// Puts the first piece of [`split`] in a triangle's place, and appends the others.
 pub fn split_in_place(triangles: &mut Vec<[u32; 3]>, index: usize, middle: &dyn Fn(u32, u32) -> Option<u32>) {
     let mut pieces = split(triangles[index], middle).into_iter();
     if let Some(first) = pieces.next() {
@@ -278,7 +287,7 @@ pub fn split_in_place(triangles: &mut Vec<[u32; 3]>, index: usize, middle: &dyn 
     }
 }
 
-/// The triangles that take the place of one whose edges have, or have not, a vertex in their middle.
+/// Returns the triangles that replace one whose edges may have a vertex in their middle.
 fn split([a, b, c]: [u32; 3], middle: &dyn Fn(u32, u32) -> Option<u32>) -> Vec<[u32; 3]> {
     match (middle(a, b), middle(b, c), middle(c, a)) {
         (None, None, None) => vec![[a, b, c]],

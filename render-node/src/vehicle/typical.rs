@@ -1,8 +1,8 @@
-//! A typical vehicle of each body class: what contact sheets, previews and the doctor's self-test show.
+//! A typical vehicle of each body class, for contact sheets, previews and the doctor's self-test.
 
 use cyclorama_core::{BodyClass, Dimensions, Vehicle, VehicleType};
 
-/// A passenger vehicle of the class with everyday dimensions.
+/// Returns a passenger vehicle of the class with everyday dimensions.
 pub fn typical(body: BodyClass) -> Vehicle {
     let (length_mm, width_mm, height_mm, wheelbase_mm) = match body {
         BodyClass::Sedan => (4710, 1830, 1440, 2850),

@@ -1,6 +1,7 @@
-//! What tells apart the models that nobody has drawn: a template has one shape for hundreds of names. Rake of the screens, belt,
-//! axles, lamps, grille and tail move a little, by the model's name, within what its class and era allow. Never the
-//! dimensions, which are known, and never a sheet that was drawn for the model.
+//! Variations that distinguish the models which nobody has drawn, because one template stands for
+//! hundreds of names. Rake of the screens, belt, axles, lamps, grille and tail move a little, by
+//! the model's name, within the limits of class and era. The dimensions are known and never change,
+//! and neither does a sheet that was drawn for the model.
 
 use cyclorama_core::Vehicle;
 use glam::Vec2;
@@ -9,25 +10,26 @@ use super::chance::chances;
 use super::mesh::Material;
 use super::sheet::{Curve, Region, RegionKind, Sheet};
 
-/// Longitudinal lean of screens: metres at the roof per metre above the belt.
+/// Maximum longitudinal lean of screens: metres at the roof per metre above the belt.
 const RAKE: f32 = 0.13;
-/// Height above the belt from which on screens lean no further: those of buses are three metres tall.
+/// Height above the belt from which on screens lean no further, because those of buses
+/// are three metres tall.
 const RAKED_M: f32 = 0.7;
 const BELT_M: f32 = 0.018;
 const AXLES_M: f32 = 0.03;
 const TYRE_SHARE: f32 = 0.03;
-/// By what share lamps and openings grow or shrink, upwards and across.
+/// Maximum ratio by which lamps and openings grow or shrink upwards, and below that across.
 const LAMP_SHARE: f32 = 0.20;
 const GRILLE_SHARE: f32 = 0.22;
 const ACROSS_SHARE: f32 = 0.10;
-/// Rise of a lamp towards the flank, metres per metre.
+/// Maximum rise of a lamp towards the flank, in metres per metre.
 const LAMP_TILT: f32 = 0.14;
 const TAIL_SHARE: f32 = 0.25;
-/// Shares of the models.
+/// Ratios of the models that have chrome around the windows, and roof rails.
 const CHROME_WINDOWS: f32 = 0.3;
 const RAILS: f32 = 0.5;
 
-/// Changes a template for one model; the same for all years that share the template.
+/// Changes a template for one model, in the same way for all years that share the template.
 pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
     let mut either = chances(&format!("{}/{}", vehicle.make, vehicle.model));
 
@@ -73,15 +75,15 @@ pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
     }
 }
 
-/// Leans windscreen and backlight: everything of the greenhouse above the belt moves along by its height, the front half by
-/// `front`, the rear half by `rear` metres per metre.
+/// Leans windscreen and backlight: every point of the greenhouse above the belt moves along by its
+/// height, the front half by `front` and the rear half by `rear` metres per metre.
 fn rake_screens(sheet: &mut Sheet, front: f32, rear: f32) {
     let belt = sheet.body.belt.iter().map(|point| point.at.y).fold(f32::MAX, f32::min);
     let house = &mut sheet.greenhouse;
     let least = house.profile.iter().map(|p| p.at.x).fold(f32::MAX, f32::min);
     let most = house.profile.iter().map(|p| p.at.x).fold(f32::MIN, f32::max);
     let top = house.profile.iter().map(|p| p.at.y).fold(f32::MIN, f32::max);
-    // Upright tails and cabs stay upright: they have no length to lean over.
+    // Upright tails and cabs stay upright, because they have no length to lean over.
     let moved = |at: Vec2| {
         let share = ((at.x - least) / (most - least).max(0.1)).clamp(0.0, 1.0);
         let blend = super::blend::step((share - 0.25) / 0.5);

@@ -1,4 +1,5 @@
-//! Which wheels a vehicle wears: tyres and rims of its class and time, the rim's design, the gap to the arch. From `wheels.toml`.
+//! The wheels of a vehicle, from `wheels.toml`: tyres and rims of its class and time, the design of
+//! the rim, and the gap to the arch.
 
 use std::sync::LazyLock;
 
@@ -24,7 +25,7 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Size {
     class: RimClass,
-    /// Millimetres, least and most.
+    /// Smallest and largest length of the vehicle, in millimetres.
     #[serde(default = "any_length")]
     length: [u32; 2],
     #[serde(default = "any_year")]
@@ -59,22 +60,24 @@ fn any_year() -> [u16; 2] {
 static WHEELS: LazyLock<Table> = LazyLock::new(|| toml::from_str(TABLE).unwrap_or_default());
 
 const INCH_M: f32 = 0.0254;
-/// How far a drawn tyre may lie beyond its class.
+/// Ratio by which a drawn tyre may lie outside the range of its class.
 const DRAWN_TOLERANCE: f32 = 0.03;
-/// By how many inches a model's rims are larger than usual: makers show theirs on larger rims rather than smaller ones.
+/// Inches by which a model's rims are larger than usual. Makers show their cars on larger rims
+/// rather than smaller ones.
 const LARGER_RIMS: [f32; 4] = [-0.5, 0.0, 0.5, 1.0];
-/// The largest rim as a share of the tyre.
+/// Diameter of the largest rim as a ratio of the tyre's.
 const LARGEST_RIM: f32 = 0.735;
-/// The tyre's wall is this far inside the lip of the arch at least, if it is inside at all.
+/// Minimum distance of the tyre's wall inside the lip of the arch, if the wall is inside at all.
 const TUCK_M: f32 = 0.012;
-/// Lengths that part classes, millimetres.
+/// Lengths that separate small, medium and large classes, in millimetres.
 const SMALL_MM: u32 = 4150;
 const LARGE_MM: u32 = 4720;
-/// Rims that are lathed after painting have become common from this year on; what share of them.
+/// First year in which rims that are lathed after painting are common, and the
+/// ratio of rims that are.
 const TURNED_FROM: u16 = 2015;
 const TURNED_SHARE: f32 = 0.45;
 
-/// None for what has wheels of its own kind.
+/// Returns the class of rims, or `None` for a vehicle that has wheels of its own kind.
 fn class_of(vehicle: &Vehicle) -> Option<RimClass> {
     let length = vehicle.dimensions.length_mm;
     Some(match vehicle.body {
@@ -96,7 +99,8 @@ fn class_of(vehicle: &Vehicle) -> Option<RimClass> {
     })
 }
 
-/// Gives a sheet the wheels of its class and time. A sheet that was drawn for the model keeps its own within what is likely.
+/// Gives a sheet the wheels of its class and time. A sheet that was drawn for the model keeps its
+/// own wheels within the likely range.
 pub fn fit(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
     let Some(class) = class_of(vehicle) else { return };
     let (year, length) = (vehicle.year, vehicle.dimensions.length_mm);

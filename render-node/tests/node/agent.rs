@@ -1,5 +1,6 @@
-//! The agent against a control plane played by the test: a real HTTP server that answers as the protocol says and notes
-//! what it hears. The engine is the real one, on the software device with the built-in model.
+//! The agent against a control plane played by the test: a real HTTP server that answers as the
+//! protocol says and records the requests it receives. The engine is the real one, on the software
+//! device with the built-in model.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
@@ -29,7 +30,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-/// What the control plane of a test does and has heard.
+/// State of a test's control plane: the answers it will give and the requests it has received.
 #[derive(Default)]
 struct Plane {
     base: OnceLock<String>,
@@ -42,13 +43,13 @@ struct Plane {
 struct Script {
     jobs: VecDeque<Job>,
     layers: Vec<u8>,
-    /// Answered to heartbeats.
+    /// Sent in answers to heartbeats.
     cancel: Vec<String>,
     order: Option<&'static str>,
-    /// Statuses answered to the next uploads and results instead of success.
+    /// Statuses with which the next uploads and results are answered instead of success.
     upload_answers: VecDeque<(StatusCode, &'static str)>,
     result_answers: VecDeque<(StatusCode, serde_json::Value)>,
-    /// The next heartbeat does not know the node.
+    /// True if the next heartbeat is answered as from an unknown node.
     forget_node: bool,
     hold_layers: Option<oneshot::Receiver<()>>,
 }
@@ -102,7 +103,7 @@ impl Plane {
         self.heard.lock().unwrap().clone()
     }
 
-    /// Waits until the control plane has heard what `enough` looks for.
+    /// Waits until the control plane has received requests for which `enough` returns true.
     async fn until(&self, what: &str, enough: impl Fn(&Heard) -> bool) -> Heard {
         let wait = async {
             loop {
@@ -117,7 +118,7 @@ impl Plane {
         tokio::time::timeout(Duration::from_secs(120), wait).await.unwrap_or_else(|_| panic!("never heard: {what}"))
     }
 
-    /// Queues a paint job whose layers are kept back until the sender is used.
+    /// Queues a paint job whose layers are withheld until the sender is used.
     fn queue_held(&self, job_id: &str) -> oneshot::Sender<()> {
         let (release, hold) = oneshot::channel();
         let job = self.paint_job(job_id);
@@ -247,25 +248,25 @@ async fn failure(State(plane): Shared, UrlPath(_): UrlPath<String>, Json(request
     StatusCode::NO_CONTENT
 }
 
-/// A node at work for the plane until `stop`.
+/// A node that works for the control plane until `stop`.
 struct Node {
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
 }
 
 impl Node {
-    /// Tells it to stop and waits until it has left.
+    /// Stops the node and waits until it has left.
     async fn stop(self) {
         self.stop.send(()).unwrap();
         self.running.await.unwrap();
     }
 }
 
-/// One engine for all tests of this file: a second device would only take time.
+/// Returns one engine for all tests of this file, because a second device would only take time.
 fn engine() -> Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     let start = || {
-        // Fails only when another test was first.
+        // Fails only if another test installed it first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let models = std::path::absolute("../models/builtin").unwrap();
         let variables = HashMap::from([
@@ -295,13 +296,13 @@ async fn start(plane: &Arc<Plane>) -> Node {
     Node { stop, running }
 }
 
-/// Half paint, half glass, all covered.
+/// Layers with half paint and half glass, all covered.
 fn stored_layers() -> Vec<u8> {
     let count = 64 * 64;
     let paint: Vec<f32> = (0..count).map(|i| if i % 64 < 32 { 1.0 } else { 0.0 }).collect();
     let layers = Layers {
         side_px: 64,
-        // Brighter row by row: the quality gate takes no paint without form.
+        // Brighter row by row, because the quality gate refuses paint without form.
         diffuse: paint.iter().enumerate().map(|(i, p)| [(0.3 + 0.6 * (i / 64) as f32 / 63.0) * p; 3]).collect(),
         gloss: paint.iter().map(|p| [0.02 * p; 3]).collect(),
         rest: paint.iter().map(|p| [0.1 * (1.0 - p); 3]).collect(),
@@ -321,7 +322,7 @@ async fn a_paint_job_is_composed_encoded_uploaded_and_reported() {
         let mut script = plane.script.lock().unwrap();
         script.layers = stored_layers();
         script.jobs.push_back(job.clone());
-        // A passing trouble of the store is tried again.
+        // A transient error of the object store is retried.
         script.upload_answers.push_back((StatusCode::SERVICE_UNAVAILABLE, "<Error><Code>SlowDown</Code></Error>"));
     }
     let node = start(&plane).await;
@@ -345,7 +346,8 @@ async fn a_paint_job_is_composed_encoded_uploaded_and_reported() {
     }
     assert!(receipt["software"].as_str().unwrap().starts_with("cyclorama-node "));
 
-    // The layers, and four tries of three uploads: the given headers once each, and nothing that says who is asking.
+    // The layers, and four attempts of three uploads: each has the given headers once, and none
+    // that identifies the node.
     assert_eq!(heard.headers_elsewhere.len(), 5);
     for headers in &heard.headers_elsewhere {
         assert!(!headers.contains_key("authorization"), "the node's token went to where objects are kept: {headers:?}");
@@ -365,7 +367,8 @@ async fn a_paint_job_is_composed_encoded_uploaded_and_reported() {
     assert_eq!(plane.heard().left, 1);
 }
 
-/// Where objects are kept nobody knows of nodes and leases: a refusal fails the attempt, and what is repeated of it holds no signature.
+/// An object store knows nothing of nodes and leases: a refusal fails the attempt, and the reported
+/// text contains no signature.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_of_a_bucket_is_an_upload_failure() {
     const SIGNED: &str = "<Error><Code>SignatureDoesNotMatch</Code><StringToSign>hush</StringToSign></Error>";
@@ -478,7 +481,8 @@ async fn heartbeats_name_the_held_job_and_carry_its_cancel() {
 
     plane.script.lock().unwrap().cancel = vec!["j1".to_owned()];
     let seen = plane.heard().heartbeats.len();
-    // The one under way may have been answered before; the one after it carries the cancel.
+    // The heartbeat under way may have been answered before; the one after it carries the
+    // cancellation.
     plane.until("two more heartbeats", |heard| heard.heartbeats.len() >= seen + 2).await;
     release.send(()).unwrap();
     let idle = |heard: &Heard| heard.heartbeats.last().is_some_and(|h| h.jobs.is_empty());
@@ -529,7 +533,7 @@ async fn a_drained_node_asks_for_nothing_until_it_may_again() {
     plane.script.lock().unwrap().order = Some("draining");
     let node = start(&plane).await;
     plane.until("two heartbeats", |heard| heard.heartbeats.len() >= 2).await;
-    // The long poll that was under way when the order came has ended by the next heartbeat.
+    // The long poll that was under way when the order arrived has ended by the next heartbeat.
     let heard = plane.until("three heartbeats", |heard| heard.heartbeats.len() >= 3).await;
     let asked = heard.lease_calls;
     plane.until("two more heartbeats", move |later| later.heartbeats.len() >= heard.heartbeats.len() + 2).await;

@@ -1,14 +1,14 @@
-//! The engine takes jobs together where it may, and each gets the picture that it would get alone.
+//! The engine runs jobs together where it may, and each gets the image that it would get alone.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
-use cyclorama_core::encoding::Picture;
+use cyclorama_core::encoding::Pixmap;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::{Light, Stage};
 use cyclorama_core::{BodyClass, Colour, View};
 use cyclorama_node::config::{Config, LocalConfig, environment};
 use cyclorama_node::engine::Engine;
-use cyclorama_node::engine::order::{Commission, Order, Render};
+use cyclorama_node::engine::order::{Render, RenderRequest, WatchedRequest};
 use cyclorama_node::engine::render_error::RenderError;
 use cyclorama_node::engine::renderer::Renderer;
 use cyclorama_node::vehicle::typical::typical;
@@ -29,14 +29,14 @@ fn config_with(batch_max: u32, memory_watermark: u8) -> LocalConfig {
 }
 
 /// Four jobs of three vehicles and two views.
-fn orders(pipeline: &str) -> [Order; 4] {
+fn orders(pipeline: &str) -> [RenderRequest; 4] {
     [
         (BodyClass::Hatchback, View::Side, Colour::Blue),
         (BodyClass::Suv, View::FrontThreeQuarter, Colour::White),
         (BodyClass::Hatchback, View::FrontThreeQuarter, Colour::Black),
         (BodyClass::Sedan, View::Side, Colour::Red),
     ]
-    .map(|(body, view, colour)| Order {
+    .map(|(body, view, colour)| RenderRequest {
         vehicle: typical(body),
         view,
         colours: vec![colour.into()],
@@ -46,16 +46,16 @@ fn orders(pipeline: &str) -> [Order; 4] {
     })
 }
 
-/// All orders handed in at once.
+/// Submits all orders at once and returns their renders.
 async fn render(engine: &Engine) -> Vec<Render> {
     let [a, b, c, d] = orders(&engine.pipelines()[0].id);
-    let render = async |order: Order| engine.render(order, |_, _| true).await.unwrap();
+    let render = async |order: RenderRequest| engine.render(order, |_, _| true).await.unwrap();
     let done = tokio::join!(render(a), render(b), render(c), render(d));
     vec![done.0, done.1, done.2, done.3]
 }
 
-/// Mean and largest difference of two pictures' values.
-fn difference(a: &Picture, b: &Picture) -> (f64, u8) {
+/// Returns the mean and the largest difference of two images' values.
+fn difference(a: &Pixmap, b: &Pixmap) -> (f64, u8) {
     let values = || a.pixels().flatten().zip(b.pixels().flatten()).map(|(a, b)| a.abs_diff(b));
     (values().map(f64::from).sum::<f64>() / values().count() as f64, values().max().unwrap())
 }
@@ -70,7 +70,8 @@ async fn together_and_alone_the_pictures_are_the_same() {
     let batches = render(&together).await;
 
     assert!(one_by_one.iter().all(|render| render.receipt.batch == Some(1)));
-    // The oldest, its companion of the same view though that came last, and the oldest of the others; what is left goes next.
+    // The oldest, its companion of the same view although it came last, and the oldest of the
+    // others; the remaining one goes next.
     let sizes: Vec<_> = batches.iter().map(|render| render.receipt.batch.unwrap()).collect();
     assert_eq!(sizes, [3, 3, 1, 3]);
     for (a, b) in one_by_one.iter().zip(&batches) {
@@ -84,7 +85,7 @@ async fn together_and_alone_the_pictures_are_the_same() {
     }
 }
 
-/// More than a hundredth of any machine's memory is in use.
+/// More than a hundredth of any machine's memory is in use, so the watermark is crossed.
 #[tokio::test(flavor = "multi_thread")]
 async fn above_the_memory_watermark_jobs_go_one_by_one() {
     let start = || Engine::start(config_with(3, 1), 16).unwrap();
@@ -103,7 +104,7 @@ fn who_leaves_a_batch_is_told_at_once_and_takes_no_other_with_it() {
     let pipeline = renderer.pipelines()[0].id.clone();
     let [stays, mut stranger, leaves, also_stays] = orders(&pipeline);
     stranger.pipeline = "another".to_owned();
-    let commissions = [&stays, &stranger, &leaves, &also_stays].map(|order| Commission {
+    let commissions = [&stays, &stranger, &leaves, &also_stays].map(|order| WatchedRequest {
         order,
         watch: Box::new(|stage: Stage, _| stage != Stage::Diffusion || !std::ptr::eq(order, &leaves)),
     });

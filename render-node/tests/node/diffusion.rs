@@ -1,4 +1,5 @@
-//! Loads and runs model folders of a few hundred bytes (see `fixtures/make_tiny_models.py`) on the real ONNX Runtime.
+//! Loads and runs model folders of a few hundred bytes (see `fixtures/make_tiny_models.py`) on the
+//! real ONNX Runtime.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
@@ -6,8 +7,8 @@ use crate::support::folders;
 use crate::support::runtime::runtime;
 use cyclorama_core::{BodyClass, Vehicle, View};
 use cyclorama_node::diffusion::{
-    DiffusionError, DiffusionModel, LockError, ModelFolder, OnnxRuntime, Provider, ProviderChoice, StillWanted, Unlit,
-    light_space,
+    BaseShaded, ContinueCheck, DiffusionError, DiffusionModel, LockError, ModelFolder, OnnxRuntime, Provider,
+    ProviderChoice, light_space,
 };
 use cyclorama_node::studio::{Conditioning, Layers};
 use cyclorama_node::vehicle::typical::typical;
@@ -20,7 +21,7 @@ const SEED: u64 = 7;
 const CONDITIONING: [&str; 2] = ["first", "second"];
 
 fn fixture(name: &str) -> PathBuf {
-    // From the package's folder, in which tests run.
+    // Relative to the package's folder, in which tests run.
     Path::new("tests/fixtures").join(name)
 }
 
@@ -28,7 +29,7 @@ fn load(name: &str) -> Result<DiffusionModel, DiffusionError> {
     DiffusionModel::load(&runtime(), Provider::Cpu, &fixture(name), &CONDITIONING)
 }
 
-/// Half the picture painted, half not, all covered.
+/// Layers with half of the image painted and half not, all covered.
 fn layers() -> Layers {
     let count = 4 * SIDE * SIDE;
     let paint: Vec<f32> = (0..count).map(|i| if i % (2 * SIDE) < SIDE { 1.0 } else { 0.0 }).collect();
@@ -44,7 +45,7 @@ fn layers() -> Layers {
     }
 }
 
-/// first = 2, second = 1 everywhere.
+/// The first plane is 2, the second is 1, everywhere.
 fn conditioning() -> Vec<f32> {
     [vec![2.0; SIDE * SIDE], vec![1.0; SIDE * SIDE]].concat()
 }
@@ -53,18 +54,18 @@ fn unlit<'a>(
     base: &'a mut Layers,
     conditioning: &'a Conditioning,
     seed: u64,
-    still_wanted: Box<StillWanted<'a>>,
-) -> Unlit<'a> {
-    // A light model does not look at it.
+    still_wanted: Box<ContinueCheck<'a>>,
+) -> BaseShaded<'a> {
+    // A light model does not use the vehicle.
     static VEHICLE: LazyLock<Vehicle> = LazyLock::new(|| typical(BodyClass::Sedan));
-    Unlit { base: Box::new(|| Ok(base)), conditioning, vehicle: &VEHICLE, view: View::Front, seed, still_wanted }
+    BaseShaded { base: Box::new(|| Ok(base)), conditioning, vehicle: &VEHICLE, view: View::Front, seed, still_wanted }
 }
 
 fn channels(planes: &[f32]) -> Conditioning {
     Conditioning { side_px: SIDE as u32, planes: planes.to_vec() }
 }
 
-/// Lights one picture; `still_wanted` hears the share of steps done before each.
+/// Lights one image. `still_wanted` is called before each step with the ratio of steps done.
 fn light(
     model: &mut DiffusionModel,
     base: &mut Layers,
@@ -86,7 +87,8 @@ fn two_steps_add_the_residual_the_formula_gives() {
     .unwrap();
     assert_eq!(shares, [0.0, 0.5]);
 
-    // The fixture's model: x0[c] = 0.25 x[c] + t + 2 (c + 1) - 1, from zeros, at t = 1 and t = 0.25.
+    // The fixture's model: x0[c] = 0.25 x[c] + t + 2 (c + 1) - 1, from zeros, at t = 1 and t =
+    // 0.25.
     let residual = |c: usize| {
         let told = 2.0 * (c as f32 + 1.0) - 1.0;
         let first = told + 1.0;
@@ -143,11 +145,12 @@ fn a_batch_lights_each_picture_as_it_would_be_alone() {
     light(&mut model, &mut otherwise, &brighter, |_| true).unwrap();
     assert_ne!(otherwise, alone[1], "the seed matters");
 
-    // One that cannot be lit, one that nobody wants after the first step and one of another size take no other with them.
+    // One image that cannot be lit, one that is cancelled after the first step and one of another
+    // size take no other with them.
     let mut lit = [layers(), layers(), layers(), layers(), layers()];
     let (usual, brighter) = (channels(&conditioning()), channels(&brighter));
     let (poisoned, none, mut asked) = (channels(&poisoned), channels(&[]), 0);
-    let given: [(&Conditioning, u64, Box<StillWanted<'_>>); 5] = [
+    let given: [(&Conditioning, u64, Box<ContinueCheck<'_>>); 5] = [
         (&usual, SEED, Box::new(|_| true)),
         (&poisoned, 1, Box::new(|_| true)),
         (
@@ -161,7 +164,7 @@ fn a_batch_lights_each_picture_as_it_would_be_alone() {
         (&none, 3, Box::new(|_| true)),
         (&brighter, SEED + 1, Box::new(|_| true)),
     ];
-    let batch: Vec<Unlit<'_>> = lit
+    let batch: Vec<BaseShaded<'_>> = lit
         .iter_mut()
         .zip(given)
         .map(|(base, (conditioning, seed, still_wanted))| unlit(base, conditioning, seed, still_wanted))
@@ -210,14 +213,14 @@ fn other_conditioning_is_refused_by_channel() {
     }
 }
 
-/// A copy of the good fixture that a test may spoil.
+/// Returns a copy of the good fixture that a test may spoil.
 fn copy() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     folders::copy(&fixture("tiny-light"), copy.path());
     copy
 }
 
-/// The good fixture, but it starts from noise.
+/// Returns a copy of the good fixture that starts from noise.
 fn noisy() -> tempfile::TempDir {
     let folder = copy();
     let read = |name: &str| -> serde_json::Value {
@@ -235,7 +238,8 @@ fn noisy() -> tempfile::TempDir {
     folder
 }
 
-/// What `spoil` does to a good folder must be noticed, in words that name the file.
+/// Returns the message with which a good folder is refused after `spoil`; the message must name the
+/// file.
 fn refused(spoil: impl FnOnce(&Path)) -> String {
     let folder = copy();
     ModelFolder::open(folder.path()).unwrap();
@@ -284,7 +288,7 @@ fn every_other_damage_is_noticed() {
     let error = refused(|f| edit_lock(f, "\"bytes\": ", "\"bytes\": 1"));
     assert!(error.contains("has digest"), "{error}");
     let error = refused(|f| edit_lock(f, "{", "["));
-    assert!(error.contains("cyclorama.lock.json is not a model file this version understands"), "{error}");
+    assert!(error.contains("cyclorama.lock.json is not a model file that this version supports"), "{error}");
 
     let notes = copy();
     std::fs::write(notes.path().join("README.md"), b"about this model").unwrap();
@@ -303,7 +307,7 @@ fn a_provider_that_the_library_lacks_is_an_error_and_never_another_in_its_place(
     for lacking in [Provider::Cuda, Provider::TensorRt, Provider::OpenVino] {
         let error = runtime.provider(ProviderChoice::Only(lacking)).unwrap_err().to_string();
         assert!(error.contains(&format!("has no provider `{lacking}`: ")) && error.ends_with("auto, cpu"), "{error}");
-        // Nor does it load a model by the way of another.
+        // Nor does loading the model directly succeed.
         let loaded = DiffusionModel::load(&runtime, lacking, &fixture("tiny-light"), &CONDITIONING);
         let error = loaded.err().unwrap().to_string();
         assert!(error.starts_with(&format!("provider `{lacking}` of ONNX Runtime does not start")), "{error}");

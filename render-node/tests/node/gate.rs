@@ -1,26 +1,27 @@
-//! The quality gate through its public face: a sound render passes, each kind of fault is named, and what a model gets wrong twice is
-//! made in the base shading and says so.
+//! The quality gate through its public interface: a sound render passes, each kind of fault is
+//! named, and a render whose model light fails twice is made in the base shading, with a receipt
+//! that says so.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
 use crate::support::runtime::library;
-use cyclorama_core::encoding::Picture;
+use cyclorama_core::encoding::Pixmap;
 use cyclorama_core::traces::Trace;
-use cyclorama_core::wire::AsSent;
+use cyclorama_core::wire::Unparsed;
 use cyclorama_core::{BodyClass, Colour, Dimensions, Paint, Vehicle, VehicleType, View};
 use cyclorama_node::config::LocalConfig;
 use cyclorama_node::diffusion::ProviderChoice;
 use cyclorama_node::engine::Engine;
-use cyclorama_node::engine::order::Order;
+use cyclorama_node::engine::order::RenderRequest;
 use cyclorama_node::engine::renderer::Renderer;
 use cyclorama_node::finish::{Lacquers, compose_on_cpu, round_as_stored};
-use cyclorama_node::gate::{Reference, Verdict, judge_picture};
+use cyclorama_node::gate::{LightReference, Verdict, judge_picture};
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
-use cyclorama_node::studio::{Layers, Shot, Studio};
+use cyclorama_node::studio::{Layers, Studio, StudioOutput};
 use cyclorama_node::vehicle::{Library, build, typical::typical};
 use std::path::Path;
 
-fn shot() -> Shot {
+fn shot() -> StudioOutput {
     let gpu = Gpu::open(&AdapterChoice::Best).unwrap();
     let mesh = build(&Library::embedded().unwrap(), &typical(BodyClass::Hatchback)).unwrap();
     let mut shot = Studio::new(&gpu).unwrap().shoot(&mesh, View::FrontThreeQuarter).unwrap();
@@ -28,7 +29,7 @@ fn shot() -> Shot {
     shot
 }
 
-/// The upper edge of its bed is a long line of light, less than a pixel wide.
+/// The upper edge of this vehicle's bed is a long line of light, less than a pixel wide.
 #[test]
 fn an_outline_that_catches_light_is_no_fault() {
     let gpu = Gpu::open(&AdapterChoice::Best).unwrap();
@@ -66,7 +67,7 @@ fn named(verdict: &Verdict) -> Vec<String> {
     verdict.findings.iter().map(|finding| finding.split(" is ").next().unwrap().to_owned()).collect()
 }
 
-/// Numbers from -1 to 1 without a pattern.
+/// Returns numbers from -1 to 1 without a pattern.
 fn noise(i: usize) -> f32 {
     let mixed = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31).wrapping_mul(0xD1B5_4A32_D192_ED03);
     (mixed >> 40) as f32 / (1 << 23) as f32 - 1.0
@@ -95,7 +96,7 @@ fn light_that_a_model_spoils_is_named() {
                 for (i, light) in layers.diffuse.iter_mut().enumerate() {
                     let (x, y) = ((i % side) as f32, (i / side) as f32);
                     let below = y - 0.3 * x + 40.0 * (x / 150.0).sin();
-                    // Edges four pixels wide, one every fifty.
+                    // Edges four pixels wide, one every fifty pixels.
                     let edge = (25.0 - (below.rem_euclid(100.0) - 50.0).abs()).clamp(-2.0, 2.0);
                     *light = light.map(|value| value * (0.8 + 0.1 * edge));
                 }
@@ -120,7 +121,7 @@ fn light_that_a_model_spoils_is_named() {
             |layers| {
                 let side = layers.side_px as usize;
                 for (i, light) in layers.diffuse.iter_mut().enumerate() {
-                    // Blotches of 4 px: single pixels would be lost at half the size.
+                    // Blotches of 4 px, because single pixels would be lost at half the size.
                     *light = light.map(|value| value * (1.0 + 0.08 * noise(i / side / 4 * side + i % side / 4)));
                 }
             },
@@ -150,7 +151,7 @@ fn light_that_a_model_spoils_is_named() {
         ),
     ];
     let shot = shot();
-    let reference = Reference::of(&shot.layers, &shot.conditioning);
+    let reference = LightReference::of(&shot.layers, &shot.conditioning);
     for (fault, spoil, expected) in faults {
         let mut layers = shot.layers.clone();
         spoil(&mut layers);
@@ -193,7 +194,7 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
     for (fault, spoil, expected) in faults {
         let mut picture = compose_on_cpu(&Lacquers::over(&layers), Colour::Red).unwrap();
         let spoilt: Vec<u8> = picture.pixels().enumerate().flat_map(|(i, pixel)| spoil(&layers, i, pixel)).collect();
-        picture = Picture::from_rgba(picture.width(), picture.height(), spoilt).unwrap();
+        picture = Pixmap::from_rgba(picture.width(), picture.height(), spoilt).unwrap();
         let found = named(&judge_picture(&Lacquers::over(&layers), Colour::Red, &picture));
         let missing: Vec<_> = expected.iter().filter(|name| !found.contains(&(**name).to_owned())).collect();
         assert!(
@@ -209,11 +210,12 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
         );
         assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{colour}: {verdict:?}");
     }
-    let small = Picture::from_rgba(1, 1, vec![0; 4]).unwrap();
+    let small = Pixmap::from_rgba(1, 1, vec![0; 4]).unwrap();
     assert!(judge_picture(&Lacquers::over(&layers), Colour::Red, &small).findings[0].contains("1 pixels"));
 }
 
-/// In every finish, with the ground shadow and without: what is composed rightly passes, and no other paint passes for it.
+/// In every finish, with the ground shadow and without, a correctly composed image passes, and no
+/// other paint passes for it.
 #[test]
 fn any_paint_passes_as_itself_alone() {
     let layers = shot().layers;
@@ -277,7 +279,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
         (fixtures.join("darkening"), "base_shading", 2),
     ] {
         let mut renderer = Renderer::start(&config(&model)).unwrap();
-        let order = Order {
+        let order = RenderRequest {
             vehicle: typical(BodyClass::Hatchback),
             view: View::Side,
             colours: vec![Colour::Blue.into(), Colour::White.into()],
@@ -286,12 +288,12 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
             trace: Trace::none(),
         };
         let render = renderer.render(&order, &mut |_, _| true).unwrap();
-        let receipt = AsSent::from(&render.receipt).into_document();
+        let receipt = Unparsed::from(&render.receipt).into_document();
         assert_eq!(receipt["light"], light, "{model:?}: {receipt}");
         let refused = receipt["quality"]["refused"].as_array().unwrap();
         assert_eq!(refused.len(), refusals, "{model:?}: {receipt}");
         assert!(refused.iter().all(|one| one["findings"].to_string().contains("silhouette")), "{receipt}");
-        // What is handed out passes, whoever lit it.
+        // Every image that is returned passes, whether the model or the base shading lit it.
         for (colour, picture) in &render.pictures {
             assert!(judge_picture(&Lacquers::over(&render.layers), *colour, picture).passes(), "{model:?}");
         }

@@ -1,4 +1,5 @@
-//! A software adapter draws no more of a vehicle than the picture shows, and the picture is the same.
+//! A software adapter draws no more of a vehicle than the image shows, and the image stays the
+//! same.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
@@ -8,7 +9,7 @@ use cyclorama_node::studio::{Settings, Studio};
 use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::{Library, build};
 
-/// Closed and open, tall and low, with spokes, slats and ladders.
+/// Vehicles closed and open, tall and low, with spokes, slats and ladders.
 const VEHICLES: &str = "\
 volkswagen\tgolf\t2018\tpassenger-car\thatchback\t4258\t1790\t1492\t2620
 jeep\twrangler\t2019\tmpv\toff-roader\t4237\t1875\t1868\t2459
@@ -16,9 +17,10 @@ mazda\tmx-5\t2017\tpassenger-car\tconvertible\t3915\t1735\t1230\t2310
 volvo\tb10mb\t1990\tbus\tbus\t11000\t2500\t3050\t5600
 honda\ttrx350g\t2004\tother\tother\t4200\t2000\t2700\t2400
 ";
-/// Linear light that no eye sees, of which 1 is a white card.
+/// Linear light that no eye sees, where 1 is a white card.
 const LIGHT_MAX: f32 = 1.0 / 255.0;
-/// A sample in a slit narrower than itself may see something else at its bottom.
+/// Maximum number of pixels that may differ: a sample in a slit narrower than itself may see
+/// something else at its bottom.
 const DIFFERENT_PIXELS_MAX: usize = 20;
 
 #[test]
@@ -28,7 +30,7 @@ fn what_is_left_out_cannot_be_seen() {
     let library = Library::embedded().unwrap();
     for (number, vehicle) in vehicles_of(VEHICLES).unwrap().iter().enumerate() {
         let mesh = build(&library, vehicle).unwrap();
-        // Each vehicle from two sides, all views among them.
+        // Each vehicle from two sides, so that all views occur.
         for view in [View::ALL[number % 6], View::ALL[(number + 2) % 6]] {
             let shot = studio.shoot(&mesh, view).unwrap();
             let whole = studio.shoot_with(&mesh, view, Settings { draws_hidden: true, ..Settings::default() }).unwrap();

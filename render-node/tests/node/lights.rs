@@ -1,5 +1,5 @@
-//! The base shading of each light of the rig by itself, on a smooth body, against the light that its rectangle sends there: an integral for
-//! matt paint, the ray that is thrown back for gloss.
+//! The base shading of each light of the rig by itself, on a smooth body, compared with the light
+//! that its rectangle sends there: an integral for diffuse paint, the reflected ray for gloss.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
@@ -11,7 +11,8 @@ use cyclorama_node::vehicle::{Material, Surface, VehicleMesh};
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};
 
-/// Half axes of the body, vehicle metres: as long and wide as a car, without an edge, and with every slope.
+/// Half axes of the body, vehicle metres: as long and wide as a car, without an edge, and with
+/// every slope.
 const HALF_M: Vec3 = Vec3::new(2.3, 0.9, 0.7);
 const RINGS: u32 = 160;
 /// Reflectance of paint's clear coat at normal incidence.
@@ -38,7 +39,7 @@ fn body() -> VehicleMesh {
     VehicleMesh { surfaces: [(Material::Paint, surface)].into() }
 }
 
-/// The built-in rig without walls and floor, and with the lights that are asked for.
+/// Returns the built-in rig without walls and floor, with the selected lights only.
 fn rig(lights: impl Fn(&AreaLight) -> bool) -> Rig {
     let mut rig = Rig::built_in().unwrap();
     rig.lights.retain(lights);
@@ -61,13 +62,14 @@ fn shot(gpu: &Gpu, rig: Rig) -> (Layers, Camera) {
     (shot.layers, shot.camera)
 }
 
-/// Where the ray through the middle of a pixel meets the body: studio point, normal, direction of the ray. `None`: it passes by.
+/// Returns where the ray through the middle of a pixel meets the body: studio point, normal,
+/// direction of the ray. Returns `None` if the ray passes by.
 fn seen(camera: &Camera, side_px: u32, index: usize) -> Option<(Vec3, Vec3, Vec3)> {
     let at = |position: usize| (position as f32 + 0.5) / side_px as f32 * 2.0 - 1.0;
     let (x, y) = (at(index % side_px as usize), -at(index / side_px as usize));
     let tangent = glam::Vec2::new(x, y) / camera.zoom + camera.shift;
     let ray = (camera.forward + camera.right() * tangent.x + camera.up * tangent.y).normalize();
-    // In the side view the body lies along the picture; its axes are the studio's.
+    // In the side view the body lies along the image, so its axes are the studio's.
     let half = HALF_M * camera.scale;
     let (from, along) = ((camera.eye - Vec3::Z * half.z) / half, ray / half);
     let (a, b, c) = (along.dot(along), from.dot(along), from.dot(from) - 1.0);
@@ -77,12 +79,12 @@ fn seen(camera: &Camera, side_px: u32, index: usize) -> Option<(Vec3, Vec3, Vec3
     (root > 0.0).then_some((point, normal, ray))
 }
 
-/// Radiance of a light at a place of its rectangle, -1 to 1 along v.
+/// Returns the radiance of a light at a position on its rectangle, -1 to 1 along v.
 fn radiance(light: &AreaLight, v: f32) -> f32 {
     light.radiance.y * (1.0 + (light.falloff - 1.0) * (v * 0.5 + 0.5))
 }
 
-/// What white matt card would send back (irradiance / pi), by a sum over the rectangle.
+/// Returns what a white diffuse card would reflect (irradiance / pi), by a sum over the rectangle.
 fn card(light: &AreaLight, point: Vec3, normal: Vec3) -> f32 {
     const STEPS: i32 = 24;
     let middle = |i: i32| (i as f32 + 0.5) / STEPS as f32 * 2.0 - 1.0;
@@ -97,7 +99,7 @@ fn card(light: &AreaLight, point: Vec3, normal: Vec3) -> f32 {
     sum / PI
 }
 
-/// Share of the light that the clear coat mirrors (Schlick).
+/// Returns the ratio of the light that the clear coat mirrors (Schlick).
 fn fresnel(normal: Vec3, ray: Vec3) -> f32 {
     CLEAR_COAT_F0 + (1.0 - CLEAR_COAT_F0) * (1.0 - normal.dot(-ray)).powi(5)
 }
@@ -115,8 +117,8 @@ fn each_light_lights_matt_paint_as_its_rectangle_does() {
             }
             let wanted = card(&light, point, normal) * (1.0 - fresnel(normal, ray));
             let found = layers.diffuse[index][1];
-            // Two strips stand for a light that brightens from one edge to the other; what gets less than a third of a percent of its mean
-            // radiance is not lit at all.
+            // Two strips stand for a light that brightens from one edge to the other; a point that
+            // gets less than a third of a percent of its mean radiance is not lit at all.
             let off = (found - wanted).abs();
             assert!(
                 off < 0.06 * wanted + 0.003 * radiance(&light, 0.0),

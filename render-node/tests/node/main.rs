@@ -1,5 +1,6 @@
-//! The node's parts through their public faces. One program, so that wgpu, ONNX Runtime and the tokenizers are linked once;
-//! `occupancy`, which counts the threads of its process, is one of its own.
+//! The node's parts through their public interfaces. One program, so that wgpu, ONNX Runtime and
+//! the tokenizers are linked once; `occupancy`, which counts the threads of its process, is a
+//! program of its own.
 
 mod agent;
 mod batches;
@@ -8,7 +9,7 @@ mod gate;
 mod hidden;
 mod lights;
 mod model_add;
-// Its build of ONNX Runtime is there for this processor only.
+// The build of ONNX Runtime for this test exists only for this processor.
 #[cfg(target_arch = "x86_64")]
 mod providers;
 mod stable_diffusion;

@@ -14,7 +14,8 @@ fn node(arguments: &[&str], models: &Path) -> Output {
     command.args(arguments).env("CYCLORAMA_NODE_MODELS", models).output().unwrap()
 }
 
-/// A Stable Diffusion with random weights and a ControlNet, whose card names its licence.
+/// A Stable Diffusion checkpoint with random weights and a ControlNet, whose card names its
+/// licence.
 fn checkpoint(parent: &Path) -> PathBuf {
     let folder = parent.join("Tiny SD");
     copy(Path::new("tests/fixtures/checkpoints/sd"), &folder);
@@ -27,7 +28,7 @@ fn a_folder_becomes_a_model_that_renders() {
     let parent = tempfile::tempdir().unwrap();
     let folder = checkpoint(parent.path());
     let path = folder.to_str().unwrap();
-    // Random weights: as little of them as there is.
+    // The weights are random, so their effect is kept as small as possible.
     let wishes = ["--control", "depth", "--steps", "100", "--strength", "0.01", "--guidance", "1"];
     let added = node(&[&["model", "add", path], &wishes[..]].concat(), parent.path());
     let said = String::from_utf8_lossy(&added.stdout).into_owned();
@@ -44,7 +45,7 @@ fn a_folder_becomes_a_model_that_renders() {
     assert_eq!(checks["ok"], true, "{checks}");
     assert!(checks["checks"].as_array().unwrap().iter().any(|check| check["name"] == "model Tiny SD"), "{checks}");
 
-    // The prompt is the vehicle's, the paint a colour's.
+    // The prompt comes from the vehicle, the paint from a colour.
     let picture = parent.path().join("picture.png");
     let arguments = ["render", "--body", "hatchback", "--color", "red", "--out", picture.to_str().unwrap()];
     let rendered = node(&arguments, parent.path());
@@ -53,7 +54,7 @@ fn a_folder_becomes_a_model_that_renders() {
 
     let again = node(&["model", "add", path, "--control", "depth"], parent.path());
     let error = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(!again.status.success() && error.contains("with --replace it gets a new one"), "{error}");
+    assert!(!again.status.success() && error.contains("use --replace to write a new one"), "{error}");
 }
 
 #[test]
@@ -72,7 +73,8 @@ fn numbers_of_16_bits_are_told() {
 fn a_killed_run_leaves_the_folder_as_it_was() {
     let parent = tempfile::tempdir().unwrap();
     let folder = checkpoint(parent.path());
-    // Fails the gate in the end, so that it never has a lock file, whenever it is killed.
+    // This model fails the gate in the end, so it never has a lock file, whenever the process is
+    // killed.
     let wishes = ["--control", "depth", "--steps", "100", "--strength", "1"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_cyclorama-node"));
     command.args(["model", "add", folder.to_str().unwrap()]).args(wishes).env("RUST_LOG", "off");

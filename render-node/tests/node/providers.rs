@@ -1,5 +1,5 @@
-//! Another execution provider than the CPU's own, for real: OpenVINO, in the build of ONNX Runtime that has it. A process loads one build, so
-//! each picture is made by a program of its own.
+//! An execution provider other than the CPU's own, for real: OpenVINO, in the build of ONNX Runtime
+//! that has it. A process loads one build, so each image is made by a program of its own.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
@@ -7,7 +7,7 @@ use crate::support::runtime::{self, fetched};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// `library`: the build of ONNX Runtime, else that of the other tests.
+/// Runs the node. `library` is the build of ONNX Runtime, or `None` for that of the other tests.
 fn node(library: Option<&Path>, provider: &str, arguments: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_cyclorama-node"));
     program.args(arguments).env("CYCLORAMA_NODE_MODELS", "../models/builtin").env("CYCLORAMA_NODE_PROVIDER", provider);

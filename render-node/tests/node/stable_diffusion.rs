@@ -1,5 +1,5 @@
-//! Stable Diffusion folders with random weights (see `fixtures/make_tiny_checkpoints.py`) on the real ONNX Runtime,
-//! held to what the pipelines of diffusers make of the same weights.
+//! Stable Diffusion folders with random weights (see `fixtures/make_tiny_checkpoints.py`) on the
+//! real ONNX Runtime, compared with the output of diffusers' pipelines for the same weights.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
@@ -9,12 +9,12 @@ use cyclorama_core::BodyClass;
 use cyclorama_core::View;
 use cyclorama_node::causes::with_causes;
 use cyclorama_node::commands::model_add;
-use cyclorama_node::commands::model_add::Wishes;
+use cyclorama_node::commands::model_add::ModelOptions;
 use cyclorama_node::config::{Config, environment};
 use cyclorama_node::diffusion::lock::{Lock, files_of};
 use cyclorama_node::diffusion::stable_diffusion::Request;
 use cyclorama_node::diffusion::stable_diffusion::settings::{Control, TextToImage};
-use cyclorama_node::diffusion::{DiffusionError, DiffusionModel, ModelFolder, Provider, StableDiffusion, Unlit};
+use cyclorama_node::diffusion::{BaseShaded, DiffusionError, DiffusionModel, ModelFolder, Provider, StableDiffusion};
 use cyclorama_node::studio::conditioning::CHANNELS;
 use cyclorama_node::studio::{Conditioning, Layers};
 use cyclorama_node::vehicle::typical::typical;
@@ -24,10 +24,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// ONNX Runtime and torch add in another order, and that is all: they differ by a few millionths.
+/// ONNX Runtime and torch only add in another order: they differ by a few millionths.
 const TOLERANCE: f32 = 1e-4;
-/// A number of 16 bits is off by up to 2^-11, 5e-4 of itself. Guidance multiplies what the model is off by, and the
-/// steps add it up: it has come to 4e-3.
+/// A 16-bit number is off by up to 2^-11, 5e-4 of itself. Guidance multiplies the model's error,
+/// and the steps add it up: it has reached 4e-3.
 const TOLERANCE_OF_HALF: f32 = 1e-2;
 
 #[derive(Deserialize)]
@@ -56,7 +56,7 @@ struct Reference {
 }
 
 fn fixtures() -> PathBuf {
-    // From the package's folder, in which tests run.
+    // Relative to the package's folder, in which tests run.
     Path::new("tests/fixtures/checkpoints").to_path_buf()
 }
 
@@ -64,7 +64,7 @@ fn fixture() -> Fixture {
     serde_json::from_str(&std::fs::read_to_string(fixtures().join("runs.json")).unwrap()).unwrap()
 }
 
-/// A folder of this checkpoint, without a lock file.
+/// Returns a folder of this checkpoint, without a lock file.
 fn unlocked(checkpoint: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let whole = fixtures().join(checkpoint);
@@ -109,7 +109,7 @@ fn load(folder: &Path) -> Result<StableDiffusion, DiffusionError> {
     StableDiffusion::load(&runtime(), Provider::Cpu, ModelFolder::open(folder)?)
 }
 
-/// As `wave` of the fixture's script.
+/// Same as `wave` of the fixture's script.
 fn wave(count: usize, step: f64, start: f64, scale: f64, middle: f64) -> Vec<f32> {
     (0..count).map(|i| (middle + scale * (step * i as f64 + start).sin()) as f32).collect()
 }
@@ -134,7 +134,7 @@ fn request(reference: &Reference, side_px: u32) -> Request<'static> {
 fn difference<'a>(found: impl IntoIterator<Item = &'a f32>, expected: &[f32]) -> f32 {
     let found: Vec<&f32> = found.into_iter().collect();
     assert_eq!(found.len(), expected.len());
-    // Relative to the numbers' own size, which for latents is not that of a picture.
+    // Relative to the numbers' own size, which for latents is not that of an image.
     let scale = expected.iter().fold(1.0_f32, |scale, v| scale.max(v.abs()));
     found.iter().zip(expected).map(|(a, b)| (*a - b).abs() / scale).fold(0.0, f32::max)
 }
@@ -162,12 +162,14 @@ fn latents_and_pictures_are_those_of_diffusers() {
         let what = format!("{} with {}", reference.checkpoint, model.sampling());
         println!("{what}: latents {of_latents:.1e}, picture {of_picture:.1e}");
         assert!(of_latents < TOLERANCE && of_picture < TOLERANCE, "{what}: {of_latents} and {of_picture}");
-        // Two for the start, and those of the steps; diffusers also asks for the last step of some samplers, which adds none.
+        // Two calls for the start, and those of the steps; diffusers also draws noise for the last
+        // step of some samplers, which adds none.
         assert!((reference.noise_calls - 1..=reference.noise_calls).contains(&asked.get()), "{what}: {}", asked.get());
     }
 }
 
-/// The first run of this checkpoint, or of the one that it is another form of, its folder and its model.
+/// Returns the first run of this checkpoint, or of the one that it is another form of, with its
+/// folder and its model.
 fn loaded(checkpoint: &str) -> (Reference, tempfile::TempDir, StableDiffusion) {
     let fixture = fixture();
     let run_as = match checkpoint {
@@ -216,7 +218,7 @@ fn weights_in_a_file_beside_the_graph_are_the_same_model() {
     assert!(listed.iter().any(|file| file.path == "unet/model.onnx_data"), "{listed:?}");
 }
 
-/// What the lock file does not list is not read, however a graph asks for it.
+/// A file that the lock file does not list is not read, even if a graph refers to it.
 #[test]
 fn a_graph_reads_no_weights_from_outside_its_folder() {
     let (reference, _, _) = loaded("plain");
@@ -254,7 +256,7 @@ fn what_answers_with_no_numbers_is_named() {
         (Request { picture: no_numbers(3 * 64 * 64), ..usual() }, "vae_encoder/model.onnx"),
         (Request { noise: Box::new(later_noise), ..usual() }, "unet/model.onnx"),
     ] {
-        // Beside one that has nothing wrong with it.
+        // The request is processed together with one that has nothing wrong with it.
         let mut changed = model.change(&mut [request, usual()]).unwrap();
         assert!(changed.pop().unwrap().is_ok(), "{graph}");
         let error = changed.pop().unwrap().unwrap_err();
@@ -330,8 +332,14 @@ fn its_picture_lights_the_layers_and_leaves_the_geometry_alone() {
         let mut lit = base.clone();
         let (conditioning, vehicle) = (&conditioning, &vehicle);
         let still_wanted = Box::new(|_| true);
-        let picture =
-            Unlit { base: Box::new(|| Ok(&mut lit)), conditioning, vehicle, view: View::Front, seed, still_wanted };
+        let picture = BaseShaded {
+            base: Box::new(|| Ok(&mut lit)),
+            conditioning,
+            vehicle,
+            view: View::Front,
+            seed,
+            still_wanted,
+        };
         model.light(vec![picture], attempt).unwrap().pop().unwrap().unwrap();
         lit
     };
@@ -348,7 +356,7 @@ fn files(folder: &Path) -> Vec<String> {
     files_of(folder).unwrap().into_iter().map(|file| file.path).collect()
 }
 
-/// Two files change places.
+/// Exchanges two files.
 fn swap(folder: &Path, one: &str, other: &str) {
     let (one, other, aside) = (folder.join(one), folder.join(other), folder.join("aside"));
     std::fs::rename(&one, &aside).unwrap();
@@ -395,21 +403,21 @@ fn a_locked_folder_names_the_file_that_is_gone_cut_off_or_not_in_its_place() {
     }
 }
 
-/// `model add` up to the self-test, which these are not meant to pass.
-fn add(folder: &Path, wishes: Wishes) -> String {
+/// Runs `model add` up to the self-test, which these models are not meant to pass.
+fn add(folder: &Path, wishes: ModelOptions) -> String {
     let config = Config::load(None, environment).unwrap().local;
     let error = with_causes(&model_add::add(&config, folder, wishes).unwrap_err());
     assert!(!folder.join("cyclorama.lock.json").exists(), "a lock file is left behind after: {error}");
     error
 }
 
-fn depth() -> Wishes {
-    Wishes { control: Some(Control::Depth), ..Wishes::default() }
+fn depth() -> ModelOptions {
+    ModelOptions { control: Some(Control::Depth), ..ModelOptions::default() }
 }
 
 #[test]
 fn adding_a_folder_names_the_file_that_is_missing_or_broken() {
-    // Nothing reads them, so nothing misses them.
+    // No code reads these files, so a model loads without them.
     let spare: BTreeSet<&str> = [
         "controlnet/config.json",
         "vae_encoder/config.json",
@@ -432,7 +440,7 @@ fn adding_a_folder_names_the_file_that_is_missing_or_broken() {
     for damage in [|path: &Path| std::fs::remove_file(path).unwrap(), truncate] {
         let folder = unlocked("beside");
         damage(&folder.path().join("unet/model.onnx_data"));
-        let error = add(folder.path(), Wishes::default());
+        let error = add(folder.path(), ModelOptions::default());
         assert!(error.contains("unet/model.onnx_data"), "{error}");
     }
     let graphs: Vec<String> = files(whole.path()).into_iter().filter(|file| file.ends_with(".onnx")).collect();
@@ -449,29 +457,37 @@ fn adding_a_folder_names_the_file_that_is_missing_or_broken() {
 
 #[test]
 fn adding_says_what_is_wrong_with_a_wish() {
-    let cases: [(&str, Wishes, &str); 12] = [
-        ("sd", Wishes::default(), "say with --control what it was trained on"),
+    let cases: [(&str, ModelOptions, &str); 12] = [
+        ("sd", ModelOptions::default(), "give --control (depth, normal or segmentation), its input"),
         ("plain", depth(), "`text_to_image.control`, and the pipeline has no ControlNet"),
-        ("fused", Wishes::default(), "`text_to_image.control` does not say of what"),
-        ("sd", Wishes { side: Some(96), ..depth() }, "`text_to_image.side_px` is 96"),
+        ("fused", ModelOptions::default(), "`text_to_image.control` does not say of what"),
+        ("sd", ModelOptions { side: Some(96), ..depth() }, "`text_to_image.side_px` is 96"),
         (
             "sd",
-            Wishes { side: Some(128), ..depth() },
-            "unet/model.onnx has other tensors than it needs: input `sample`",
+            ModelOptions { side: Some(128), ..depth() },
+            "unet/model.onnx does not have the expected tensors: input `sample`",
         ),
-        ("sd", Wishes { steps: Some(0), ..depth() }, "`text_to_image.steps` is 0"),
-        ("sd", Wishes { guidance: Some(51.0), ..depth() }, "`text_to_image.guidance` is 51"),
-        ("sd", Wishes { strength: Some(0.0), ..depth() }, "`text_to_image.strength` is 0"),
-        ("sd", Wishes { strength: Some(0.1), steps: Some(4), ..depth() }, "`strength` is 0.1; enough to leave a step"),
-        ("sd", Wishes { sampler: Some("PNDMScheduler".to_owned()), ..depth() }, "`_class_name` is \"PNDMScheduler\""),
-        ("sd", Wishes { prompt: Some("a {colour} car".to_owned()), ..depth() }, "names `{colour}`"),
-        ("sd", Wishes { id: Some("My Model".to_owned()), ..depth() }, "its `id` `My Model`"),
+        ("sd", ModelOptions { steps: Some(0), ..depth() }, "`text_to_image.steps` is 0"),
+        ("sd", ModelOptions { guidance: Some(51.0), ..depth() }, "`text_to_image.guidance` is 51"),
+        ("sd", ModelOptions { strength: Some(0.0), ..depth() }, "`text_to_image.strength` is 0"),
+        (
+            "sd",
+            ModelOptions { strength: Some(0.1), steps: Some(4), ..depth() },
+            "`strength` is 0.1; enough to leave a step",
+        ),
+        (
+            "sd",
+            ModelOptions { sampler: Some("PNDMScheduler".to_owned()), ..depth() },
+            "`_class_name` is \"PNDMScheduler\"",
+        ),
+        ("sd", ModelOptions { prompt: Some("a {colour} car".to_owned()), ..depth() }, "names `{colour}`"),
+        ("sd", ModelOptions { id: Some("My Model".to_owned()), ..depth() }, "its `id` `My Model`"),
     ];
     for (checkpoint, wishes, says) in cases {
         let error = add(unlocked(checkpoint).path(), wishes);
         assert!(error.contains(says), "{checkpoint}: {error}");
     }
-    // What is read as a whole must not be of any size.
+    // A file that is read as a whole must have a bounded size.
     for (file, max) in [("README.md", 1 << 20), ("tokenizer/vocab.json", 32 << 20), ("tokenizer/merges.txt", 32 << 20)]
     {
         let folder = unlocked("sd");
@@ -482,8 +498,8 @@ fn adding_says_what_is_wrong_with_a_wish() {
     let (_, locked, _) = loaded("sd");
     let before = std::fs::read(locked.path().join("cyclorama.lock.json")).unwrap();
     let config = Config::load(None, environment).unwrap().local;
-    for (replace, says) in [(false, "has a cyclorama.lock.json already"), (true, "`text_to_image.steps` is 0")] {
-        let wishes = Wishes { replace, steps: Some(0), ..depth() };
+    for (replace, says) in [(false, "already has a cyclorama.lock.json"), (true, "`text_to_image.steps` is 0")] {
+        let wishes = ModelOptions { replace, steps: Some(0), ..depth() };
         let error = with_causes(&model_add::add(&config, locked.path(), wishes).unwrap_err());
         assert!(error.contains(says), "{error}");
         assert_eq!(std::fs::read(locked.path().join("cyclorama.lock.json")).unwrap(), before);

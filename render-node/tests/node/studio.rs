@@ -1,4 +1,5 @@
-//! A studio takes one picture after another in the same buffers, and nothing of one shows in the next.
+//! A studio takes one image after another in the same buffers, and nothing of one shows in the
+//! next.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 
@@ -21,10 +22,10 @@ fn nothing_of_a_picture_shows_in_the_next() {
     let meshes: Vec<VehicleMesh> =
         vehicles_of(BUS_AND_ROADSTER).unwrap().iter().map(|vehicle| build(&library, vehicle).unwrap()).collect();
     let used = Studio::new(&gpu).unwrap();
-    // At the model's own side, and with blocks so large that the vehicle ends inside of one.
+    // At the model's own side, and with blocks so large that the vehicle ends inside one.
     for conditioning_side_px in [CONDITIONING_SIDE_PX, 64] {
         let settings = Settings { conditioning_side_px, ..Settings::default() };
-        // What covers most of the picture, and then what covers little of it.
+        // First a vehicle that covers most of the image, and then one that covers little of it.
         used.shoot_with(&meshes[0], View::Front, settings).unwrap();
         let after = used.shoot_with(&meshes[1], View::Side, settings).unwrap();
         let alone = Studio::new(&gpu).unwrap().shoot_with(&meshes[1], View::Side, settings).unwrap();

@@ -1,4 +1,4 @@
-"""Operations, parameters and types of this client against the service's own API document."""
+"""Compares operations, parameters and types of this client with the service's API document."""
 
 import dataclasses
 import inspect
@@ -12,14 +12,15 @@ from typing import Any, Dict, Literal, Set, Tuple, Union, get_args, get_origin, 
 from cyclorama import Cyclorama, types
 from cyclorama.types import CheckRow, Event, ImageRequest
 
-# What is for render nodes, not for this client.
+# Operations for render nodes, which this client does not have.
 LEFT_OUT = ("/node/",)
-# Parameters that only another method of this client sends, or none: keys do not belong in addresses.
+# Parameters that only another method of this client sends, or none does: keys do not belong in
+# URLs.
 NOT_TAKEN = {"getCarImage": {"response"}, "headCarImage": {"response"}, "getStatement": {"format"}, "embedCarImage": {"key"}, "headEmbedCarImage": {"key"}}
 NAMES = {"makeId": "make_id", "token": "url", "If-None-Match": "if_none_match", "X-Request-Id": "request_id", "Idempotency-Key": "idempotency_key"}
-# Headers that make no sense with an answer that is small or never changes.
+# Headers that are not useful for an answer that is small or never changes.
 HEADERS_NOT_TAKEN = {("getImageOptions", "if_none_match"), ("getVehicles", "if_none_match"), ("headEmbedCarImage", "if_none_match")}
-# `Accept` is a header of every request, and no parameter in API documents.
+# `Accept` is a header of every request, and not a parameter in API documents.
 OWN_ARGUMENTS = {"accept"}
 
 
@@ -41,7 +42,8 @@ class ApiDocument(unittest.TestCase):
         }
 
     def members(self, schema: Dict[str, Any]) -> Tuple[Dict[str, Any], Set[str]]:
-        """Properties, and which of them are required; of one of several it is the last (several pictures, not one)."""
+        """Returns the properties, and which of them are required. For a choice of schemas these are
+        those of the last one (several images, not one)."""
         if "$ref" in schema:
             return self.members(self.document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
         if "allOf" in schema:
@@ -87,7 +89,8 @@ class ApiDocument(unittest.TestCase):
                         self.assert_fits(hints[field.name], properties[key], f"{name}.{key}")
 
     def answered(self) -> Set[str]:
-        """Schemas that JSON answers of 2xx are made of; the catalog's variants are `VehiclesResponse`'s."""
+        """Returns the schemas of which 2xx JSON answers consist. The variants of the catalog belong
+        to `VehiclesResponse`."""
         found: Set[str] = set()
 
         def visit(value: Any) -> None:
@@ -140,7 +143,7 @@ class ApiDocument(unittest.TestCase):
             self.assertEqual({value for literal in literals for value in get_args(literal)}, set(allowed), place)
             return
         if get_origin(hint) is Union and str in get_args(hint):
-            # Literals beside it are for editors to offer.
+            # Literals beside it exist for editors to suggest.
             hint = str
         kind: Any = given[0].get("type")
         kind = next((item for item in kind if item != "null"), None) if isinstance(kind, list) else kind

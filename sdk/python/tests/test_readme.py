@@ -1,4 +1,4 @@
-"""The quick start of the README, run as a reader would."""
+"""Runs the quick start of the README as a reader would."""
 
 import os
 import re

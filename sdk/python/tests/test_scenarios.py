@@ -1,4 +1,5 @@
-"""Runs `sdk/scenarios.json` with this client against the service of CYCLORAMA_URL; `scripts/test_sdks.sh` starts one and makes the keys."""
+"""Runs `sdk/scenarios.json` with this client against the service at CYCLORAMA_URL.
+`scripts/test_sdks.sh` starts a service and makes the keys."""
 
 import dataclasses
 import json
@@ -25,7 +26,7 @@ PREFIX = "CYCLORAMA_TEST_"
 
 
 class Upstream:
-    """A service that fails as it is told."""
+    """A service that fails in the ways that a scenario sets."""
 
     def __init__(self, answers: List[Dict[str, Any]]) -> None:
         self.requests: List[Dict[str, str]] = []
@@ -165,7 +166,8 @@ class Scenarios(unittest.TestCase):
         return getattr(client, re.sub("([A-Z])", r"_\1", name).lower())(**arguments)
 
     def filled(self, value: Any) -> Any:
-        """With `${name}` replaced by what is known; a text that is nothing else keeps its type."""
+        """Replaces `${name}` by the known value. A text that is only such a name gets the type of
+        the value."""
         if isinstance(value, dict):
             return {name: self.filled(item) for name, item in value.items()}
         if isinstance(value, list):

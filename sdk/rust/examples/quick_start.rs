@@ -1,4 +1,4 @@
-//! The quick start of the README: a picture into a file.
+//! The quick start of the README: saves an image to a file.
 
 use cyclorama_client::{Client, Color, Picture};
 

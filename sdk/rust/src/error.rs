@@ -1,29 +1,31 @@
-//! What goes wrong: a kind for what programs decide on, a `code` for everything else.
+//! Errors: a kind for the decisions that programs make, and a `code` that tells everything else
+//! apart.
 
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::{Map, Value};
 use std::error::Error as StdError;
 use std::time::SystemTime;
 
-/// What programs decide on.
+/// The kind of an error, for the decisions that programs make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// 402: a person has to buy credits or raise a cap. Never tried again by itself.
+    /// 402: a person must buy credits or raise a cap. The client does not repeat the request.
     InsufficientCredits,
     /// 401: the key is missing, wrong or revoked.
     Unauthorized,
-    /// 404: no such vehicle, picture or entry.
+    /// 404: the vehicle, image or entry does not exist.
     NotFound,
-    /// 429, also after the retries.
+    /// 429, after all retries.
     RateLimited,
-    /// 503 or no whole answer, also after the retries.
+    /// 503 or no complete answer, after all retries.
     Unavailable,
-    /// A file of this machine could not be written.
+    /// A local file could not be written.
     File,
-    /// A client that cannot work, or a request that cannot be sent: no address, or none that is one.
+    /// The client cannot work, or the request cannot be sent: the URL is missing or not valid, for
+    /// example.
     Setup,
-    /// Any other status; see `code`.
+    /// Any other error; see [`Error::code`].
     Other,
 }
 
@@ -45,71 +47,77 @@ struct Told {
     request_id: Option<String>,
     document: Map<String, Value>,
     retry_after_seconds: Option<u64>,
-    /// Nothing has reached the service.
+    /// True if no part of the request has reached the service.
     unsent: bool,
 }
 
 impl Error {
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// Stable, for programs: the problem document's `code` (or the `error` of a device login), `connection_failed` when no whole answer
-    /// came, `unexpected_answer` when it was none of the service's.
+    /// The stable code for programs: the problem document's `code` (or the `error` of a device
+    /// login); `connection_failed` if no complete answer came; `unexpected_answer` if the answer
+    /// was not the service's own.
     pub fn code(&self) -> &str {
         &self.told.code
     }
 
-    /// For people: names what is wrong.
+    /// A description of the error for people.
     pub fn detail(&self) -> &str {
         &self.told.detail
     }
 
-    /// `None` when no answer came.
+    /// The HTTP status; `None` if no answer came.
     pub fn status(&self) -> Option<u16> {
         self.told.status
     }
 
-    /// For the operator of the service.
+    /// The id of the request, which the operator of the service needs to find it.
     pub fn request_id(&self) -> Option<&str> {
         self.told.request_id.as_deref()
     }
 
-    /// The whole problem document: `suggestions`, `bodies`, `links` and whatever else it says. Empty when the service sent none.
+    /// The whole problem document with `suggestions`, `bodies`, `links` and all other members.
+    /// Empty if the service sent none.
     pub fn document(&self) -> &Map<String, Value> {
         &self.told.document
     }
 
+    /// Seconds to wait before the request is sent again, if the answer has `Retry-After`.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         self.told.retry_after_seconds
     }
 
-    /// What was wrong with the request.
+    /// The name of the parameter that was wrong.
     pub fn parameter(&self) -> Option<&str> {
         self.told.document.get("parameter")?.as_str()
     }
 
-    /// Which picture of several was wrong, from 0.
+    /// The position, from 0, of the image that was wrong, in a request for several.
     pub fn index(&self) -> Option<u64> {
         self.told.document.get("index")?.as_u64()
     }
 
-    /// Of 402: the credits that are left.
+    /// With 402: the credits that are left.
     pub fn balance(&self) -> Option<i64> {
         self.told.document.get("balance")?.as_i64()
     }
 
-    /// Of 402: the credits that the request needed.
+    /// With 402: the credits that the request needed.
     pub fn required_credits(&self) -> Option<i64> {
         self.told.document.get("required_credits")?.as_i64()
     }
 
-    /// Nothing has reached the service: trying again can do nothing twice.
+    /// True if no part of the request has reached the service, so that sending it again can do
+    /// nothing twice.
     pub(crate) fn is_unsent(&self) -> bool {
         self.told.unsent
     }
 
-    /// `document` is the body's JSON, or `Null` when it is none. `is_device_poll`: refusals may have the form of RFC 6749.
+    /// Makes an error of an answer. `document` is the body's JSON, or `Null` if the body is not
+    /// JSON. With `is_device_poll`, a refusal may have the form of RFC 6749.
     pub(crate) fn from_answer(status: u16, headers: &HeaderMap, document: Value, is_device_poll: bool) -> Self {
         let code = code_of(status, &document, is_device_poll);
         let document = match document {
@@ -131,7 +139,7 @@ impl Error {
         let told = Told {
             code: code.unwrap_or_else(|| "unexpected_answer".to_owned()),
             detail: detail.unwrap_or_else(|| {
-                format!("The answer has status {status} and is no problem document of the service.")
+                format!("The response has status {status} and is not a problem document of the service.")
             }),
             status: Some(status),
             request_id,
@@ -144,12 +152,13 @@ impl Error {
 
     pub(crate) fn connection_failed(cause: reqwest::Error) -> Self {
         let unsent = cause.is_connect();
-        // The address may be a signed one, which is as good as the picture: it belongs into no log.
+        // The URL may be a signed one, which is as good as the image, so it must not get into a
+        // log.
         let cause = cause.without_url();
         let detail = match (unsent, cause.is_timeout()) {
-            (_, true) => "No whole answer came in time.",
-            (true, _) => "Nothing answers at the service's address.",
-            _ => "The connection broke off before the whole answer had come.",
+            (_, true) => "No complete response arrived in time.",
+            (true, _) => "Nothing responds at the URL of the service.",
+            _ => "The connection was lost before the response was complete.",
         };
         let mut error = Self::plain(ErrorKind::Unavailable, "connection_failed", detail);
         error.told.unsent = unsent;
@@ -194,8 +203,9 @@ impl Error {
     }
 }
 
-/// The code of the service's own refusal: a problem document has `code`, `request_id` and the answer's `status`, a refused poll of a device
-/// login `error` and `request_id`. `None` for any other document: a gateway may answer with JSON of its own.
+/// Returns the code of a refusal by the service itself: a problem document has `code`, `request_id`
+/// and the answer's `status`; a refused poll of a device login has `error` and `request_id`. `None`
+/// for any other document, because a gateway may answer with JSON of its own.
 fn code_of(status: u16, document: &Value, is_device_poll: bool) -> Option<String> {
     let text = |name: &str| document.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     text("request_id")?;
@@ -204,8 +214,9 @@ fn code_of(status: u16, document: &Value, is_device_poll: bool) -> Option<String
     problem.or_else(|| text("error").filter(|_| is_device_poll)).map(str::to_owned)
 }
 
-/// Seconds to wait, of both forms that the header has (RFC 9110, 10.2.3): a number of seconds, or a date. A date is read by the answer's own
-/// clock where that says its time, so that a client whose clock is wrong waits as long as was meant; one that has passed is no wait.
+/// Returns the seconds to wait, for both forms of the header (RFC 9110, 10.2.3): a number of
+/// seconds, or a date. A date is compared with the answer's own `Date` where it has one, so that a
+/// client whose clock is wrong waits for the intended time. A date in the past means no wait.
 #[expect(
     clippy::disallowed_methods,
     reason = "a client has no other clock than its machine's where the answer has none"
@@ -213,7 +224,7 @@ fn code_of(status: u16, document: &Value, is_device_poll: bool) -> Option<String
 fn retry_after(text: &str, date: Option<&str>) -> Option<u64> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More than the largest number is for ever.
+        // A number that is too large for the type means forever.
         return Some(text.parse().unwrap_or(u64::MAX));
     }
     let until = httpdate::parse_http_date(text).ok()?;
@@ -244,7 +255,7 @@ mod tests {
         ] {
             assert_eq!(retry_after(text, date), seconds, "{text:?}");
         }
-        // By this machine's clock where the answer has none.
+        // Without a date in the answer, this machine's clock is used.
         assert!(retry_after("Fri, 01 Jan 2100 00:00:00 GMT", None).is_some_and(|seconds| seconds > 1_000_000));
         assert!(
             retry_after("Fri, 01 Jan 2100 00:00:00 GMT", Some("no date")).is_some_and(|seconds| seconds > 1_000_000)

@@ -1,10 +1,12 @@
-//! A picture in an HTML page: attributes of an `<img>` from signed addresses of one picture in several widths.
+//! HTML of an image in a page: attributes of an `<img>` element from signed URLs of one image in
+//! several widths.
 
 use crate::types::{DeliveryUrl, Fit, VehicleParams, View};
 
 const SOURCE_SIDE_PX: i64 = 1024;
 
-/// A description for people who cannot see the picture; the names are made from the slugs, and hex digits are left out.
+/// Returns a text alternative for people who cannot see the image. The names are made from the
+/// slugs; a color in hex digits is left out.
 pub fn alt_text(vehicle: &VehicleParams) -> String {
     let view = match &vehicle.view {
         View::Front => "front view",
@@ -23,8 +25,9 @@ pub fn alt_text(vehicle: &VehicleParams) -> String {
     format!("{color}{} {make} {model}, {view}", vehicle.year)
 }
 
-/// Attributes of an `<img>`: `urls` are one picture in different widths, as `create_image_urls` gave them. `sizes` is `100vw` when not
-/// given, `alt` is [`alt_text`]. `None` without an address.
+/// Returns the attributes of an `<img>` element. `urls` are one image in different widths, as
+/// `create_image_urls` returns them. `sizes` is `100vw` if it is `None`, and `alt` is [`alt_text`].
+/// Returns `None` if there is no URL.
 pub fn car_image_attributes(
     urls: &[DeliveryUrl],
     sizes: Option<&str>,
@@ -40,15 +43,16 @@ pub fn car_image_attributes(
         ("srcset", set.join(", ")),
         ("sizes", sizes.unwrap_or("100vw").to_owned()),
         ("alt", alt.map_or_else(|| alt_text(&urls[0].vehicle), str::to_owned)),
-        // The space is kept free before the picture is there.
+        // The page keeps this space free before the image is loaded.
         ("width", widest.to_string()),
     ];
-    // Nobody knows the shape of a picture that is trimmed and fitted into a box: a wrong height would distort it.
+    // The shape of an image that is trimmed and fitted into a box is not known, and a wrong height
+    // would distort it.
     attributes.extend(height.map(|height| ("height", height.to_string())));
     Some(attributes)
 }
 
-/// The `<img>` itself.
+/// Returns the `<img>` element. See [`car_image_attributes`].
 pub fn car_image_html(urls: &[DeliveryUrl], sizes: Option<&str>, alt: Option<&str>) -> Option<String> {
     let attributes = car_image_attributes(urls, sizes, alt)?;
     let written: Vec<String> =
@@ -56,7 +60,8 @@ pub fn car_image_html(urls: &[DeliveryUrl], sizes: Option<&str>, alt: Option<&st
     Some(format!("<img {} loading=\"lazy\" decoding=\"async\">", written.join(" ")))
 }
 
-/// Width, and height where it is known. Pictures are square unless their frame says otherwise, and never enlarged.
+/// Width, and height where it is known. Images are square unless their framing says otherwise, and
+/// are never enlarged.
 fn size_px(vehicle: &VehicleParams) -> (i64, Option<i64>) {
     let [width, height] = [vehicle.width, vehicle.height].map(|side| side.unwrap_or(SOURCE_SIDE_PX));
     match (&vehicle.fit, vehicle.trim) {

@@ -1,4 +1,5 @@
-//! Addresses of `/images/car.png` that a partner signs: who holds a partner secret gives pictures away for free until an address expires.
+//! URLs of `/images/car.png` that a partner signs. The holder of a partner secret gives images away
+//! for free until a URL expires.
 
 use crate::error::Error;
 use hmac::{Hmac, KeyInit, Mac};
@@ -8,7 +9,7 @@ use url::form_urlencoded;
 const PATH: &str = "/images/car.png";
 const AHEAD_MAX_SECONDS: i64 = 30 * 86_400;
 
-/// What the service would say to an address.
+/// The result of checking a URL as the service would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Valid,
@@ -19,7 +20,8 @@ pub enum Verdict {
     Wrong,
 }
 
-/// The address of a picture at the service `url`, good until `expires_at` (unix seconds, at most 30 days ahead).
+/// Signs the URL of an image at the service `url`. It is valid until `expires_at` (Unix seconds, at
+/// most 30 days ahead).
 pub fn sign_partner_url(
     url: &str,
     secret: &str,
@@ -27,7 +29,7 @@ pub fn sign_partner_url(
     expires_at: i64,
 ) -> Result<String, Error> {
     if let Some((name, _)) = parameters.iter().find(|(name, _)| matches!(*name, "exp" | "sig")) {
-        return Err(Error::setup(format!("`{name}` is what signing adds")));
+        return Err(Error::setup(format!("`{name}` must not be given, because signing adds it")));
     }
     let mut pairs: Vec<(String, String)> =
         parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -37,11 +39,11 @@ pub fn sign_partner_url(
     Ok(format!("{}{text}&sig={signature}", url.trim_end_matches('/')))
 }
 
-/// What the service would say to the address at `now` (unix seconds).
+/// Checks a URL as the service would at `now` (Unix seconds).
 pub fn verify_partner_url(url: &str, secret: &str, now: i64) -> Verdict {
     let url = url.split('#').next().unwrap_or_default();
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
-    // An address without its origin will do.
+    // A URL without its origin is accepted too.
     let path = path.split_once("://").map_or(path, |(_, rest)| rest.find('/').map_or("", |at| &rest[at..]));
     if path != PATH {
         return Verdict::Unsigned;
@@ -65,7 +67,8 @@ pub fn verify_partner_url(url: &str, secret: &str, now: i64) -> Verdict {
     }
 }
 
-/// The path and the query without `sig`, sorted by key, in the form encoding (URL Standard, application/x-www-form-urlencoded).
+/// Returns the text that is signed: the path, and the query without `sig`, sorted by key, in form
+/// encoding (URL Standard, application/x-www-form-urlencoded).
 fn signed_text(pairs: &[(String, String)]) -> String {
     let mut signed: Vec<&(String, String)> = pairs.iter().filter(|(name, _)| name != "sig").collect();
     signed.sort_by(|(a, _), (b, _)| a.cmp(b));

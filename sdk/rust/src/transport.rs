@@ -1,4 +1,5 @@
-//! One request and its repetitions: what is sent, when it is sent again, and how an answer is read. Knows no operation.
+//! Sends one request with its repetitions: which bytes are sent, when they are sent again, and how
+//! an answer is read. It knows no operation.
 //!
 //! Why: `docs/decisions/clients-and-cli.md` (Which requests the clients repeat).
 
@@ -18,18 +19,21 @@ use url::Url;
 
 const FIRST_WAIT_SECONDS: f64 = 0.5;
 const LONGEST_WAIT_SECONDS: f64 = 20.0;
-/// Where an address without its one spelling leads; more is a loop.
+/// Maximum number of redirects. A URL that is not in its canonical form is redirected to that; more
+/// redirects are a loop.
 const REDIRECTS_MAX: usize = 2;
-/// No answer of the service comes near it: a picture is a few megabytes at most.
+/// Maximum size of an answer, in bytes. The service's answers are much smaller: an image has a few
+/// megabytes at most.
 const BODY_BYTES_MAX: usize = 64 << 20;
 
-/// When a request is sent again: after 429, 503 and a lost connection, never after 402. A request that spends and has no name is sent again
-/// only when the service itself has refused it, or when nothing has reached it.
+/// When a request is sent again: after 429, 503 and a lost connection, never after 402. A request
+/// that spends credits and has no idempotency key is sent again only if the service itself has
+/// refused it, or if nothing has reached the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
-    /// Beside the first attempt; 0 never tries again.
+    /// Maximum number of attempts after the first; 0 for none.
     pub attempts: u32,
-    /// A `Retry-After` beyond this is left to the caller.
+    /// A longer `Retry-After` than this is returned to the caller as an error.
     pub longest_retry_after_seconds: u64,
 }
 
@@ -39,7 +43,7 @@ impl Default for Retries {
     }
 }
 
-/// How a client waits before it tries again.
+/// A function that waits before a request is sent again.
 pub type Pause = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
 pub(crate) struct Request {
@@ -49,11 +53,13 @@ pub(crate) struct Request {
     headers: HeaderMap,
     /// JSON.
     body: Option<Bytes>,
-    /// Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key.
+    /// True if the request may be sent again when it is unknown whether it was done: it spends
+    /// nothing, or has an Idempotency-Key.
     repeatable: bool,
-    /// The media type of the service's answer, or `image/*` for any image. A proxy in between may answer 200 with a page of its own.
+    /// The media type of the service's answer, or `image/*` for any image. A proxy in between may
+    /// answer 200 with a page of its own.
     media_type: Option<&'static str>,
-    /// Refused in the form of RFC 6749 and not by a problem document.
+    /// True if refusals have the form of RFC 6749 instead of a problem document.
     is_device_poll: bool,
 }
 
@@ -83,7 +89,7 @@ impl Request {
         }
     }
 
-    /// The members of a flat struct as parameters.
+    /// Adds the members of a flat struct as parameters.
     pub fn query(mut self, members: &impl Serialize) -> Result<Self, Error> {
         if let Value::Object(members) = json(members)? {
             self.query.extend(members.into_iter().filter_map(|(name, value)| match value {
@@ -124,7 +130,7 @@ impl Request {
         self
     }
 
-    /// An answer of 2xx with another Content-Type is an error. `image/*` is any image.
+    /// Makes a 2xx answer with another Content-Type an error. `image/*` is any image.
     pub fn expect_media_type(mut self, media_type: &'static str) -> Self {
         self.media_type = Some(media_type);
         self
@@ -135,11 +141,11 @@ fn json(value: &impl Serialize) -> Result<Value, Error> {
     serde_json::to_value(value).map_err(|cause| Error::setup(format!("The request cannot be written as JSON: {cause}")))
 }
 
-/// An answer of 2xx or 304, read to its last byte.
+/// A 2xx or 304 answer, read to its last byte.
 pub(crate) struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// Empty when it went into a file.
+    /// Empty if the body went into a file.
     pub body: Bytes,
 }
 
@@ -152,9 +158,10 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// The answer after as many attempts as it takes; its body in `file` when one is given, whole or not at all.
+    /// Sends the request as often as necessary and returns the answer. With `file`, the body is
+    /// written there, complete or not at all.
     pub async fn send(&self, request: &Request, file: Option<&Path>) -> Result<Answer, Error> {
-        // Before anything is spent: a folder that takes no file is known here.
+        // Created before anything is spent, so that an unusable folder is noticed now.
         let mut file = file.map(Partial::create).transpose()?;
         let mut attempt = 0;
         loop {
@@ -168,7 +175,7 @@ impl Transport {
                 Err(error) if attempt >= self.retries.attempts || !self.may_pass(&error, request) => return Err(error),
                 Err(error) => error,
             };
-            // Full jitter: clients that failed together do not come back together.
+            // Full jitter, so that clients that failed together do not return together.
             let longest = LONGEST_WAIT_SECONDS.min(FIRST_WAIT_SECONDS * f64::from(2u32.saturating_pow(attempt)));
             let wait = rand::random_range(0.0..=longest) + error.retry_after_seconds().unwrap_or(0) as f64;
             (self.pause)(Duration::from_secs_f64(wait)).await;
@@ -182,11 +189,12 @@ impl Transport {
         }
         match error.status() {
             None => error.code() == "connection_failed" && (request.repeatable || error.is_unsent()),
-            // The first attempt of this very request is still at work.
+            // The first attempt of this very request is still being processed.
             Some(_) if error.code() == "idempotency_key_in_use" => true,
-            // A gateway has answered: whether the service has done what was requested is not known.
+            // A gateway has answered, so it is unknown whether the service has done the request.
             Some(_) if error.code() == "unexpected_answer" && !request.repeatable => false,
-            // A device that polls too fast has to slow down, which is the caller's rhythm.
+            // A device that polls too fast must slow down, and the caller controls how often it
+            // polls.
             Some(status) => matches!(status, 429 | 503) && error.code() != "slow_down",
         }
     }
@@ -204,12 +212,12 @@ impl Transport {
             }
             let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
             match target.join(location) {
-                // The key goes nowhere else.
+                // The key is sent to no other origin.
                 Ok(next) if next.origin() == target.origin() => target = next,
                 _ => break,
             }
         }
-        Err(Error::unexpected(308, "The answer leads elsewhere."))
+        Err(Error::unexpected(308, "The response redirects elsewhere."))
     }
 
     async fn once(&self, request: &Request, target: Url) -> Result<Response, Error> {
@@ -236,7 +244,7 @@ async fn read(request: &Request, mut answer: Response, file: Option<&mut Partial
         if !is_of_type(&told, expected) {
             return Err(Error::unexpected(
                 status.as_u16(),
-                format!("The answer is none of the service's: its Content-Type is `{told}` and not `{expected}`."),
+                format!("The response is not from the service: its Content-Type is `{told}`, not `{expected}`."),
             ));
         }
     }
@@ -248,7 +256,8 @@ async fn read(request: &Request, mut answer: Response, file: Option<&mut Partial
     Ok(Answer { status, headers, body })
 }
 
-/// Whether a Content-Type is a media type, or one of `image/*`; its parameters and its case do not matter.
+/// True if a Content-Type is the expected media type, or an image for `image/*`. Its parameters and
+/// its case do not matter.
 fn is_of_type(content_type: &str, expected: &str) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match expected.strip_suffix('*') {
@@ -263,7 +272,7 @@ async fn content(answer: &mut Response) -> Result<Bytes, Error> {
         if content.len() + chunk.len() > BODY_BYTES_MAX {
             return Err(Error::unexpected(
                 answer.status().as_u16(),
-                "The answer is too long to be one of the service's.",
+                "The response is too long to be from the service.",
             ));
         }
         content.extend_from_slice(&chunk);
@@ -271,7 +280,8 @@ async fn content(answer: &mut Response) -> Result<Bytes, Error> {
     Ok(content.freeze())
 }
 
-/// A file that is written beside its place and renamed: it is there whole or not at all.
+/// A file that is written beside its destination and then renamed, so that it appears complete or
+/// not at all.
 struct Partial {
     path: PathBuf,
     beside: NamedTempFile,
@@ -285,7 +295,7 @@ impl Partial {
         };
         let mut beside = tempfile::Builder::new();
         beside.prefix(".").suffix(".part");
-        // Like any other file that its owner makes; `tempfile` would keep it private.
+        // Permissions of an ordinary file of its owner; `tempfile` would keep it private.
         #[cfg(unix)]
         beside.permissions(<std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
         let is_folder = || std::io::Error::from(std::io::ErrorKind::IsADirectory);
@@ -297,7 +307,7 @@ impl Partial {
     async fn fill(&mut self, answer: &mut Response) -> Result<(), Error> {
         let failed = |cause| Error::file(&self.path, cause);
         let mut file = tokio::fs::File::from_std(self.beside.reopen().map_err(failed)?);
-        // What an attempt before this one left.
+        // Discards the bytes of an earlier attempt.
         file.set_len(0).await.map_err(failed)?;
         while let Some(chunk) = answer.chunk().await.map_err(Error::connection_failed)? {
             file.write_all(&chunk).await.map_err(failed)?;

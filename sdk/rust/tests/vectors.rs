@@ -1,4 +1,5 @@
-//! Signatures and attributes of pages, as all clients have to make them (`sdk/vectors`).
+//! Tests with the vectors that all clients share (`sdk/vectors`): partner signatures, and
+//! attributes of images in pages.
 
 use cyclorama_client::types::DeliveryUrl;
 use cyclorama_client::{Verdict, car_image_attributes, car_image_html, sign_partner_url, verify_partner_url};

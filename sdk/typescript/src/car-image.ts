@@ -1,6 +1,7 @@
 /**
- * `<car-image srcset sizes src alt width height placeholder>`: a picture from signed addresses that a server put into the page. Until it
- * is there, and when it does not come, the placeholder (an address or a CSS color) and the alternative text stand in its place.
+ * `<car-image srcset sizes src alt width height placeholder>`: an image from signed URLs that a
+ * server put into the page. Until the image is loaded, and if loading fails, the element shows the
+ * placeholder (a URL or a CSS color) and the alternative text.
  */
 
 const PASSED_ON = ["src", "srcset", "sizes", "alt", "width", "height"] as const;
@@ -10,13 +11,13 @@ const STYLE = `
   img { display: block; max-width: 100%; height: auto; }
 `;
 
-/** Makes the element known under this name. Calling it again changes nothing. */
+/** Defines the element under this name. A second call changes nothing. */
 export function defineCarImage(name = "car-image"): void {
   if (customElements.get(name)) return;
   customElements.define(name, class extends CarImageBase() {});
 }
 
-/** Made when it is needed, so that a server may load this file too: only pages have elements. */
+/** Created when it is needed, so that a server can load this file too: only pages have elements. */
 function CarImageBase() {
   return class CarImageElement extends HTMLElement {
     static readonly observedAttributes = [...PASSED_ON, "placeholder"];
@@ -46,7 +47,10 @@ function CarImageBase() {
       else this.style.setProperty("--car-image-placeholder", CSS.supports("color", value) ? value : `url(${JSON.stringify(value)})`);
     }
 
-    /** Signed addresses expire: a page that stays open listens to `car-image-failed` and asks its server for new ones. */
+    /**
+     * Signed URLs expire. A page that stays open should listen for `car-image-failed` and request
+     * new ones from its server.
+     */
     #end(state: "loaded" | "failed"): void {
       this.setAttribute("state", state);
       this.dispatchEvent(new CustomEvent(`car-image-${state}`, { bubbles: true, composed: true }));

@@ -1,4 +1,7 @@
-/** The service's operations, one method each. Methods, arguments and results are named as in its API document. */
+/**
+ * The client, with one method for each operation of the service. Methods, arguments and results are
+ * named as in its API document.
+ */
 
 import { CycloramaError, connectionFailed } from "./errors.js";
 import type { Looks } from "./looks.js";
@@ -42,24 +45,24 @@ import type {
 } from "./types.js";
 
 export interface ClientOptions {
-  /** The service's address; `CYCLORAMA_URL` when not given. */
+  /** The service's URL; `CYCLORAMA_URL` if not given. */
   readonly url?: string;
-  /** `CYCLORAMA_KEY` when not given. Public operations need none. */
+  /** The API key; `CYCLORAMA_KEY` if not given. Public operations need none. */
   readonly api_key?: string;
-  /** Of one attempt. The first render of a picture may take two minutes. */
+  /** Time limit of one attempt. The first render of an image may take two minutes. */
   readonly timeout_seconds?: number;
   readonly retries?: Partial<Retries>;
   readonly sleep?: (seconds: number) => Promise<void>;
 }
 
-/** A vehicle, by `make` and `model` or by `vehicle`, and how its picture should look. */
+/** A vehicle, by `make` and `model` or by `vehicle`, and the parameters of its image. */
 export interface Picture extends Looks {
   readonly make?: string;
   readonly model?: string;
-  /** A permanent id of make, model and body, in the place of make and model. */
+  /** A permanent id of make, model and body, in place of `make` and `model`. */
   readonly vehicle?: string;
   readonly year: AskedYear;
-  /** The model's usual one when not given. */
+  /** The model's usual body if not given. */
   readonly body?: AskedBody;
   readonly w?: number;
   readonly h?: number;
@@ -67,24 +70,28 @@ export interface Picture extends Looks {
 
 export interface Welcome {
   /**
-   * What is welcome with `format: "auto"`, such as `image/avif,image/webp`. Anything is welcome without it, which means neither of these,
-   * since many a program reads neither: the picture is png, or jpg where a background is given.
+   * The acceptable media types for `format: "auto"`, such as `image/avif,image/webp`. Without it
+   * the service selects neither of these, because many programs read neither: the image is png, or
+   * jpg if a background is given.
    */
   readonly accept?: string;
 }
 
 export interface KnownImage {
-  /** The validator of a picture at hand. */
+  /** The `ETag` of an image that the caller has. */
   readonly if_none_match?: string;
 }
 
 export interface NamedRequest {
-  /** What the request is called in feedback and letters to the operator. */
+  /** The id of the request, for feedback and for emails to the operator. */
   readonly request_id?: string;
 }
 
 export interface IdempotentRequest {
-  /** The same key and body again is the same answer for nothing, for a day. A new one is made when not given. */
+  /**
+   * A request with the same key and body gets the same answer again for free, for a day. A new key
+   * is made if not given.
+   */
   readonly idempotency_key?: string;
 }
 
@@ -95,7 +102,7 @@ export interface EmbeddedPicture extends Picture {
 }
 
 export interface Delivery {
-  /** A signed address, or its token alone. */
+  /** A signed URL, or its token alone. */
   readonly url: string;
 }
 
@@ -108,38 +115,50 @@ export interface CatalogQuery {
   readonly model?: string;
 }
 
-/** What the headers of a picture say. */
+/** The values in the headers of an image's answer. */
 export interface ImageInfo {
-  /** False when the picture is the one that `if_none_match` named: then there are no bytes and no charge. */
+  /**
+   * False if the image is still the one that `if_none_match` named. Then there are no bytes and no
+   * charge.
+   */
   readonly modified: boolean;
   readonly request_id: string;
   readonly media_type: string | undefined;
   readonly width: number | undefined;
   readonly height: number | undefined;
-  /** Millimetres of the vehicle for a pixel; only where the picture was asked for with `scale: "true"`. */
+  /**
+   * Millimetres of the vehicle for a pixel; only if the image was requested with `scale: "true"`.
+   */
   readonly scale: number | undefined;
   readonly etag: string | undefined;
   /** `cache` or `generated`. */
   readonly source: string | undefined;
-  /** How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first. */
+  /**
+   * Likeness of the image to the real vehicle: `generation`, `model`, `make` or `body`, the
+   * closest first.
+   */
   readonly likeness: string | undefined;
-  /** How make and model were read: `exact`, `alias` (another name), `trim` (a version was left out) or `prefix`. */
+  /**
+   * The way in which make and model were read: `exact`, `alias` (another name), `trim` (a version
+   * was left out) or `prefix` (the beginning of one name).
+   */
   readonly vehicle_match: string | undefined;
-  /** Only of requests with a key. */
+  /** Only present for requests with a key. */
   readonly credits_charged: number | undefined;
   readonly credits_remaining: number | undefined;
   readonly content_location: string | undefined;
 }
 
-/** A picture whose bytes are read once: by `bytes`, or from `body` as they come. */
+/** An image whose bytes can be read once: by `bytes`, or from `body` as a stream. */
 export interface CarImage extends ImageInfo {
   readonly body: ReadableStream<Uint8Array>;
   bytes(): Promise<Uint8Array>;
 }
 
 /**
- * A client. Every method rejects with `CycloramaError` or one of its subclasses. Requests are sent again after 429 and 503; after a lost
- * connection, and a 503 that is not the service's own, only when that can spend nothing twice.
+ * A client of the service. Every method rejects with `CycloramaError` or one of its subclasses. The
+ * client sends a request again after 429 and 503. After a lost connection, or a 503 that does not
+ * come from the service itself, it does so only if no credit can be spent twice.
  */
 export class Cyclorama {
   readonly #transport: Transport;
@@ -148,7 +167,7 @@ export class Cyclorama {
   constructor(options: ClientOptions = {}) {
     const url = (options.url ?? environment("CYCLORAMA_URL") ?? "").replace(/\/+$/, "");
     if (!/^https?:\/\/./.test(url)) {
-      throw new TypeError("Give the service's address as `url` or in CYCLORAMA_URL, such as https://images.example.com");
+      throw new TypeError("Give the URL of the service as `url` or in CYCLORAMA_URL, such as https://images.example.com");
     }
     this.#sleep = options.sleep ?? ((seconds) => new Promise((done) => setTimeout(done, seconds * 1000)));
     this.#transport = new Transport({
@@ -160,59 +179,73 @@ export class Cyclorama {
     });
   }
 
-  // --- pictures ----------------------------------------------------------------------------------------------------
+  // --- images ------------------------------------------------------------------------------------
 
-  /** A picture, for one credit; free when it is the one that `if_none_match` names. */
+  /**
+   * Returns an image, for one credit. It is free if it is still the one that `if_none_match` names.
+   */
   async getCarImage(asked: Picture & KnownImage & NamedRequest & Welcome): Promise<CarImage> {
     return this.#transport.send(pictureRequest("GET", "/api/v1/images/car", asked), carImage);
   }
 
-  /** What `getCarImage` would say, for nothing. Never renders. */
+  /** Returns the headers that `getCarImage` would return. Free; never renders. */
   async headCarImage(asked: Picture & KnownImage & Welcome): Promise<ImageInfo> {
     return this.#transport.send(pictureRequest("HEAD", "/api/v1/images/car", asked), imageInfo);
   }
 
-  /** A signed address of the picture, for one credit, without a key in it. */
+  /** Creates a signed URL of the image, for one credit. The URL does not contain the key. */
   async getCarImageUrl(asked: Picture & NamedRequest): Promise<ImageUrlResponse> {
     const request = pictureRequest("GET", "/api/v1/images/car", asked);
     return this.#json({ ...request, query: { ...request.query, response: "url" } });
   }
 
-  /** Signed addresses of 1 to 50 pictures, for one credit each, all or none; free to load until they expire. */
+  /**
+   * Creates signed URLs of 1 to 50 images, for one credit each; either all are created or none.
+   * Loading them is free until they expire.
+   */
   async createImageUrls(asked: BatchImageUrlRequest & IdempotentRequest): Promise<ImageUrlsResponse> {
     const { idempotency_key, ...body } = asked;
     return this.#json({ ...post("/api/v1/image-urls", body), ...named(idempotency_key) });
   }
 
-  /** The picture of a signed address, free. */
+  /** Loads the image of a signed URL. Free. */
   async loadDelivery(asked: Delivery & KnownImage & Welcome): Promise<CarImage> {
-    // A load may use up an address.
+    // A load may use up a signed URL, so it must not be repeated.
     return this.#transport.send({ ...delivery("GET", asked), repeatable: false }, carImage);
   }
 
-  /** Whether a signed address is good, without using it up. */
+  /** Checks that a signed URL is valid, without using up one of its loads. */
   async checkDelivery(asked: Delivery & Welcome): Promise<ImageInfo> {
     return this.#transport.send(delivery("HEAD", asked), imageInfo);
   }
 
-  /** A picture of the legacy endpoint. With `exp` and `sig`, or `mode: "cached"`, it is free; else one credit. */
+  /**
+   * Returns an image of the legacy endpoint. With `exp` and `sig`, or with `mode: "cached"`, it is
+   * free; else it costs one credit.
+   */
   async embedCarImage(asked: EmbeddedPicture & KnownImage & Welcome): Promise<CarImage> {
     return this.#transport.send(pictureRequest("GET", "/images/car.png", asked), carImage);
   }
 
-  /** What `embedCarImage` would say, for nothing. Never renders. */
+  /** Returns the headers that `embedCarImage` would return. Free; never renders. */
   async headEmbedCarImage(asked: EmbeddedPicture & Welcome): Promise<ImageInfo> {
     return this.#transport.send(pictureRequest("HEAD", "/images/car.png", asked), imageInfo);
   }
 
-  // --- finding vehicles --------------------------------------------------------------------------------------------
+  // --- finding vehicles --------------------------------------------------------------------------
 
-  /** What a few words mean. Free; ask a person when `confidence` is not `high`. */
+  /**
+   * Returns the vehicle and image that a few words mean. Free. Let a person decide when
+   * `confidence` is not `high`.
+   */
   async resolveImage(asked: ResolveRequest): Promise<ResolveResponse> {
     return this.#json({ ...post("/api/v1/images/resolve", asked), repeatable: true });
   }
 
-  /** The catalog, free: years, makes of a year, models of a make, years of a model, or what a search finds. */
+  /**
+   * Returns a part of the catalog: years, makes of a year, models of a make, years of a model, or
+   * the results of a search. Free.
+   */
   async getVehicles(asked?: Record<string, never>): Promise<VehiclesResponse<YearList>>;
   async getVehicles(asked: { readonly year: number }): Promise<VehiclesResponse<MakeList>>;
   async getVehicles(asked: { readonly year: number; readonly make_id: number }): Promise<VehiclesResponse<ModelsOfIdList>>;
@@ -226,38 +259,47 @@ export class Cyclorama {
     return this.#json(get("/api/v1/vehicles", { ...rest, makeId: make_id }));
   }
 
-  /** A vehicle by its permanent id, free: names, years, bodies, generations, and which pictures exist. */
+  /**
+   * Returns a vehicle by its permanent id: names, years, bodies, generations, and the images that
+   * are stored. Free.
+   */
   async getVehicle(asked: { readonly id: string }): Promise<VehicleResponse> {
     return this.#json(get(`/api/v1/vehicles/${encodeURIComponent(asked.id)}`));
   }
 
-  /** Which of 1 to 100 vehicles there are, and the nearest where there is none. Free, and never a stand-in. */
+  /**
+   * Checks 1 to 100 vehicles against the catalog, and returns the nearest vehicle for each that it
+   * does not have. A nearest vehicle is marked as a suggestion, never as a match. Free.
+   */
   async checkVehicles(asked: CheckRequest): Promise<CheckResponse> {
     return this.#json({ ...post("/api/v1/vehicles/check", asked), repeatable: true });
   }
 
-  /** The vehicle of an identification number, free. `year` helps where the number leaves it open. */
+  /**
+   * Returns the vehicle of a vehicle identification number (VIN). `year` helps where the number
+   * leaves the model year open. Free.
+   */
   async decodeVin(asked: { readonly vin: string; readonly year?: number }): Promise<VinResponse> {
     return this.#json(get(`/api/v1/vehicles/vin/${encodeURIComponent(asked.vin)}`, { year: asked.year }));
   }
 
-  /** Views, colors, sizes, formats, prices and limits. Free. */
+  /** Returns views, colors, sizes, formats, prices and limits. Free. */
   async getImageOptions(): Promise<ImageOptionsResponse> {
     return this.#json(get("/api/v1/images/options"));
   }
 
-  // --- the account -------------------------------------------------------------------------------------------------
+  // --- account -----------------------------------------------------------------------------------
 
   async getAccount(): Promise<AccountResponse> {
     return this.#json(get("/api/v1/account"));
   }
 
-  /** A page of the account's credits, oldest entry first. */
+  /** Returns one page of the account's statement, oldest entry first. */
   async getStatement(asked: { readonly after?: string; readonly limit?: number } = {}): Promise<StatementResponse> {
     return this.#json(get("/api/v1/account/statement", asked));
   }
 
-  /** All of the statement, page after page. */
+  /** Yields the entries of the statement to its end. Pages are requested as they are needed. */
   async *statementLines(asked: { readonly after?: string } = {}): AsyncGenerator<StatementLine, void> {
     let after: string | null | undefined = asked.after;
     do {
@@ -267,7 +309,10 @@ export class Cyclorama {
     } while (after);
   }
 
-  /** All of the statement as CSV under one heading, in parts of whole lines (of `limit` entries). */
+  /**
+   * Yields the statement as CSV to its end: a heading, then parts of whole lines (`limit` entries
+   * each).
+   */
   async *statementCsv(asked: { readonly after?: string; readonly limit?: number } = {}): AsyncGenerator<string, void> {
     let after: string | null | undefined = asked.after;
     let isFirst = true;
@@ -283,35 +328,40 @@ export class Cyclorama {
     } while (after);
   }
 
-  /** Says how good a picture is. */
+  /** Sends feedback about an image. */
   async rateImage(asked: FeedbackRequest): Promise<FeedbackResponse> {
     return this.#json(post("/api/v1/feedback", asked));
   }
 
-  /** A page on which a person can buy credits. Making it charges nothing. */
+  /** Creates a page on which a person can buy credits. Creating it is free. */
   async createCheckout(asked: CheckoutRequest & IdempotentRequest): Promise<CheckoutResponse> {
     const { idempotency_key, ...body } = asked;
     return this.#json({ ...post("/api/v1/billing/checkout", body), ...named(idempotency_key) });
   }
 
-  /** A page on which a person can look after cards and receipts. */
+  /** Creates a page on which a person can manage cards and receipts. */
   async createPortal(): Promise<PortalResponse> {
     return this.#json(post("/api/v1/billing/portal"));
   }
 
-  // --- login of devices --------------------------------------------------------------------------------------------
+  // --- device login ------------------------------------------------------------------------------
 
-  /** Begins a login: show `verification_uri_complete` to a person, then `waitForDeviceLogin`. */
+  /**
+   * Begins a login. Show `verification_uri_complete` to a person, then call `waitForDeviceLogin`.
+   */
   async startDeviceLogin(asked: DeviceCodeRequest = {}): Promise<DeviceCodeResponse> {
     return this.#json(post("/api/auth/device/code", asked));
   }
 
-  /** The key, once, or an error: `authorization_pending`, `slow_down`, `expired_token`. */
+  /**
+   * Polls once and returns the API key, which the service sends only once. Until then the error's
+   * code is `authorization_pending`, `slow_down` or `expired_token`.
+   */
   async pollDeviceLogin(asked: DeviceTokenRequest): Promise<DeviceTokenResponse> {
     return this.#json({ ...post("/api/auth/device/token", asked), isDevicePoll: true });
   }
 
-  /** Polls until a person has decided or the login has expired (`expired_token`). */
+  /** Polls until a person has approved or denied the login, or it has expired (`expired_token`). */
   async waitForDeviceLogin(started: DeviceCodeResponse): Promise<DeviceTokenResponse> {
     for (;;) {
       try {
@@ -324,9 +374,9 @@ export class Cyclorama {
     }
   }
 
-  // --- the rest ----------------------------------------------------------------------------------------------------
+  // --- other operations --------------------------------------------------------------------------
 
-  /** Telemetry: 1 to 20 events. */
+  /** Reports 1 to 20 telemetry events. */
   async reportEvents(asked: EventsRequest): Promise<EventsResponse> {
     return this.#json(post("/api/v1/events", asked));
   }
@@ -339,7 +389,7 @@ export class Cyclorama {
     return this.#transport.send(request, async (answer) => {
       const document = await documentOf(answer);
       if (typeof document !== "object" || document === null) {
-        throw new CycloramaError({ code: "unexpected_answer", detail: "The answer is no JSON document.", status: answer.status });
+        throw new CycloramaError({ code: "unexpected_answer", detail: "The response is not a JSON document.", status: answer.status });
       }
       return document as Result;
     });
@@ -347,7 +397,7 @@ export class Cyclorama {
 }
 
 function environment(name: string): string | undefined {
-  // Pages have no environment.
+  // Web pages have no environment variables.
   return typeof process === "undefined" ? undefined : process.env?.[name];
 }
 
@@ -359,7 +409,7 @@ function post(path: string, body?: unknown): Request {
   return { method: "POST", path, body, repeatable: false };
 }
 
-/** Makes a request one that may be sent again. */
+/** Adds an idempotency key, so that the request may be sent again. */
 function named(idempotency_key: string | undefined): Pick<Request, "headers" | "repeatable"> {
   return { headers: { "idempotency-key": idempotency_key ?? crypto.randomUUID() }, repeatable: true };
 }
@@ -371,7 +421,7 @@ function pictureRequest(
 ): Request {
   const { if_none_match, request_id, accept, ...query } = asked;
   const headers = { "if-none-match": if_none_match, "x-request-id": request_id, accept };
-  // GET may spend a credit.
+  // A GET request may spend a credit.
   return { method, path, query, headers, repeatable: method === "HEAD" };
 }
 
@@ -381,7 +431,7 @@ function delivery(method: "GET" | "HEAD", asked: Delivery & KnownImage & Welcome
   return { method, path: `/api/v1/delivery/${encodeURIComponent(token)}`, headers, repeatable: true };
 }
 
-/** What the headers of a picture say. 304 has no picture and therefore no type. */
+/** Reads the headers of an image's answer. A 304 answer has no image and therefore no type. */
 async function imageInfo(answer: Response): Promise<ImageInfo> {
   if (answer.status !== 304) await expectMediaType(answer, "image/*");
   const text = (name: string) => answer.headers.get(name) ?? undefined;

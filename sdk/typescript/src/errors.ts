@@ -1,4 +1,7 @@
-/** What goes wrong. One class, and one for each case that programs decide on; everything else is told apart by `code`. */
+/**
+ * Errors: a base class, and one for each case for which programs make a decision. `code` tells
+ * everything else apart.
+ */
 
 import type { Problem } from "./types.js";
 
@@ -13,17 +16,21 @@ export interface Failure {
 }
 
 /**
- * A request that was refused or failed. `code` is stable and for programs: the problem document's `code` (or the `error` of a device
- * login), `connection_failed` when no whole answer came, `unexpected_answer` when it was none of the service's.
+ * A request that was refused or failed. `code` is the stable code for programs: the problem
+ * document's `code` (or the `error` of a device login); `connection_failed` if no complete answer
+ * came; `unexpected_answer` if the answer was not the service's own.
  */
 export class CycloramaError extends Error {
   readonly code: string;
   readonly detail: string;
-  /** Undefined when no answer came. */
+  /** Undefined if no answer came. */
   readonly status: number | undefined;
-  /** For the operator of the service. */
+  /** The id of the request, which the operator of the service needs to find it. */
   readonly request_id: string | undefined;
-  /** The whole problem document: `parameter`, `index`, `suggestions` and whatever else it says. Empty when the service sent none. */
+  /**
+   * The whole problem document with `parameter`, `index`, `suggestions` and all other members.
+   * Empty if the service sent none.
+   */
   readonly document: Partial<Problem> & Readonly<Record<string, unknown>>;
   readonly retry_after_seconds: number | undefined;
 
@@ -39,18 +46,18 @@ export class CycloramaError extends Error {
     this.retry_after_seconds = failure.retry_after_seconds;
   }
 
-  /** What was wrong with the request. */
+  /** The name of the parameter that was wrong. */
   get parameter(): string | undefined {
     return this.document.parameter ?? undefined;
   }
 
-  /** Which picture of several was wrong, from 0. */
+  /** The position, from 0, of the image that was wrong, in a request for several. */
   get index(): number | undefined {
     return this.document.index ?? undefined;
   }
 }
 
-/** 402: a person has to buy credits or raise a cap. Never tried again by itself. */
+/** 402: a person must buy credits or raise a cap. The client does not repeat the request. */
 export class InsufficientCreditsError extends CycloramaError {
   get balance(): number | undefined {
     return this.document.balance ?? undefined;
@@ -64,13 +71,13 @@ export class InsufficientCreditsError extends CycloramaError {
 /** 401: the key is missing, wrong or revoked. */
 export class UnauthorizedError extends CycloramaError {}
 
-/** 404: no such vehicle, picture or entry. */
+/** 404: the vehicle, image or entry does not exist. */
 export class NotFoundError extends CycloramaError {}
 
-/** 429, also after the retries. */
+/** 429, after all retries. */
 export class RateLimitedError extends CycloramaError {}
 
-/** 503 or no connection, also after the retries. */
+/** 503 or no connection, after all retries. */
 export class UnavailableError extends CycloramaError {}
 
 const CLASSES: Readonly<Record<number, typeof CycloramaError>> = {
@@ -81,14 +88,17 @@ const CLASSES: Readonly<Record<number, typeof CycloramaError>> = {
   503: UnavailableError,
 };
 
-/** `document` is the body's JSON, or undefined when it is none. `isDevicePoll`: refusals may have the form of RFC 6749. */
+/**
+ * Makes an error of an answer. `document` is the body's JSON, or undefined if the body is not JSON.
+ * With `isDevicePoll`, a refusal may have the form of RFC 6749.
+ */
 export function fromAnswer(status: number, headers: Headers, document: unknown, isDevicePoll = false): CycloramaError {
   const members = (typeof document === "object" && document !== null ? document : {}) as Record<string, unknown>;
   const code = codeOf(status, members, isDevicePoll);
   const known = code === undefined ? {} : members;
   return new (CLASSES[status] ?? CycloramaError)({
     code: code ?? "unexpected_answer",
-    detail: text(known["detail"]) ?? code ?? `The answer has status ${status} and is no problem document of the service.`,
+    detail: text(known["detail"]) ?? code ?? `The response has status ${status} and is not a problem document of the service.`,
     status,
     request_id: text(known["request_id"]) ?? headers.get("x-request-id") ?? undefined,
     document: known,
@@ -99,8 +109,9 @@ export function fromAnswer(status: number, headers: Headers, document: unknown, 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
 /**
- * The code of the service's own refusal: a problem document has `code`, `request_id` and the answer's `status`, a refused poll of a device
- * login `error` and `request_id`. Undefined for any other document: a gateway may answer with JSON of its own.
+ * Returns the code of a refusal by the service itself: a problem document has `code`, `request_id`
+ * and the answer's `status`; a refused poll of a device login has `error` and `request_id`.
+ * Undefined for any other document, because a gateway may answer with JSON of its own.
  */
 function codeOf(status: number, members: Record<string, unknown>, isDevicePoll: boolean): string | undefined {
   if (text(members["request_id"]) === undefined) return undefined;
@@ -109,8 +120,9 @@ function codeOf(status: number, members: Record<string, unknown>, isDevicePoll: 
 }
 
 /**
- * Seconds to wait, of both forms that the header has (RFC 9110, 10.2.3): a number of seconds, or a date. A date is read by the answer's own
- * clock where that says its time, so that a client whose clock is wrong waits as long as was meant; one that has passed is no wait.
+ * Returns the seconds to wait, for both forms of the header (RFC 9110, 10.2.3): a number of
+ * seconds, or a date. A date is compared with the answer's own `Date` where it has one, so that a
+ * client whose clock is wrong waits for the intended time. A date in the past means no wait.
  */
 function retryAfter(text: string, date: string): number | undefined {
   if (/^[0-9]+$/.test(text.trim())) return Number(text);
@@ -119,9 +131,10 @@ function retryAfter(text: string, date: string): number | undefined {
   return Math.max(0, Math.floor((until - (moment(date) ?? Date.now())) / 1000));
 }
 
-/** Milliseconds of an HTTP date: as it is written today, or in one of the two older forms. */
+/** Returns the milliseconds of an HTTP date, in today's form or one of the two older ones. */
 function moment(text: string): number | undefined {
-  // `Date.parse` reads much that is no date of HTTP, such as plain numbers; the oldest form does not say that it is in GMT.
+  // `Date.parse` accepts many texts that are not HTTP dates, such as plain numbers. The oldest form
+  // does not say that it is in GMT.
   if (!/^(Mon|Tues?|Wed(nes)?|Thu(rs)?|Fri|Sat(ur)?|Sun)(day)?,? /.test(text.trim())) return undefined;
   const written = text.trim().replace(/^[A-Za-z]+,? /, "").replace(/^(\d\d)-(\w{3})-(\d\d) /, "$1 $2 20$3 ");
   const read = Date.parse(written.endsWith("GMT") ? written : `${written} GMT`);
@@ -131,5 +144,5 @@ function moment(text: string): number | undefined {
 export function connectionFailed(cause: unknown): UnavailableError {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const words = inner instanceof Error ? inner.message || inner.name : String(inner);
-  return new UnavailableError({ code: "connection_failed", detail: `No whole answer came: ${words}`, cause });
+  return new UnavailableError({ code: "connection_failed", detail: `No complete response arrived: ${words}`, cause });
 }

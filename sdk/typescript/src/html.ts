@@ -1,4 +1,7 @@
-/** A picture in an HTML page: attributes of an `<img>` (or a `<car-image>`) from signed addresses of one picture in several widths. */
+/**
+ * HTML of an image in a page: attributes of an `<img>` (or `<car-image>`) element from signed URLs
+ * of one image in several widths.
+ */
 
 import type { DeliveryUrl, VehicleParams, View } from "./types.js";
 
@@ -17,13 +20,19 @@ export interface ImageAttributes {
   readonly srcset: string;
   readonly sizes: string;
   readonly alt: string;
-  /** The space is kept free before the picture is there. */
+  /** The page keeps this space free before the image is loaded. */
   readonly width: string;
-  /** Not there for a picture that is trimmed and fitted into a box: nobody knows its shape, and a wrong height would distort it. */
+  /**
+   * Absent for an image that is trimmed and fitted into a box: its shape is not known, and a wrong
+   * height would distort it.
+   */
   readonly height?: string;
 }
 
-/** A description for people who cannot see the picture. Names are made from slugs when not given; hex digits are left out. */
+/**
+ * Returns a text alternative for people who cannot see the image. Names are made from the slugs if
+ * not given; a color in hex digits is left out.
+ */
 export function altText(vehicle: VehicleParams, names: { readonly make_name?: string; readonly model_name?: string } = {}): string {
   const make = names.make_name ?? words(vehicle.make);
   const model = names.model_name ?? words(vehicle.model);
@@ -31,7 +40,10 @@ export function altText(vehicle: VehicleParams, names: { readonly make_name?: st
   return `${color}${vehicle.year} ${make} ${model}, ${VIEW_WORDS[vehicle.view]}`;
 }
 
-/** `urls` are one picture in different widths, as `createImageUrls` gave them. */
+/**
+ * Returns the attributes of an `<img>` element. `urls` are one image in different widths, as
+ * `createImageUrls` returns them.
+ */
 export function carImageAttributes(
   urls: readonly DeliveryUrl[],
   options: { readonly sizes?: string; readonly alt?: string } = {},
@@ -49,14 +61,14 @@ export function carImageAttributes(
   };
 }
 
-/** The `<img>` itself. */
+/** Returns the `<img>` element. See `carImageAttributes`. */
 export function carImageHtml(urls: readonly DeliveryUrl[], options: { readonly sizes?: string; readonly alt?: string } = {}): string {
   const attributes = Object.entries(carImageAttributes(urls, options));
   const written = attributes.map(([name, value]) => `${name}="${escaped(value)}"`).join(" ");
   return `<img ${written} loading="lazy" decoding="async">`;
 }
 
-/** Pictures are square unless their frame says otherwise, and never enlarged. */
+/** Images are square unless their framing says otherwise, and are never enlarged. */
 function sizePx(vehicle: VehicleParams): { readonly width: number; readonly height?: number } {
   const [width, height] = [vehicle.width ?? SOURCE_SIDE_PX, vehicle.height ?? SOURCE_SIDE_PX];
   if (vehicle.fit === "contain" || vehicle.fit === "cover") return { width, height };

@@ -1,4 +1,4 @@
-/** Client of Cyclorama, an open vehicle image service. Begin at `Cyclorama`. */
+/** Client of Cyclorama, an open vehicle image service. Start with the class `Cyclorama`. */
 
 export * from "./client.js";
 export {

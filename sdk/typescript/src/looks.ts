@@ -1,8 +1,11 @@
-/** What requests for a picture have in common beside the vehicle and the box. */
+/** Parameters that all image requests share, besides the vehicle and the box. */
 
 import type { AskedColor, AskedFinish, AskedFormat, AskedView, Background, Fit, Scale, Shadow, SizePreset } from "./types.js";
 
-/** How a picture of a vehicle should look; whether its box is `w` and `h` or `width` and `height`, the request says. */
+/**
+ * Parameters of the look of an image. The request type decides whether the box is `w` and `h` or
+ * `width` and `height`.
+ */
 export interface Looks {
   readonly view?: AskedView;
   readonly color?: AskedColor;
@@ -11,7 +14,7 @@ export interface Looks {
   readonly format?: AskedFormat;
   readonly fit?: Fit;
   readonly trim?: boolean;
-  /** Per cent of the longer side of what `trim` cuts out. */
+  /** Percentage of the longer side of the area that `trim` cuts out. */
   readonly padding?: number;
   readonly background?: Background;
   readonly shadow?: Shadow;

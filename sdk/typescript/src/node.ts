@@ -1,4 +1,4 @@
-/** What needs files, which pages have not. */
+/** Functions that need files, which web pages do not have. */
 
 import { open, rename, unlink } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
@@ -6,12 +6,12 @@ import type { CarImage } from "./client.js";
 import { connectionFailed } from "./errors.js";
 
 /**
- * Writes a picture, as it comes, into a file that is there whole or not at all; false for a picture that is not modified. The format is
- * not taken from the file's name.
+ * Saves an image to a file. It is streamed, and the file appears complete or not at all. Returns
+ * false for an image that is not modified. The format does not depend on the file's name.
  */
 export async function saveImage(image: CarImage, path: string): Promise<boolean> {
   if (!image.modified) return false;
-  // Beside the target: a rename does not cross file systems.
+  // Beside the target, because a rename does not cross file systems.
   const partial = `${path}.${randomUUID()}.part`;
   const file = await open(partial, "wx");
   try {

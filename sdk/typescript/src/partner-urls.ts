@@ -1,11 +1,17 @@
-/** Addresses of `/images/car.png` that a partner signs: who holds a partner secret gives pictures away for free until an address expires. */
+/**
+ * URLs of `/images/car.png` that a partner signs. The holder of a partner secret gives images away
+ * for free until a URL expires.
+ */
 
 const PATH = "/images/car.png";
 const AHEAD_MAX_SECONDS = 30 * 86_400;
 
 export type Verdict = "valid" | "unsigned" | "malformed" | "expired" | "too_far_ahead" | "wrong";
 
-/** The address of a picture at the service `url`, good until `expires_at` (unix seconds, at most 30 days ahead). Never in a page: it needs the secret. */
+/**
+ * Signs the URL of an image at the service `url`. It is valid until `expires_at` (Unix seconds, at
+ * most 30 days ahead). Never use it in a web page, because it needs the secret.
+ */
 export async function signPartnerUrl(
   url: string,
   secret: string,
@@ -13,7 +19,7 @@ export async function signPartnerUrl(
   expires_at: number,
 ): Promise<string> {
   for (const name of ["exp", "sig"]) {
-    if (name in parameters) throw new TypeError(`\`${name}\` is what signing adds`);
+    if (name in parameters) throw new TypeError(`\`${name}\` must not be given, because signing adds it`);
   }
   const pairs = Object.entries({ ...parameters, exp: expires_at }).map(([name, value]): [string, string] => [name, String(value)]);
   const text = signedText(pairs);
@@ -22,7 +28,7 @@ export async function signPartnerUrl(
   return `${url.replace(/\/+$/, "")}${text}&sig=${hex}`;
 }
 
-/** What the service would say to the address. `now` in unix seconds. */
+/** Checks a URL as the service would. `now` is in Unix seconds. */
 export async function verifyPartnerUrl(url: string, secret: string, now: number = Date.now() / 1000): Promise<Verdict> {
   const [path = "", query = ""] = url.replace(/#.*$/, "").replace(/^https?:\/\/[^/?]*/, "").split(/\?(.*)/s);
   if (path !== PATH) return "unsigned";
@@ -41,13 +47,16 @@ export async function verifyPartnerUrl(url: string, secret: string, now: number 
   return fits ? "valid" : "wrong";
 }
 
-/** The path and the query without `sig`, sorted by key, in the form encoding (URL Standard, application/x-www-form-urlencoded). */
+/**
+ * Returns the text that is signed: the path, and the query without `sig`, sorted by key, in form
+ * encoding (URL Standard, application/x-www-form-urlencoded).
+ */
 function signedText(pairs: readonly [string, string][]): string {
   const signed = pairs.filter(([name]) => name !== "sig").sort(([a], [b]) => byCodePoints(a, b));
   return `${PATH}?${new URLSearchParams(signed)}`;
 }
 
-/** As bytes of UTF-8 are ordered, which strings of JavaScript are not. */
+/** In the order of UTF-8 bytes, which differs from the order of JavaScript strings. */
 function byCodePoints(a: string, b: string): number {
   const [first, second] = [Array.from(a), Array.from(b)];
   for (let at = 0; at < Math.min(first.length, second.length); at++) {

@@ -1,22 +1,29 @@
-/** One request and its repetitions over `fetch`: what is sent, when it is sent again, and how an answer is read. Knows no operation. */
+/**
+ * Sends one request with its repetitions over `fetch`: which bytes are sent, when they are sent
+ * again, and how an answer is read. It knows no operation.
+ */
 
 import { CycloramaError, connectionFailed, fromAnswer } from "./errors.js";
 
 const FIRST_WAIT_SECONDS = 0.5;
 const LONGEST_WAIT_SECONDS = 20;
-/** Where an address without its one spelling leads; more is a loop. */
+/**
+ * Maximum number of redirects. A URL that is not in its canonical form is redirected to that; more
+ * redirects are a loop.
+ */
 const REDIRECTS_MAX = 2;
-/** Failures of `fetch` in Node.js after which nothing can have reached the service. */
+/** Errors of `fetch` in Node.js after which nothing can have reached the service. */
 const NOT_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"];
 
 /**
- * When a request is sent again: after 429, 503 and a lost connection, never after 402. A request that spends and has no name is sent again only
- * when the service itself has refused it, or when nothing has reached it.
+ * When a request is sent again: after 429, 503 and a lost connection, never after 402. A request
+ * that spends credits and has no idempotency key is sent again only if the service itself has
+ * refused it, or if nothing has reached the service.
  */
 export interface Retries {
-  /** Beside the first attempt; 0 never tries again. */
+  /** Maximum number of attempts after the first; 0 for none. */
   readonly attempts: number;
-  /** A `Retry-After` beyond this is left to the caller. */
+  /** A longer `Retry-After` than this is returned to the caller as an error. */
   readonly longest_retry_after_seconds: number;
 }
 
@@ -27,9 +34,12 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key. */
+  /**
+   * True if the request may be sent again when it is unknown whether it was done: it spends
+   * nothing, or has an Idempotency-Key.
+   */
   readonly repeatable: boolean;
-  /** Refused in the form of RFC 6749 and not by a problem document. */
+  /** True if refusals have the form of RFC 6749 instead of a problem document. */
   readonly isDevicePoll?: boolean;
 }
 
@@ -48,7 +58,10 @@ export class Transport {
     this.#options = options;
   }
 
-  /** What `read` makes of an answer of 2xx or 304, after as many attempts as it takes. */
+  /**
+   * Sends the request as often as necessary, and returns the result of `read` for a 2xx or 304
+   * answer.
+   */
   async send<Result>(request: Request, read: (answer: Response) => Result | Promise<Result>): Promise<Result> {
     const { retries, sleep } = this.#options;
     for (let attempt = 0; ; attempt++) {
@@ -56,7 +69,7 @@ export class Transport {
         return await read(await this.#follow(request));
       } catch (error) {
         if (attempt >= retries.attempts || !this.#mayPass(error, request)) throw error;
-        // Full jitter: clients that failed together do not come back together.
+        // Full jitter, so that clients that failed together do not return together.
         const wait = Math.random() * Math.min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** attempt);
         await sleep((error.retry_after_seconds ?? 0) + wait);
       }
@@ -67,11 +80,11 @@ export class Transport {
     if (!(error instanceof CycloramaError)) return false;
     if ((error.retry_after_seconds ?? 0) > this.#options.retries.longest_retry_after_seconds) return false;
     if (error.code === "connection_failed") return request.repeatable || wasNotSent(error.cause);
-    // The first attempt of this very request is still at work.
+    // The first attempt of this very request is still being processed.
     if (error.code === "idempotency_key_in_use") return true;
-    // A gateway has answered: whether the service has done what was requested is not known.
+    // A gateway has answered, so it is unknown whether the service has done the request.
     if (error.code === "unexpected_answer" && !request.repeatable) return false;
-    // A device that polls too fast has to slow down, which is the caller's rhythm.
+    // A device that polls too fast must slow down, and the caller controls how often it polls.
     return (error.status === 429 || error.status === 503) && error.code !== "slow_down";
   }
 
@@ -86,10 +99,10 @@ export class Transport {
       if (answer.status !== 308) return answer;
       await answer.body?.cancel();
       next = new URL(answer.headers.get("location") ?? "", next);
-      // The key goes nowhere else.
+      // The key is sent to no other origin.
       if (next.origin !== target.origin) break;
     }
-    throw new CycloramaError({ code: "unexpected_answer", detail: "The answer leads elsewhere.", status: 308 });
+    throw new CycloramaError({ code: "unexpected_answer", detail: "The response redirects elsewhere.", status: 308 });
   }
 
   async #once(request: Request, target: URL): Promise<Response> {
@@ -116,7 +129,7 @@ export class Transport {
   }
 }
 
-/** The body, to its last byte or with an error. */
+/** Yields the body to its last byte, or raises an error. */
 export async function textOf(answer: Response): Promise<string> {
   try {
     return await answer.text();
@@ -125,7 +138,7 @@ export async function textOf(answer: Response): Promise<string> {
   }
 }
 
-/** The body's JSON; undefined when it is none. */
+/** The body's JSON; undefined if the body is not JSON. */
 export async function documentOf(answer: Response): Promise<unknown> {
   const text = await textOf(answer);
   try {
@@ -136,7 +149,7 @@ export async function documentOf(answer: Response): Promise<unknown> {
 }
 
 /**
- * Throws unless the Content-Type is the one that the service answers with: `expected` is a media type, or `image/*` for any image. A proxy
+ * Throws unless the Content-Type is `expected`: a media type, or `image/*` for any image. A proxy
  * in between may answer 200 with a page of its own.
  */
 export async function expectMediaType(answer: Response, expected: string): Promise<void> {
@@ -144,7 +157,7 @@ export async function expectMediaType(answer: Response, expected: string): Promi
   const mediaType = (told.split(";")[0] ?? "").trim().toLowerCase();
   if (mediaType === expected || (expected.endsWith("/*") && mediaType.startsWith(expected.slice(0, -1)))) return;
   await answer.body?.cancel();
-  const detail = `The answer is none of the service's: its Content-Type is \`${told}\` and not \`${expected}\`.`;
+  const detail = `The response is not from the service: its Content-Type is \`${told}\`, not \`${expected}\`.`;
   throw new CycloramaError({ code: "unexpected_answer", detail, status: answer.status });
 }
 

@@ -1,49 +1,64 @@
-/** What the service answers and is asked, named as in its API document (`/openapi.json`). Answers may have members that are newer. */
+/**
+ * Types of requests and answers, named as in the service's API document (`/openapi.json`). Answers
+ * may have members that are newer.
+ */
 
 import type { Looks } from "./looks.js";
 
 export type View = "front" | "front-3-4" | "side" | "side-right" | "rear" | "rear-3-4";
-/** Also what views are called elsewhere. */
+/** In requests, other names of views are accepted too. */
 export type AskedView = View | "front34" | "hero" | "side-left" | "profile" | "side-r" | "back" | "rear34";
 export type PresetColor =
   | "white" | "black" | "gray" | "silver" | "blue" | "red" | "green" | "brown"
   | "beige" | "tan" | "orange" | "yellow" | "gold" | "burgundy" | "purple";
-/** A preset, or six lower-case hex digits such as `1f4e8c`. Editors go on to offer the presets. */
+/**
+ * A preset, or six lower-case hex digits such as `1f4e8c`. The type is written so that editors
+ * still suggest the presets.
+ */
 export type Color = PresetColor | (string & {});
-/** Also six hex digits with or without `#`, in any case, and names of CSS. */
+/**
+ * In requests, six hex digits with or without `#`, in any case, and color names of CSS are accepted
+ * too.
+ */
 export type AskedColor = PresetColor | "grey" | (string & {});
 export type Format = "png" | "webp" | "jpg" | "avif";
-/** `auto` is the best of those that the request's `Accept` names. */
+/** `auto` is the best of the formats that the request's `Accept` names. */
 export type NamedFormat = Format | "auto";
 export type AskedFormat = NamedFormat | "jpeg";
-/** How a picture relates to the box of its width and height. */
+/** The fit of an image into the box of its width and height. */
 export type Fit = "inside" | "contain" | "cover";
-/** Six hex digits as well, and, asked for, names of CSS. */
+/** Six hex digits as well and, in requests, color names of CSS. */
 export type Background = "transparent" | "white" | "black" | (string & {});
 export type Shadow = "on" | "off";
-/** Each vehicle fills the frame, or all are at the same millimetres for a pixel. */
+/**
+ * With `fill` each vehicle fills the frame; with `true` all vehicles have the same number of
+ * millimetres for a pixel.
+ */
 export type Scale = "fill" | "true";
-/** Of a color that is no preset. */
+/** The finish of a color that is not a preset. */
 export type Finish = "solid" | "metallic" | "pearl" | "matt";
 export type AskedFinish = Finish | "matte";
 export type Body =
   | "sedan" | "hatchback" | "coupe" | "fastback" | "convertible" | "wagon" | "suv" | "off-roader" | "pickup"
   | "van" | "minivan" | "truck" | "bus" | "motorcycle" | "scooter" | "trailer" | "rickshaw" | "other";
-/** Also what bodies are called elsewhere. */
+/** In requests, other names of bodies are accepted too. */
 export type AskedBody = Body | "estate" | "saloon" | (string & {});
 /** `latest` is the newest year of the model. */
 export type AskedYear = number | "latest";
 export type SizePreset = "thumb" | "small" | "medium" | "large";
 
-/** One picture of `createImageUrls`: `make` (or `brand`) and `model`, or `vehicle`; `year`, and how it should look. */
+/**
+ * One image of `createImageUrls`: `make` (or `brand`) and `model`, or `vehicle`; `year`; and the
+ * parameters of its look.
+ */
 export interface ImageRequest extends Looks {
   readonly make?: string;
   readonly brand?: string;
   readonly model?: string;
-  /** A permanent id of make, model and body, in the place of make and model. */
+  /** A permanent id of make, model and body, in place of `make` and `model`. */
   readonly vehicle?: string;
   readonly year: AskedYear;
-  /** The model's usual one when not given. */
+  /** The model's usual body if not given. */
   readonly body?: AskedBody;
   readonly width?: number;
   readonly height?: number;
@@ -51,23 +66,29 @@ export interface ImageRequest extends Looks {
 
 export interface BatchImageUrlRequest {
   readonly images: readonly ImageRequest[];
-  /** How long the addresses are good. */
+  /** Lifetime of the signed URLs, in seconds. */
   readonly ttl_seconds?: number;
-  /** How often each may be loaded; 0 is without limit. Previews of chats and scanners of mail are loads, too: 3 or more for what is sent there. */
+  /**
+   * Maximum number of loads of each; 0 for any number. Previews in chats and email scanners count
+   * as loads, so use 3 or more for URLs that are sent there.
+   */
   readonly max_uses?: number;
 }
 
 export interface ResolveRequest {
-  /** Such as `navy 911 from behind`. */
+  /** Free text, such as `navy 911 from behind`. */
   readonly query?: string;
-  /** In the place of `query`: a vehicle identification number or its beginning. */
+  /** A vehicle identification number or its beginning, in place of `query`. */
   readonly vin?: string;
   readonly year?: number;
   readonly make?: string;
   readonly model?: string;
 }
 
-/** One row of `checkVehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with what else is known. */
+/**
+ * One row of `checkVehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with further
+ * values that are known.
+ */
 export interface CheckRow {
   readonly make?: string;
   readonly model?: string;
@@ -85,7 +106,10 @@ export interface CheckRequest {
   readonly vehicles: readonly CheckRow[];
 }
 
-/** The picture is the one of `request_id`, or of `make` and `model` (or `vehicle`) and `year`; `rating` (1 to 5) or `verdict` is needed. */
+/**
+ * Feedback about the image of `request_id`, or of `make` and `model` (or `vehicle`) and `year`.
+ * `rating` (1 to 5) or `verdict` is required.
+ */
 export interface FeedbackRequest {
   readonly request_id?: string;
   readonly make?: string;
@@ -108,7 +132,10 @@ export interface CheckoutRequest {
 
 export interface DeviceCodeRequest {
   readonly client_name?: string;
-  /** What the key is for, names separated by spaces; all that a device may do when left out. */
+  /**
+   * The permissions of the key, separated by spaces. Without them the key gets all permissions that
+   * a device may have.
+   */
   readonly scope?: string;
 }
 
@@ -131,57 +158,57 @@ export interface EventsRequest {
   readonly events: readonly ReportedEvent[];
 }
 
-/** What a key may take in a UTC month. */
+/** The cap on the credits that a key may spend in a UTC month. */
 export interface MonthlyCap {
   readonly credits: number;
-  /** When the next month begins. */
+  /** The time when the next month begins. */
   readonly reset_at: string;
-  /** In this month so far, less what was given back. */
+  /** Credits spent in this month so far, less those given back. */
   readonly spent: number;
 }
 
-/** The key that asks. */
+/** The API key that made the request. */
 export interface KeyView {
   readonly id: string;
   readonly rate_limit_per_minute: number;
-  /** images:read, account:read, billing:write. */
+  /** Any of images:read, account:read and billing:write. */
   readonly scopes: readonly string[];
-  /** Only of a key that has one. */
+  /** Only present if the key has a cap. */
   readonly monthly_cap?: MonthlyCap;
 }
 
-/** Credits that can be bought at once. */
+/** An amount of credits that can be bought at once. */
 export interface Pack {
   /** Price in US cents. */
   readonly cents: number;
   readonly credits: number;
 }
 
-/** What things cost. */
+/** Prices. */
 export interface Pricing {
-  /** The same as `credits_per_image`. */
+  /** Same as `credits_per_image`. */
   readonly credits_per_delivery: number;
   readonly credits_per_dollar: number;
   readonly credits_per_image: number;
   readonly packs: readonly Pack[];
 }
 
-/** The last thirty UTC days, today included. */
+/** Usage in the last thirty UTC days, today included. */
 export interface Usage30d {
-  /** Credits taken less credits given back. */
+  /** Credits spent less credits given back. */
   readonly credits_spent: number;
-  /** Pictures delivered, by key or as a counted load of a signed address. */
+  /** Images delivered: requests with a key, and counted loads of signed URLs. */
   readonly images: number;
-  /** Requests of the account's keys, refused ones included. */
+  /** Requests by the account's keys, refused ones included. */
   readonly requests: number;
-  /** How many of them existed already, 0 to 1; null without any. */
+  /** The ratio of delivered images that existed already, 0 to 1; null if there are none. */
   readonly cache_hit_rate?: number | null;
 }
 
 /** An account as its keys see it. */
 export interface Account {
   readonly auto_reload: boolean;
-  /** What it can spend now. */
+  /** Credits that the account can spend now. */
   readonly credits: number;
   readonly credits_value_usd: number;
   readonly has_payment_method: boolean;
@@ -190,19 +217,19 @@ export interface Account {
   readonly usage_30d: Usage30d;
 }
 
-/** The account, and where to go from here. */
+/** The account, and links to what can be done with it. */
 export interface AccountResponse {
   readonly data: Account;
   readonly links: Readonly<Record<string, string>>;
   readonly request_id: string;
 }
 
-/** What `format: "auto"` does. */
+/** The behaviour of `format: "auto"`. */
 export interface AutoFormatOption {
-  /** What it may answer, the best first. */
+  /** The formats that it may select, the best first. */
   readonly formats: readonly string[];
   readonly id: string;
-  /** What it answers a request without `Accept`. */
+  /** The format for a request without `Accept`. */
   readonly without_accept: Format;
 }
 
@@ -213,12 +240,13 @@ export interface CatalogMake {
 }
 
 export interface CatalogModel {
-  /** The usual body, in the year that was asked for or else the newest. */
+  /** The usual body, in the requested year or else the newest. */
   readonly body: Body;
   /**
-   * How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for the
-   * model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was asked for,
-   * else the best of its years.
+   * Likeness of the image to the real vehicle: `generation` (drawn for this generation from
+   * measured proportions), `model` (drawn for the model), `make` (its class, size and era, with the
+   * make's face) or `body` (its class, size and era). It is the value of the requested year, else
+   * the best value of its years.
    */
   readonly likeness: string;
   readonly name: string;
@@ -229,7 +257,7 @@ export interface CatalogModel {
   readonly vehicle_type: string;
 }
 
-/** The release that answers. */
+/** The release of the catalog that answered. */
 export interface CatalogRelease {
   /** SHA-256 of the release's files. */
   readonly sha256: string;
@@ -237,7 +265,7 @@ export interface CatalogRelease {
   readonly version: string;
 }
 
-/** Where makes, models and years come from. */
+/** A source of makes, models and years. */
 export interface CatalogSource {
   readonly id: string;
   readonly license: string;
@@ -251,11 +279,12 @@ export interface YearRange {
   readonly to: number;
 }
 
-/** Which vehicles there are. */
+/** The extent of the catalog. */
 export interface CatalogOptions {
   /**
-   * How many vehicles (make, model and year) are drawn how closely: for this `generation` from measured proportions, for the `model`, by
-   * class, size and time with the face of the `make`, or by class, size and time alone (`body`).
+   * Number of vehicles (make, model and year) by likeness: drawn for this `generation` from
+   * measured proportions, for the `model`, by class, size and era with the face of the `make`, or
+   * by class, size and era alone (`body`).
    */
   readonly likeness: Readonly<Record<string, number>>;
   readonly makes: number;
@@ -265,7 +294,7 @@ export interface CatalogOptions {
   readonly years: YearRange;
 }
 
-/** A make or a model that fits. */
+/** A make or a model that fits a search. */
 export interface CatalogSearchHit {
   readonly kind: string;
   readonly make_name: string;
@@ -276,7 +305,7 @@ export interface CatalogSearchHit {
   readonly years: readonly number[];
   readonly model_name?: string | null;
   readonly model_slug?: string | null;
-  /** Of a model: the permanent id of its usual body in its newest year. */
+  /** For a model: the permanent id of its usual body in its newest year. */
   readonly vehicle_id?: string;
   readonly vehicle_type?: string | null;
 }
@@ -284,7 +313,7 @@ export interface CatalogSearchHit {
 export interface Checkout {
   readonly amount_cents: number;
   readonly credits: number;
-  /** Where a person pays. */
+  /** The page on which a person pays. */
   readonly url: string;
 }
 
@@ -293,36 +322,36 @@ export interface CheckoutResponse {
   readonly request_id: string;
 }
 
-/** A paint that has a name. */
+/** A preset paint. */
 export interface ColorOption {
-  /** To show it in a menu. */
+  /** Colour for a menu, as hex digits. */
   readonly hex: string;
   readonly name: PresetColor;
 }
 
-/** Lifetimes of signed addresses, in seconds. */
+/** Lifetimes of signed URLs, in seconds. */
 export interface DeliveryTtl {
   readonly default: number;
   readonly max: number;
   readonly min: number;
 }
 
-/** One picture in slugs, as the catalog and the enumerations spell it. */
+/** One image, in slugs, as the catalog and the enumerations spell them. */
 export interface VehicleParams {
   readonly body: Body;
   readonly color: Color;
   readonly format: NamedFormat;
-  /** How like the real vehicle the picture is. */
+  /** Likeness of the image to the real vehicle. */
   readonly likeness: string;
   readonly make: string;
   readonly model: string;
-  /** The permanent id of make, model and body: `vehicle` of another request. */
+  /** The permanent id of make, model and body. It can be sent as `vehicle` of another request. */
   readonly vehicle_id: string;
   readonly view: View;
   readonly year: number;
   readonly height?: number | null;
   readonly width?: number | null;
-  /** What has its default is left out, from here on. */
+  /** This member and the following ones are absent if they have their default. */
   readonly fit?: Fit;
   readonly trim?: boolean | null;
   readonly padding?: number | null;
@@ -332,53 +361,53 @@ export interface VehicleParams {
   readonly finish?: Finish;
 }
 
-/** One signed address. */
+/** One signed URL. */
 export interface DeliveryUrl {
   readonly expires_at: string;
   readonly id: string;
-  /** How like the real vehicle the picture is. */
+  /** Likeness of the image to the real vehicle. */
   readonly likeness: string;
-  /** 0: as often as one likes, until it expires. */
+  /** Maximum number of loads; 0 for any number until the URL expires. */
   readonly max_uses: number;
   readonly url: string;
   readonly vehicle: VehicleParams;
 }
 
 export interface DeviceCodeResponse {
-  /** A secret of the device: it polls with this. */
+  /** A secret of the device, with which it polls. */
   readonly device_code: string;
-  /** Seconds until it is too late. */
+  /** Seconds until the login expires. */
   readonly expires_in: number;
   /** Seconds between polls. */
   readonly interval: number;
-  /** What the person types, or compares. */
+  /** The code that the person types or compares. */
   readonly user_code: string;
-  /** Where the person goes. */
+  /** The page that the person opens. */
   readonly verification_uri: string;
-  /** The same, with the code filled in. */
+  /** The same page with the code filled in. */
   readonly verification_uri_complete: string;
 }
 
 export interface DeviceTokenResponse {
-  /** The API key: shown here and never again. */
+  /** The API key. It is shown here and never again. */
   readonly access_token: string;
   /** Scopes separated by spaces. */
   readonly scope: string;
   readonly token_type: string;
 }
 
-/** The names people know. */
+/** Names as people write them. */
 export interface DisplayNames {
   readonly make_name: string;
   readonly model_name: string;
 }
 
 export interface EventsResponse {
-  /** How many were taken: all of them. */
+  /** Number of accepted events: always all of them. */
   readonly accepted: number;
 }
 
-/** What was recognised in the words; null where they say nothing. */
+/** Everything that was recognised in the words; null where they say nothing. */
 export interface ExtractedWords {
   /** Words that were not understood. */
   readonly unread: readonly string[];
@@ -392,10 +421,10 @@ export interface ExtractedWords {
 }
 
 export interface Recorded {
-  /** The render. */
+  /** The id of the render. */
   readonly asset_id: string;
   readonly recorded: boolean;
-  /** True when this report put the render into review; else absent. */
+  /** True if this report put the render into review; else absent. */
   readonly flagged?: boolean | null;
 }
 
@@ -404,40 +433,40 @@ export interface FeedbackResponse {
   readonly request_id: string;
 }
 
-/** An encoding. */
+/** An image format. */
 export interface FormatOption {
   readonly id: Format;
   readonly mime: string;
-  /** Whether it keeps the transparent background. */
+  /** True if the format keeps the transparent background. */
   readonly transparent: boolean;
 }
 
-/** Per cent of the longer side of what `trim` cuts out. */
+/** Percentage of the longer side of the area that `trim` cuts out. */
 export interface PaddingOptions {
   readonly max: number;
   readonly min: number;
 }
 
-/** What a picture's frame can be. */
+/** Options of an image's framing. */
 export interface FrameOptions {
-  /** Beside six hex digits. */
+  /** Named backgrounds; six hex digits are accepted as well. */
   readonly backgrounds: readonly string[];
   readonly fits: readonly string[];
   readonly padding: PaddingOptions;
   readonly scales: readonly string[];
   readonly shadows: readonly string[];
-  /** Whether pictures can be cut to what is seen. */
+  /** True if images can be trimmed to their visible part. */
   readonly trim: boolean;
   /** Millimetres for a pixel of the 1024 px source with `scale: "true"`. */
   readonly true_scale_mm_per_px: number;
 }
 
-/** Paints beside the presets. */
+/** Options of paints other than the presets. */
 export interface PaintOptions {
-  /** Of a color that is given without one. */
+  /** The finish of a color that is given without one. */
   readonly default_finish: Finish;
   readonly finishes: readonly string[];
-  /** Whether six hex digits are taken for a color. */
+  /** True if six hex digits are accepted as a color. */
   readonly hex: boolean;
 }
 
@@ -446,43 +475,43 @@ export interface Health {
   readonly status: string;
 }
 
-/** What this deployment allows. */
+/** Limits of this deployment. */
 export interface LimitOptions {
   readonly delivery_ttl: DeliveryTtl;
   readonly max_batch_urls: number;
   readonly rate_limit_per_minute_default: number;
 }
 
-/** What things cost. */
+/** Prices. */
 export interface PriceOptions {
   readonly credits_per_dollar: number;
   readonly credits_per_image: number;
-  /** What an account starts with. */
+  /** Credits that a new account has. */
   readonly free_credits: number;
   readonly packs: readonly Pack[];
 }
 
-/** Sides of the square picture, in pixels. */
+/** Sides of the square image, in pixels. */
 export interface SizeOptions {
-  /** The largest that can be asked for. */
+  /** The largest side that can be requested. */
   readonly max: number;
   readonly presets: Readonly<Record<string, number>>;
-  /** What it is made from. */
+  /** The side of the image from which all sizes are made. */
   readonly source: number;
 }
 
-/** A camera. */
+/** A view of the vehicle. */
 export interface ViewOption {
-  /** Other names it is taken by. */
+  /** Other accepted names of the view. */
   readonly aliases: readonly string[];
   readonly description: string;
   readonly id: View;
   readonly label: string;
-  /** Turn of the vehicle; 0 shows its nose, 90 its left side. */
+  /** Rotation of the vehicle: 0 shows its nose, 90 its left side. */
   readonly yaw_degrees: number;
 }
 
-/** Everything that can be asked for. */
+/** Every option of an image request. */
 export interface ImageOptions {
   readonly auto_format: AutoFormatOption;
   readonly catalog: CatalogOptions;
@@ -502,66 +531,66 @@ export interface ImageOptionsResponse {
   readonly request_id: string;
 }
 
-/** What the address cost. */
+/** Credits charged for the signed URL. */
 export interface ImageUrlBilling {
   readonly credits_charged: number;
   readonly credits_remaining: number;
 }
 
-/** A signed address in place of the picture. */
+/** A signed URL in place of the image. */
 export interface SignedImage {
   readonly expires_at: string;
   readonly format: NamedFormat;
-  /** Of the picture, in pixels. */
+  /** Width of the image in pixels. */
   readonly height: number;
-  /** How like the real vehicle the picture is. */
+  /** Likeness of the image to the real vehicle. */
   readonly likeness: string;
-  /** 0: as often as one likes, until it expires. */
+  /** Maximum number of loads; 0 for any number until the URL expires. */
   readonly max_uses: number;
   readonly url: string;
   readonly vehicle: VehicleParams;
-  /** Of the picture, in pixels. */
+  /** Width of the image in pixels. */
   readonly width: number;
 }
 
-/** The JSON form of an image. */
+/** The JSON answer to a request for an image. */
 export interface ImageUrlResponse {
   readonly billing: ImageUrlBilling;
   readonly data: SignedImage;
   readonly request_id: string;
 }
 
-/** What the call cost. */
+/** Credits charged for the call. */
 export interface MintBilling {
-  /** Always `creation`: loads are free. */
+  /** Always `creation`, because loads are free. */
   readonly charged_on: string;
-  /** One for each address. */
+  /** One credit for each signed URL. */
   readonly credits_charged: number;
   readonly credits_per_url: number;
   readonly credits_remaining: number;
 }
 
-/** The addresses, one for each image, in their order. */
+/** The signed URLs, one for each image, in the order of the request. */
 export interface ImageUrlsResponse {
   readonly billing: MintBilling;
   readonly data: readonly DeliveryUrl[];
   readonly request_id: string;
 }
 
-/** Makes of a year. */
+/** The makes of a year. */
 export interface MakeList {
   readonly makes: readonly CatalogMake[];
   readonly year: number;
 }
 
-/** Models of a make. */
+/** The models of a make. */
 export interface ModelList {
   readonly make: CatalogMake;
   readonly models: readonly CatalogModel[];
   readonly year?: number | null;
 }
 
-/** Neighbouring years of a model whose pictures are equally like the real vehicle. */
+/** Consecutive years of a model whose images are equally close to the real vehicle. */
 export interface LikenessSpan {
   readonly likeness: string;
   readonly year_from: number;
@@ -570,45 +599,45 @@ export interface LikenessSpan {
 
 /** Years in which a model looks the same. */
 export interface ShownGeneration {
-  /** The one before it with another face. */
+  /** True if this is the generation before it with another face. */
   readonly facelift: boolean;
   readonly from: number;
   readonly to: number;
-  /** What the makers or people call it, where that is known. */
+  /** The name that the maker or people use, where it is known. */
   readonly name?: string | null;
 }
 
-/** A body that a model was sold with. */
+/** A body with which a model was sold. */
 export interface OfferedBody {
   readonly body: Body;
-  /** Spans of years with one look and one picture, in order of time. */
+  /** Spans of years with one look and one image, in order of time. */
   readonly generations: readonly ShownGeneration[];
   readonly vehicle_id: string;
   /** Ascending. */
   readonly years: readonly number[];
 }
 
-/** Pictures of a view that exist: asked for, they are delivered at once. */
+/** Images of a view that are stored: a request for one is answered at once. */
 export interface StoredView {
-  /** Presets, in the order of their names. */
+  /** Color presets, in the order of their names. */
   readonly colors: readonly string[];
   readonly view: View;
 }
 
 /** A vehicle: a body of a model, in all its years. */
 export interface VehicleOfId {
-  /** Every body that the model was sold with, this one among them. */
+  /** Every body with which the model was sold, this one included. */
   readonly bodies: readonly OfferedBody[];
   readonly body: Body;
-  /** Spans of years with one look and one picture, in order of time. */
+  /** Spans of years with one look and one image, in order of time. */
   readonly generations: readonly ShownGeneration[];
-  /** Of the best of its years. */
+  /** The best likeness among its years. */
   readonly likeness: string;
   readonly make: string;
   readonly make_name: string;
   readonly model: string;
   readonly model_name: string;
-  /** Views that exist in the newest year. */
+  /** Views that are stored for the newest year. */
   readonly stored: readonly StoredView[];
   readonly vehicle_id: string;
   /** Ascending. */
@@ -620,29 +649,32 @@ export interface VehicleResponse {
   readonly request_id: string;
 }
 
-/** What a row of `checkVehicles` is. */
+/** The result for one row of `checkVehicles`. */
 export interface CheckedVehicle {
-  /** Of the row, from 0. */
+  /** Position of the row, from 0. */
   readonly index: number;
-  /** `match`; `suggestion`: the nearest vehicle, `reason` says how it differs; `miss`; `invalid`: too little, or wrong. */
+  /**
+   * `match`; `suggestion` (the nearest vehicle, and `reason` says how it differs); `miss`; or
+   * `invalid` (a value is missing or wrong).
+   */
   readonly status: string;
   readonly body?: Body;
-  /** Of a row with `vin`: what the number says, and how sure that is. */
+  /** For a row with `vin`: the parts that the number gives, and the confidence. */
   readonly decoded?: DecodedVin;
   readonly likeness?: string;
   readonly make?: string | null;
   readonly model?: string | null;
   readonly reason?: string | null;
-  /** Views that exist. */
+  /** Views that are stored. */
   readonly stored?: readonly StoredView[] | null;
   readonly vehicle_id?: string;
-  /** Of a row whose `vin` has a wrong character: the number that was probably meant. */
+  /** For a row whose `vin` has a wrong character: the number that was probably meant. */
   readonly vin_suggestion?: string | null;
   readonly year?: number | null;
 }
 
 export interface CheckedVehicles {
-  /** One for each row, in their order. */
+  /** One result for each row, in the order of the request. */
   readonly vehicles: readonly CheckedVehicle[];
 }
 
@@ -651,22 +683,24 @@ export interface CheckResponse {
   readonly request_id: string;
 }
 
-/** What an identification number says beside the vehicle. */
+/** Parts of a vehicle identification number beside the vehicle. */
 export interface DecodedParts {
   /** Names of the parts that were read: make, model, year, body, series, trim, plant_country. */
   readonly parts: readonly string[];
-  /** The other year that the number may mean, thirty away, where nothing tells which. */
+  /**
+   * The other model year that the number may mean, thirty years away, where nothing tells which.
+   */
   readonly other_year?: number | null;
   readonly plant_country?: string | null;
   readonly series?: string | null;
   readonly trim?: string | null;
 }
 
-/** The vehicle of an identification number, as far as it says it. */
+/** The vehicle of a vehicle identification number, as far as the number gives it. */
 export interface DecodedVin {
   /** high, medium or low. */
   readonly confidence: string;
-  /** `full`, or `make-and-year` where the tables have no more of this maker. */
+  /** `full`, or `make-and-year` where the tables have no more for this maker. */
   readonly coverage: string;
   readonly decoded: DecodedParts;
   readonly make: string;
@@ -683,13 +717,16 @@ export interface VinResponse {
   readonly request_id: string;
 }
 
-/** Years of a model. */
+/** The years of a model. */
 export interface ModelYearList {
-  /** Every body that it was sold with, the usual one of its newest year first. */
+  /** Every body with which it was sold, the usual one of its newest year first. */
   readonly bodies: readonly OfferedBody[];
   /** Looks of its usual body, in order of time. */
   readonly generations: readonly ShownGeneration[];
-  /** How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span. */
+  /**
+   * Likeness of images to the real vehicle, by spans of years, ascending. A span may contain
+   * years in which the model was not built.
+   */
   readonly likeness: readonly LikenessSpan[];
   readonly make: CatalogMake;
   readonly model: CatalogModel;
@@ -697,7 +734,7 @@ export interface ModelYearList {
   readonly years: readonly number[];
 }
 
-/** Models of a make's id, of a year. */
+/** The models of a make, given by its id, in a year. */
 export interface ModelsOfIdList {
   readonly make_id: number;
   readonly models: readonly CatalogModel[];
@@ -724,14 +761,17 @@ export interface ResolveCandidate {
   readonly years: readonly number[];
 }
 
-/** Parameters of a picture, in slugs; what the words do not say has its default, or is left out. */
+/**
+ * Parameters of an image, in slugs. Values that the words do not give have their default, or are
+ * left out.
+ */
 export interface ResolvedParams {
   readonly color: PresetColor;
   readonly make: string;
   readonly model: string;
   readonly view: View;
   readonly year: number;
-  /** Where it is not the model's usual one of that year. */
+  /** Absent if it is the model's usual body of that year. */
   readonly body?: Body;
   /** png, webp or jpg. */
   readonly format?: string | null;
@@ -740,20 +780,25 @@ export interface ResolvedParams {
   readonly width?: number | null;
 }
 
-/** The picture that is meant. */
+/** The image that is meant. */
 export interface ResolvedPicture {
-  /** The best first, at most eight; the first is the one in `params`. */
+  /**
+   * Vehicles that may be meant, the best first, at most eight. The first is the one in `params`.
+   */
   readonly candidates: readonly ResolveCandidate[];
-  /** `high`: use `image_path`. `medium` or `low`: show the candidates to somebody. */
+  /**
+   * With `high`, use `image_path`. With `medium` or `low`, let a person choose among the
+   * candidates.
+   */
   readonly confidence: string;
   readonly display: DisplayNames;
   readonly extracted: ExtractedWords;
-  /** Ready to be requested. */
+  /** Path and query of the image request. */
   readonly image_path: string;
-  /** How like the real vehicle the picture will be. */
+  /** Likeness of the image to the real vehicle. */
   readonly likeness: string;
   readonly params: ResolvedParams;
-  /** Permanent id of make, model and body. */
+  /** The permanent id of make, model and body. */
   readonly vehicle_id: string;
 }
 
@@ -762,32 +807,46 @@ export interface ResolveResponse {
   readonly request_id: string;
 }
 
-/** What was found, the best first. */
+/** The results of a search, the best first. */
 export interface SearchResults {
   readonly query: string;
   readonly results: readonly CatalogSearchHit[];
   readonly year?: number | null;
 }
 
-/** One entry of the ledger. */
+/** One entry of the account's ledger. */
 export interface StatementLine {
   /** RFC 3339, UTC. */
   readonly at: string;
-  /** What all entries up to this one come to. Credits that are on hold are still in it. */
+  /** Sum of all entries up to this one. Credits on hold are still included. */
   readonly balance: number;
-  /** The entry that a correction gives back: a charge whose answer did not go out. */
+  /**
+   * For a correction: the id of the entry whose credits it gives back, because the answer could not
+   * be sent.
+   */
   readonly corrects?: string | null;
-  /** What it added, or took. A settle takes what was on hold; after a hold entry, in older statements, it is 0. */
+  /**
+   * Credits added, or removed if negative. A settle removes the credits that were on hold; after a
+   * hold entry, in older statements, it is 0.
+   */
   readonly credits: number;
-  /** Names the entry; a page that continues this one starts after it. */
+  /** The id of the entry. The page that continues this one starts after it. */
   readonly id: string;
-  /** grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold and release. */
+  /**
+   * grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold
+   * and release.
+   */
   readonly kind: string;
-  /** The signed address whose credit came back. */
+  /** The signed URL whose credit came back. */
   readonly delivery_url_id?: string | null;
-  /** The hold that it settled; in older statements also the one that it opened or released. */
+  /**
+   * The hold that the entry settled; in older statements also the one that it opened or released.
+   */
   readonly hold_id?: string | null;
-  /** Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour. */
+  /**
+   * The reason for a grant, purchase or reversal; the vehicle, view and color for a debit or
+   * settle.
+   */
   readonly reason?: string | null;
   /** The payment, for purchases and reversals. */
   readonly reference?: string | null;
@@ -797,11 +856,11 @@ export interface StatementLine {
 export interface StatementResponse {
   readonly data: readonly StatementLine[];
   readonly request_id: string;
-  /** `after` of the next page; null on the last. */
+  /** `after` of the next page; null on the last page. */
   readonly next_after?: string | null;
 }
 
-/** Years of the catalog. */
+/** The years of the catalog. */
 export interface YearList {
   /** Ascending. */
   readonly years: readonly number[];
@@ -809,23 +868,23 @@ export interface YearList {
 
 export type VehicleList = YearList | MakeList | ModelsOfIdList | SearchResults | ModelList | ModelYearList;
 
-/** A part of the catalog: which one follows from the arguments of `getVehicles`. */
+/** A part of the catalog. The arguments of `getVehicles` decide which part it is. */
 export interface VehiclesResponse<Variant extends VehicleList = VehicleList> {
   readonly data: Variant;
   readonly request_id: string;
 }
 
-/** A failure (RFC 9457). */
+/** A problem document (RFC 9457). */
 export interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail: string;
   readonly request_id: string;
-  /** Stable, for programs. */
+  /** The stable code for programs. */
   readonly code: string;
   readonly parameter?: string | null;
-  /** Which picture of several was wrong, from 0. */
+  /** The position, from 0, of the image that was wrong, in a request for several. */
   readonly index?: number | null;
   readonly balance?: number | null;
   readonly required_credits?: number | null;

@@ -1,4 +1,4 @@
-// Operations and types of this client against the service's own API document.
+// Compares operations and types of this client with the service's API document.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { Cyclorama } from "@cyclorama/client";
 
-// What is for render nodes, not for this client.
+// Operations for render nodes, which this client does not have.
 const LEFT_OUT = ["/node/"];
 const OWN = ["constructor", "getCarImageUrl", "statementLines", "statementCsv", "waitForDeviceLogin"];
-// Errors and unions of requests have another form here.
+// Schemas of errors and of unions of requests, which have another form here.
 const NO_INTERFACE = ["VehicleList", "ImageUrlsRequest", "DeviceError", "DeviceErrorCode"];
 const RENAMED = { ReportedEvent: ["EventsRequest", "events"], CheckRow: ["CheckRequest", "vehicles"] };
 
@@ -29,7 +29,7 @@ const object = (schema) => (schema.$ref ? object(schemas[schema.$ref.split("/").
 const itemOf = ([name, list]) => schemas[name].properties[list].items;
 const schemaOf = (name) => (RENAMED[name] ? itemOf(RENAMED[name]) : object(schemas[name] ?? {}));
 
-/** Names of schemas that JSON of these operations is made of. */
+/** Returns the names of the schemas of which the JSON of these operations consists. */
 function used() {
   const found = new Set();
   const visit = (value) => {
@@ -45,7 +45,7 @@ function used() {
   return [...found].filter((name) => !NO_INTERFACE.includes(name));
 }
 
-/** A type's texts, when it is a union of them. */
+/** Returns the string literals of a type that is a union of them. */
 function literals(type) {
   const parts = (type.isUnion() ? type.types : [type]).filter((part) => !(part.flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)));
   return parts.every((part) => part.isStringLiteral()) ? parts.map((part) => part.value) : undefined;
@@ -55,7 +55,7 @@ function fits(type, schema, place) {
   const bare = checker.getNonNullableType(type);
   const several = alternatives(schema);
   if (several.length > 1) {
-    // Such as a number or one text.
+    // Another type, such as a number or a single string.
     const parts = bare.types.map((part) => (part.isStringLiteral() ? part.value : checker.typeToString(part)));
     const expected = several.flatMap((item) => item.enum ?? [{ integer: "number", string: "string" }[item.type]]);
     return assert.deepEqual(new Set(parts), new Set(expected), place);
@@ -69,7 +69,7 @@ function fits(type, schema, place) {
   const kind = [given.type].flat().find((item) => item !== "null");
   if (allowed) return assert.deepEqual(new Set(allowed), new Set(given.enum ?? [given.const]), place);
   if (kind === "array" && checker.isArrayType(bare)) return fits(checker.getTypeArguments(bare)[0], given.items, `${place}[]`);
-  // A union of literals and any other text: the literals are for editors to offer.
+  // A union of literals and any other string: the literals exist for editors to suggest.
   const isOpen = bare.isUnion() && bare.types.some((part) => part.isIntersection());
   if (kind === "string" && isOpen) return assert.equal(given.enum, undefined, place);
   const written = { string: "string", integer: "number", number: "number", boolean: "boolean" }[kind];

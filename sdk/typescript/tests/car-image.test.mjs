@@ -1,4 +1,4 @@
-// `<car-image>` in Chromium, with signed addresses of a real service.
+// Tests `<car-image>` in Chromium, with signed URLs of a real service.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -12,7 +12,10 @@ import { Cyclorama, carImageAttributes, carImageHtml } from "@cyclorama/client";
 
 const CHROMIUM = process.env.CYCLORAMA_TEST_CHROMIUM ?? "/usr/bin/chromium";
 
-/** The page after its scripts: when both elements have ended, their outcome is written into its title. */
+/**
+ * Returns the page after its scripts have run. When both elements have finished, their results are
+ * written into its title.
+ */
 async function shown(body) {
   const script = readFileSync(new URL("../dist/car-image.js", import.meta.url));
   const page = `<!doctype html><meta charset="utf-8"><body>${body}<script type="module">
@@ -62,7 +65,7 @@ test("a picture from signed addresses, and one that does not come", async () => 
     state: "loaded",
     alt: "Red 2018 Honda Civic, front three-quarter view",
     chosen: small.url,
-    // Its width in CSS pixels is what `sizes` says.
+    // Its width in CSS pixels is the value of `sizes`.
     side: 200,
     placeholder: "#abc",
   });

@@ -1,4 +1,4 @@
-// The quick start of the README, run as a reader would.
+// Runs the quick start of the README as a reader would.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -15,7 +15,7 @@ test("the quick start runs", () => {
   assert.equal(snippets.length, 1);
   const folder = mkdtempSync(join(tmpdir(), "cyclorama-sdk-readme-"));
   try {
-    // As it would be installed.
+    // Links the package as if it were installed.
     mkdirSync(join(folder, "node_modules/@cyclorama"), { recursive: true });
     symlinkSync(PACKAGE, join(folder, "node_modules/@cyclorama/client"));
     writeFileSync(join(folder, "quick-start.mjs"), snippets[0][1]);

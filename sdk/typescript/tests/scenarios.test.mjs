@@ -1,4 +1,5 @@
-// Runs `sdk/scenarios.json` with this client against the service of CYCLORAMA_URL; `scripts/test_sdks.sh` starts one and makes the keys.
+// Runs `sdk/scenarios.json` with this client against the service at CYCLORAMA_URL.
+// `scripts/test_sdks.sh` starts a service and makes the keys.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -26,7 +27,7 @@ const known = Object.fromEntries(
 known.run = randomUUID();
 const main = new Cyclorama({ url: URL_OF_SERVICE, api_key: known.main_key });
 
-/** A service that fails as it is told. */
+/** A service that fails in the ways that a scenario sets. */
 async function startUpstream(answers) {
   const requests = [];
   const server = createServer((request, response) => {
@@ -46,7 +47,10 @@ async function startUpstream(answers) {
   return { url: `http://127.0.0.1:${server.address().port}`, requests, stop };
 }
 
-/** With `${name}` replaced by what is known; a text that is nothing else keeps its type. */
+/**
+ * Replaces `${name}` by the known value. A text that is only such a name gets the type of the
+ * value.
+ */
 function filled(value) {
   if (Array.isArray(value)) return value.map(filled);
   if (typeof value === "object" && value !== null) {

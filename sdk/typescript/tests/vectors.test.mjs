@@ -1,4 +1,5 @@
-// Signatures and attributes of pages, as all clients have to make them (`sdk/vectors`).
+// Tests with the vectors that all clients share (`sdk/vectors`): partner signatures, and attributes
+// of images in pages.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,6 @@
-//! `make bench`: delivery from the cache, signed and keyed, beside nginx serving the same bytes as a file, in one run on the same
-//! cores as the load generator. Nothing is asserted here.
+//! `make bench`: measures delivery from the cache, signed and with a key, beside nginx serving the
+//! same bytes as a file, in one run on the same cores as the load generator. Nothing is asserted
+//! here.
 
 #![allow(
     clippy::disallowed_methods,
@@ -18,11 +19,12 @@ use sqlx::Connection;
 
 const CONNECTIONS: usize = 64;
 const LASTING: Duration = Duration::from_secs(4);
-/// Turns of each, so that what else the machine does falls on all of them.
+/// Number of turns of each target. The targets take turns, so that other work of the machine
+/// affects all of them.
 const TURNS: usize = 5;
 const ADDRESSES: i64 = 1_000_000;
 
-/// What is asked for beyond the vehicle, in the words of a query.
+/// The parameters of each image beyond the vehicle, as a query.
 const PICTURES: [(&str, &str); 2] = [("the default picture, PNG 1024", ""), ("WebP 512", "&size=small&format=webp")];
 
 #[tokio::main]
@@ -36,7 +38,8 @@ async fn main() -> Result<()> {
     for (name, form) in PICTURES {
         pictures.push((name, targets(&service, &nginx, key, form).await?));
     }
-    // The node would go on with the pictures of the home page, on the cores that are measured.
+    // Without this, the node would render the images of the home page on the cores that are
+    // measured.
     service.terminate().await?;
     service.options.embedded_node = false;
     service.launch().await?;
@@ -52,7 +55,8 @@ async fn main() -> Result<()> {
     println!("{name}, with {ADDRESSES} more signed addresses in the database");
     fill(&service, &customer.account_id, made["key_id"].as_str().context("no key id")?).await?;
     let after = compare(targets).await?;
-    // nginx has no database: its change is the machine's, and the others' are told against it.
+    // nginx has no database, so its change is that of the machine, and the other changes are
+    // reported relative to it.
     let machine = after[0] / before[0];
     for ((name, _), (before, after)) in targets.iter().zip(before.iter().zip(&after)) {
         let change = after / before;
@@ -61,7 +65,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// The same bytes from nginx, by a signed address, and for a key.
+/// The same bytes from nginx, by a signed URL, and with a key.
 async fn targets(service: &Service, nginx: &Nginx, key: &str, form: &str) -> Result<Vec<(&'static str, Target)>> {
     let address: SocketAddr = service.base_url.strip_prefix("http://").context("a base address")?.parse()?;
     let path = format!("/api/v1/images/car?make=porsche&model=911&year=2024&color=red{form}");
@@ -81,7 +85,7 @@ async fn targets(service: &Service, nginx: &Nginx, key: &str, form: &str) -> Res
     ])
 }
 
-/// Requests a second of each target, in turns.
+/// Measures requests a second of each target, in turns.
 async fn compare(targets: &[(&str, Target)]) -> Result<Vec<f64>> {
     let mut turns: Vec<Vec<Figures>> = targets.iter().map(|_| Vec::new()).collect();
     for _ in 0..TURNS {
@@ -105,7 +109,7 @@ async fn compare(targets: &[(&str, Target)]) -> Result<Vec<f64>> {
     Ok(rates)
 }
 
-/// Latencies at half of what each can do.
+/// Measures latencies at half of each target's rate.
 async fn half_load(targets: &[(&str, Target)], rates: &[f64]) -> Result<()> {
     println!("at half load");
     for ((name, target), rate) in targets.iter().zip(rates) {
@@ -121,7 +125,7 @@ async fn half_load(targets: &[(&str, Target)], rates: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// Rows as the service would write them, in one statement.
+/// Inserts rows as the service would write them, in one statement.
 async fn fill(service: &Service, account_id: &str, key_id: &str) -> Result<()> {
     sqlx::any::install_default_drivers();
     let mut connection = sqlx::AnyConnection::connect(service.database_url()).await?;
@@ -141,7 +145,7 @@ async fn fill(service: &Service, account_id: &str, key_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// nginx as Debian ships it, with its usual access log, a worker for each core, serving files.
+/// nginx as Debian ships it, with its usual access log and a worker for each core, serving files.
 struct Nginx {
     address: SocketAddr,
     child: Child,
@@ -168,7 +172,7 @@ impl Nginx {
         Ok(Nginx { address, child, folder })
     }
 
-    /// Puts a file there; its path.
+    /// Stores a file and returns its path.
     fn serve(&self, bytes: &[u8]) -> Result<String> {
         let path = format!("/{}", bytes.len());
         std::fs::write(self.folder.path().join(&path[1..]), bytes)?;

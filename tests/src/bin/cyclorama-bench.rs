@@ -1,6 +1,8 @@
-//! `make bench`: the figures of a running service and of the imaging stage, as tables. Nothing is asserted here.
+//! `make bench`: prints measurements of a running service and of the imaging stage, as tables.
+//! Nothing is asserted here.
 //!
-//! The service, its embedded node and the load generator share the machine, as they do for a newcomer.
+//! The service, its embedded node and the load generator share the machine, as they do for a new
+//! user.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -8,16 +10,16 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use cyclorama_core::encoding::{self, Picture};
+use cyclorama_core::encoding::{self, Pixmap};
 use cyclorama_core::frame::plan;
-use cyclorama_core::{Fit, Format, Frame, MASTER_SIDE_PX};
+use cyclorama_core::{Fit, Format, Framing, MASTER_SIDE_PX};
 use cyclorama_tests::likeness::ssim;
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use image::RgbaImage;
 use serde_json::{Value, json};
 
-/// One vehicle per body class; each cold render is another vehicle and view.
+/// One vehicle for each body class. Each cold render is another vehicle and view.
 const COLD: [(&str, &str, u16, &str); 9] = [
     ("volkswagen", "golf", 2018, "front-3-4"),
     ("porsche", "911", 2024, "rear-3-4"),
@@ -32,7 +34,7 @@ const COLD: [(&str, &str, u16, &str); 9] = [
 const EXAMPLES_PATIENCE: Duration = Duration::from_secs(180);
 const CACHED_REQUESTS: usize = 2_000;
 const IMAGING_TURNS: usize = 11;
-/// An AVIF takes ten times as long as the others.
+/// Number of turns for AVIF, which takes ten times as long as the other formats.
 const AVIF_TURNS: usize = 3;
 
 fn main() -> Result<()> {
@@ -76,7 +78,7 @@ fn percentile(values: &[f64], share: f64) -> f64 {
     sorted[((sorted.len() - 1) as f64 * share) as usize]
 }
 
-/// Requests one picture and gives (milliseconds to the last byte, bytes).
+/// Requests one image, and returns the milliseconds to the last byte and the bytes.
 async fn timed(service: &Service, customer: &Customer, query: &str) -> Result<(f64, Vec<u8>)> {
     let began = Instant::now();
     let answer = service.get(customer, &format!("/api/v1/images/car?{query}")).send().await?;
@@ -86,11 +88,12 @@ async fn timed(service: &Service, customer: &Customer, query: &str) -> Result<(f
     Ok((began.elapsed().as_secs_f64() * 1e3, bytes.to_vec()))
 }
 
-/// Prints what the service does and gives the masters of the cold renders.
+/// Prints measurements of the service, and returns the masters of the cold renders.
 async fn service_figures() -> Result<Vec<Vec<u8>>> {
     let service = Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await?;
     let customer = service.customer(1_000_000)?;
-    // The home page's examples are rendered at first start; after them the node is idle, and warm.
+    // The home page's examples are rendered at the first start. After them the node is idle, and
+    // warm.
     let patience = Instant::now();
     loop {
         let progress: Value = service.visit("/api/examples").send().await?.json().await?;
@@ -146,7 +149,7 @@ async fn service_figures() -> Result<Vec<Vec<u8>>> {
     Ok(masters)
 }
 
-/// Median stage times of the renders so far, from their receipts.
+/// Prints median stage times of the renders so far, from their receipts.
 fn stages(service: &Service) -> Result<()> {
     let listed = service.operator(&["render", "list", "--limit", "50"])?;
     let mut by_stage: std::collections::BTreeMap<String, Vec<f64>> = std::collections::BTreeMap::new();
@@ -164,7 +167,7 @@ fn stages(service: &Service) -> Result<()> {
     Ok(())
 }
 
-/// Peak resident memory of the `cyclorama-node` process that is running now.
+/// Peak resident memory of the running `cyclorama-node` process.
 fn node_peak_mb() -> Result<f64> {
     for entry in std::fs::read_dir("/proc")? {
         let folder = entry?.path();
@@ -206,7 +209,8 @@ impl Sharp {
         Ok(Self { process, orders, answers, out: scratch.join("sharp-picture") })
     }
 
-    /// Milliseconds and bytes of one picture; `lossless` is what its encoder was given, as a PNG.
+    /// Makes one image with sharp, and returns milliseconds and bytes. With `lossless` it returns
+    /// the encoder's input, as a PNG.
     fn make(&mut self, master: &Path, format: Format, wanted: &Wanted, lossless: bool) -> Result<(f64, Vec<u8>)> {
         let order = json!({
             "master": master, "format": format.as_str(), "frame": wanted.name(), "width": wanted.width, "height": wanted.height,
@@ -227,12 +231,13 @@ impl Drop for Sharp {
     }
 }
 
-/// The pixels of a delivered picture. AVIF is read back by sharp, which no decoder of ours has a part in.
+/// Decodes the pixels of a delivered image. AVIF is decoded by sharp, so that none of our own
+/// decoders is involved.
 fn read_back(bytes: &[u8], format: Format, sharp: Option<&mut Sharp>, scratch: &Path) -> Result<RgbaImage> {
     if format != Format::Avif {
         return decoded(bytes);
     }
-    // A name of its own for each, since sharp.mjs remembers what it has read.
+    // Each file has another name, because sharp.mjs remembers the files that it has read.
     let file = tempfile::Builder::new().suffix(".avif").tempfile_in(scratch)?.into_temp_path().keep()?;
     std::fs::write(&file, bytes)?;
     let probe = encoding::probe(bytes)?;
@@ -241,10 +246,10 @@ fn read_back(bytes: &[u8], format: Format, sharp: Option<&mut Sharp>, scratch: &
     decoded(&png)
 }
 
-/// What is made of a master: a square, or a trimmed box.
+/// The image that is made of a master: a square, or a trimmed box.
 #[derive(Clone, Copy)]
 struct Wanted {
-    /// `None`: a plain square.
+    /// `None` for a plain square.
     fit: Option<Fit>,
     width: u32,
     height: u32,
@@ -255,37 +260,38 @@ impl Wanted {
         Wanted { fit: None, width: side, height: side }
     }
 
-    /// How sharp.mjs calls it.
+    /// The name of the kind in sharp.mjs.
     fn name(&self) -> &'static str {
         self.fit.map_or("square", Fit::as_str)
     }
 
-    /// Master to picture, as the service makes it: the bounds of what is seen are looked for in the master.
-    fn derive(&self, master: &Picture, format: Format) -> Result<Vec<u8>> {
+    /// Makes the image of a master as the service does: the bounds of the visible part are searched
+    /// in the master.
+    fn derive(&self, master: &Pixmap, format: Format) -> Result<Vec<u8>> {
         Ok(match self.frame() {
             None => encoding::derive(master, self.width, self.height, format)?,
             Some(frame) => encoding::frame(master, &encoding::sight(master, SCALE_UM_PER_PX), &frame, format)?,
         })
     }
 
-    /// What the encoder is given.
-    fn resized(&self, master: &Picture) -> Result<Picture> {
+    /// Makes the encoder's input.
+    fn resized(&self, master: &Pixmap) -> Result<Pixmap> {
         Ok(match self.frame() {
             None => encoding::resize(master, self.width, self.height)?,
             Some(frame) => encoding::framed(master, &plan(&frame, &encoding::sight(master, SCALE_UM_PER_PX)))?,
         })
     }
 
-    fn frame(&self) -> Option<Frame> {
+    fn frame(&self) -> Option<Framing> {
         let (width, height) = (Some(self.width), Some(self.height));
-        self.fit.map(|fit| Frame { fit, width, height, trim: true, ..Frame::default() })
+        self.fit.map(|fit| Framing { fit, width, height, trim: true, ..Framing::default() })
     }
 }
 
-/// Any will do: nothing here is at true scale.
+/// Any value works, because nothing here is at true scale.
 const SCALE_UM_PER_PX: u32 = 5_000;
 
-/// One tool's figures for one format and side, each the mean of all vehicles.
+/// The measurements of one tool for one format and side, each the mean of all vehicles.
 #[derive(Default)]
 struct Figures {
     ms: f64,
@@ -301,10 +307,11 @@ impl Figures {
     }
 }
 
-/// Master PNG to derivative, decode and resize included, one thread; beside sharp on the same masters, turn by turn so
-/// that whatever else the machine does falls on both; the fastest turn counts, since only other work makes one slower.
-/// Each is judged by what its own encoder lost: SSIM is against the
-/// tool's own resize, since two resizing filters that are both right differ by more than any encoder here.
+/// Measures the way from a master PNG to a derivative, with decoding and resizing, in one thread.
+/// sharp does the same on the same masters, turn by turn, so that other work of the machine affects
+/// both. The fastest turn counts, because other work can only make a turn slower. Each tool is
+/// rated by the loss of its own encoder: SSIM is against the tool's own resized image, because two
+/// correct resizing filters differ by more than any encoder here.
 fn imaging(masters: &[Vec<u8>], sharp: Option<PathBuf>) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let mut files = Vec::new();
@@ -363,7 +370,7 @@ fn imaging(masters: &[Vec<u8>], sharp: Option<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Adds one master's figures for one format and side, ours and sharp's.
+/// Adds one master's measurements for one format and side, ours and sharp's.
 #[allow(clippy::too_many_arguments)]
 fn measure(
     master: &[u8],

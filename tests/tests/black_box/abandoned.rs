@@ -1,4 +1,5 @@
-//! Requests for new pictures whose client leaves: free, good for a client that comes back, and no way to a farm's worth of free pictures.
+//! Requests for new images whose client leaves: they are free, a client that comes back gets the
+//! image, and they are no way to make the farm render for free.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
@@ -6,10 +7,11 @@ use reqwest::{Response, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
 
-/// What an account may leave in a day.
+/// Number of unfinished images that an account may leave in a day.
 const FREE: usize = 3;
 
-/// The model and the view of a picture. Each model is a look of its own, so no two numbers are one picture.
+/// The model and the view of an image. Each model has another look, so no two numbers are one
+/// image.
 fn shown(number: usize) -> (&'static str, &'static str) {
     let models = ["civic", "accord", "cr-v", "fit", "odyssey", "pilot", "ridgeline", "hr-v"];
     let views = ["front", "rear", "side", "front-3-4", "rear-3-4"];
@@ -21,13 +23,13 @@ fn picture(number: usize) -> String {
     format!("make=honda&model={model}&year=2016&view={view}")
 }
 
-/// Whether the picture is being made, or was.
+/// True if the image is being made, or was made.
 async fn is_begun(service: &Service, number: usize) -> bool {
     let (model, view) = shown(number);
     counted(service, &format!("vehicle_key like 'honda/{model}%' and view = '{view}'")).await > 0
 }
 
-/// How many jobs a condition on them, in SQL, holds for.
+/// Number of jobs that fulfil a condition in SQL.
 async fn counted(service: &Service, condition: &str) -> i64 {
     let sql = format!("select count(*) from jobs where {condition}");
     let mut database = service.database().await.unwrap();
@@ -48,7 +50,8 @@ async fn held(service: &Service, customer: &Customer) -> Value {
     service.operator(&["account", "show", &customer.account_id]).unwrap()["held"].clone()
 }
 
-/// Asks for a new picture and leaves when its credit is on hold and it is begun; `Some`: it was answered before.
+/// Requests a new image and leaves when its credit is on hold and the render has begun. `Some` if
+/// it was answered before.
 async fn leave(service: &Service, customer: &Customer, number: usize) -> Option<Response> {
     let request = service.get(customer, &format!("/api/v1/images/car?{}", picture(number)));
     let mut asking = tokio::spawn(request.send());
@@ -59,7 +62,7 @@ async fn leave(service: &Service, customer: &Customer, number: usize) -> Option<
         }
     }
     asking.abort();
-    // Its credit is back before the next one is asked for.
+    // Its credit is back before the next one is requested.
     service.account_at_rest(customer).await.unwrap();
     None
 }
@@ -107,11 +110,11 @@ on_both_databases! {
         for number in FREE..FREE + 5 {
             assert!(!is_there(&service, number).await, "{number} was rendered for nothing");
         }
-        // It is this account's affair alone.
+        // This concerns this account alone.
         let answer = service.get(&other, &format!("/api/v1/images/car?{}", picture(FREE))).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK);
 
-        // A picture that exists is still delivered, and what is paid for makes room.
+        // An existing image is still delivered, and a payment raises the limit.
         let answer = service.get(&customer, &format!("/api/v1/images/car?{}", picture(0))).send().await.unwrap();
         assert_eq!((answer.status(), answer.headers()["x-credits-charged"].to_str().unwrap()), (StatusCode::OK, "1"));
         service.operator(&["account", "grant", &customer.account_id, "1", "--reason", "more"]).unwrap();
@@ -128,7 +131,8 @@ on_both_databases! {
         for number in 0..4 {
             assert!(leave(&service, &customer, number).await.is_none(), "{number}");
             let again = service.get(&customer, &format!("/api/v1/images/car?{}", picture(number))).send().await.unwrap();
-            // The one that may be left is left already: what is in the making is waited for all the same.
+            // The one that may be left is left already, but an image that is being made can still
+            // be waited for.
             assert_eq!(again.status(), StatusCode::OK, "{number}");
             assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 4 - number);
         }
@@ -138,7 +142,7 @@ on_both_databases! {
         let options = Options::default().set("CYCLORAMA_ABANDONED_RENDERS_PER_DAY", 1);
         let service = Service::start_with(db, options).await.unwrap();
         let (customer, other) = (service.customer(5).unwrap(), service.customer(5).unwrap());
-        // A client that is impatient and asks for one picture again and again, while no node is there.
+        // An impatient client requests one image repeatedly while there is no node.
         for _ in 0..4 {
             assert!(leave(&service, &customer, 0).await.is_none());
         }
@@ -196,10 +200,10 @@ on_both_databases! {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
-        // What is begun late is begun by then.
+        // Renders that begin late have begun by then.
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // One that lapsed before any node had it has cost nothing, and gave its place to another: on a slow machine the first
-        // lapse meanwhile.
+        // A job that expired before any node had it cost nothing, and another may take its place.
+        // On a slow machine the first jobs expire meanwhile.
         let begun = counted(&service, "state <> 'lapsed'").await;
         assert!(begun <= FREE as i64, "{begun} renders were begun for a client that left them all");
     }
@@ -218,7 +222,7 @@ on_both_databases! {
         }
         asking.abort();
         service.account_at_rest(&customer).await.unwrap();
-        // One may be left, and one more for the picture that was paid for.
+        // One may be left, and one more for the image that was paid for.
         assert!(leave(&service, &customer, 2).await.is_none());
         let problem = refused(leave(&service, &customer, 4).await.expect("it is answered at once")).await;
         assert_eq!(problem["abandoned_today"], 2);

@@ -1,4 +1,5 @@
-//! The account as its keys see it: balance, thirty days of use, the statement; payments entered by the operator.
+//! The account as its keys see it: balance, thirty days of use, the statement; and payments that
+//! the operator enters.
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::service::Customer;
@@ -30,7 +31,7 @@ on_both_databases! {
         assert_eq!((&fresh["data"]["auto_reload"], &fresh["data"]["has_payment_method"]), (&json!(false), &json!(false)));
         assert!(fresh["links"]["pricing"].as_str().unwrap().ends_with("/pricing") && fresh["request_id"].is_string());
 
-        // One cold, two from the cache, one known already, one wrong, one address loaded twice.
+        // One cold, two from the cache, one known already, one wrong, one URL loaded twice.
         let first = service.get(&customer, CIVIC).send().await.unwrap();
         let etag = first.headers()["etag"].clone();
         for _ in 0..2 {
@@ -57,7 +58,7 @@ on_both_databases! {
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(5).unwrap();
         service.operator(&["account", "grant", &customer.account_id, "10", "--reason", "=sum(1), thanks"]).unwrap();
-        // A payment is entered once, however often it is told.
+        // A payment is entered once, however often it is reported.
         let buy = |credits: &str, reference: &str| service.operator(&["account", "purchase", &customer.account_id, credits, "--reference", reference]);
         assert_eq!(buy("100", "bank-1").unwrap(), json!({ "credits": 115, "added": true }));
         assert_eq!(buy("100", "bank-1").unwrap(), json!({ "credits": 115, "added": false }));
@@ -98,7 +99,7 @@ on_both_databases! {
         let shown = service.operator(&["account", "statement", &customer.account_id]).unwrap();
         assert_eq!(&shown, &all["data"]);
         assert_eq!(service.operator_text(&["account", "statement", &customer.account_id, "--csv"]).unwrap(), text);
-        // Nobody else's entries, and no entry of somebody else's to begin after.
+        // A statement has no entries of other accounts, and does not begin after one of theirs.
         let theirs: Value = service.get(&other, "/api/v1/account/statement").send().await.unwrap().json().await.unwrap();
         assert_eq!(theirs["data"].as_array().unwrap().len(), 1);
         let foreign = service.get(&other, &format!("/api/v1/account/statement?after={}", lines[0]["id"].as_str().unwrap())).send().await.unwrap();

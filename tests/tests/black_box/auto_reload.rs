@@ -1,11 +1,12 @@
-//! Auto-reload: what it must never charge. That it charges, and stops when a card is declined, is in `stripe`.
+//! Auto-reload: the cases in which it must not charge. `stripe` tests that it charges, and stops
+//! when a card is declined.
 
 use cyclorama_tests::stripe::{Mood, Paid, unix_seconds};
 use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Service, on_both_databases, secrets};
 use reqwest::StatusCode;
 use std::time::Duration;
 
-/// Somebody with 5,100 credits and a kept card, and what they paid for it.
+/// A customer with 5,100 credits and a saved card, and the payment for them.
 async fn with_card(stripe: &FakeStripe, service: &Service) -> (Browser, Paid) {
     let mut ada = Browser::new(service);
     ada.sign_up("ada@example.com", "a long way to Tipperary").await.unwrap();
@@ -21,8 +22,8 @@ async fn with_card(stripe: &FakeStripe, service: &Service) -> (Browser, Paid) {
     (ada, paid)
 }
 
-/// Somebody who has turned auto-reload on and makes some purchases, each a minute after the one before; the last was made a minute ago. Nothing
-/// has been told of them.
+/// A customer who has turned auto-reload on and makes some purchases, each a minute after the one
+/// before; the last was a minute ago. No event of them has been sent.
 async fn with_purchases(stripe: &FakeStripe, service: &Service, count: usize) -> (Browser, Vec<Paid>) {
     let mut ada = Browser::new(service);
     ada.sign_up("ada@example.com", "a long way to Tipperary").await.unwrap();
@@ -40,14 +41,14 @@ async fn with_purchases(stripe: &FakeStripe, service: &Service, count: usize) ->
     (ada, purchases)
 }
 
-/// What happens to the cards of somebody with purchases that nothing has been told of.
+/// A step with the cards of a customer, of whose purchases no event has been sent.
 #[derive(Clone, Copy)]
 enum Step {
-    /// Both events of a purchase come.
+    /// Both events of a purchase are sent.
     Tell(usize),
     /// A card is added in Stripe's portal, and the settings of auto-reload are saved.
     AddAndSave,
-    /// The card of a purchase is removed in Stripe's portal, and the event of that comes.
+    /// The card of a purchase is removed in Stripe's portal, and the event of that is sent.
     Detach(usize),
 }
 
@@ -61,7 +62,7 @@ async fn kept_card(service: &Service) -> Option<String> {
     sqlx::query_scalar("select payment_method from stripe_customers").fetch_one(&mut database).await.unwrap()
 }
 
-/// Sends an event, which is taken.
+/// Sends an event, which the service must accept.
 async fn tell(stripe: &FakeStripe, service: &Service, event: &serde_json::Value) {
     assert_eq!(stripe.send(service, event).await.unwrap(), StatusCode::NO_CONTENT);
 }
@@ -77,7 +78,7 @@ async fn billing(ada: &mut Browser) -> String {
     ada.get("/dashboard/billing").await.unwrap().text()
 }
 
-/// Half a minute at most.
+/// Waits until the condition is true, half a minute at most.
 async fn until(mut is_so: impl AsyncFnMut() -> bool, what: &str) {
     for _ in 0..300 {
         if is_so().await {
@@ -88,7 +89,7 @@ async fn until(mut is_so: impl AsyncFnMut() -> bool, what: &str) {
     panic!("{what} did not happen");
 }
 
-/// Some sweeps, of which there is one a second.
+/// Waits for some sweeps; there is one a second.
 async fn sweeps() {
     tokio::time::sleep(Duration::from_secs(4)).await;
 }
@@ -105,9 +106,9 @@ on_both_databases! {
         set(&mut ada, "10000", "on").await;
         let spent = service.operator(&["account", "show", "ada@example.com"]).unwrap();
         assert_eq!(spent["credits"], 15_100);
-        // The balance falls below the threshold: a refund of the reload takes its credits.
+        // The balance falls below the threshold: a refund of the reload removes its credits.
         refund(&stripe, &service, 0).await;
-        until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
+        until(async || service.log().contains("an attempt at a reload failed; it is retried"), "an attempt").await;
         set(&mut ada, "10000", "off").await;
         let page = billing(&mut ada).await;
         assert!(page.contains("A charge was under way when auto-reload was turned off"), "{page}");
@@ -124,7 +125,7 @@ on_both_databases! {
             let (mut ada, _) = with_card(&stripe, &service).await;
             stripe.feel(Mood::DownForCharges);
             set(&mut ada, "6000", "on").await;
-            until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
+            until(async || service.log().contains("an attempt at a reload failed; it is retried"), "an attempt").await;
             let balance = if buys_by_hand {
                 let before = stripe.sessions().len();
                 ada.submit("/dashboard/billing", "/dashboard/billing", &[("credits", "5000")]).await.unwrap();
@@ -142,7 +143,7 @@ on_both_databases! {
             sweeps().await;
             assert!(stripe.charges().is_empty(), "by hand: {buys_by_hand}: {:?}", stripe.charges());
             let page = billing(&mut ada).await;
-            assert!(page.contains(balance) && !page.contains("Off. Turned on"), "{page}");
+            assert!(page.contains(balance) && !page.contains("Off. If you turn it on"), "{page}");
         }
     }
 
@@ -154,13 +155,14 @@ on_both_databases! {
             let (mut ada, _) = with_card(&stripe, &service).await;
             stripe.feel(Mood::DownForCharges);
             set(&mut ada, "10000", "on").await;
-            until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
+            until(async || service.log().contains("an attempt at a reload failed; it is retried"), "an attempt").await;
             if settings_are_saved {
-                // Added in Stripe's portal; saving the settings keeps the newest card.
+                // The card is added in Stripe's portal, and saving the settings saves the newest
+                // card.
                 stripe.add_card(&stripe.sessions()[0]["customer"]);
                 set(&mut ada, "10000", "on").await;
             } else {
-                // A purchase keeps its card; its credits are too few to end the shortage.
+                // A purchase saves its card. Its credits are too few to end the shortage.
                 ada.submit("/dashboard/billing", "/dashboard/billing", &[("credits", "1000")]).await.unwrap();
                 let session = stripe.sessions().pop().unwrap();
                 secrets::note(session["success_url"].rsplit('/').next().unwrap());
@@ -173,7 +175,7 @@ on_both_databases! {
             sweeps().await;
             assert!(stripe.charges().is_empty(), "saved: {settings_are_saved}: {:?}", stripe.charges());
             let page = billing(&mut ada).await;
-            assert!(!page.contains("Off. Turned on"), "{page}");
+            assert!(!page.contains("Off. If you turn it on"), "{page}");
         }
     }
 
@@ -183,10 +185,10 @@ on_both_databases! {
         let (mut ada, purchases) = with_purchases(&stripe, &service, 1).await;
         let paid = &purchases[0];
         tell(&stripe, &service, &paid.completed).await;
-        // Added in Stripe's portal; saving the settings keeps the newest card.
+        // The card is added in Stripe's portal, and saving the settings saves the newest card.
         let added = stripe.add_card(&stripe.sessions()[0]["customer"]);
         set(&mut ada, "5100", "on").await;
-        // Stripe repeats for hours what was not delivered.
+        // Stripe repeats undelivered events for hours.
         tell(&stripe, &service, &paid.succeeded).await;
         assert!(stripe.charges().is_empty(), "the balance is not below the threshold");
         tell(&stripe, &service, &paid.refunded(&stripe, 1)).await;
@@ -239,16 +241,16 @@ on_both_databases! {
         let service = Service::start_with(db, stripe.options()).await.unwrap();
         let (mut ada, paid) = with_card(&stripe, &service).await;
         let mut dispute = paid.disputed(&stripe);
-        // With the bank's fee.
+        // The amount includes the bank's fee.
         dispute["data"]["object"]["amount"] = serde_json::json!(503);
         assert_eq!(stripe.send(&service, &dispute).await.unwrap().as_u16(), 204);
         let page = billing(&mut ada).await;
-        assert!(page.contains("Off. Turned on"), "{page}");
+        assert!(page.contains("Off. If you turn it on"), "{page}");
         assert_eq!(service.operator(&["account", "show", "ada@example.com"]).unwrap()["credits"], 100);
         let token = service.operator_token().unwrap();
         let listed = service.http.get(format!("{}/admin/payments/refused", service.admin_url())).bearer_auth(&token);
         let listed = listed.send().await.unwrap().text().await.unwrap();
-        assert!(listed.contains("503 usd went back") && listed.contains("applied"), "{listed}");
+        assert!(listed.contains("503 usd was returned") && listed.contains("applied"), "{listed}");
     }
 
     async fn a_dispute_while_a_reload_waits_ends_it(db: DatabaseChoice) {
@@ -257,16 +259,16 @@ on_both_databases! {
         let (mut ada, paid) = with_card(&stripe, &service).await;
         stripe.feel(Mood::DownForCharges);
         set(&mut ada, "9000", "on").await;
-        until(async || service.log().contains("a reload is tried again later"), "an attempt").await;
+        until(async || service.log().contains("an attempt at a reload failed; it is retried"), "an attempt").await;
         stripe.send(&service, &paid.disputed(&stripe)).await.unwrap();
         stripe.feel(Mood::Well);
         sweeps().await;
         assert!(stripe.charges().is_empty(), "the card of a dispute is not charged again");
-        assert!(billing(&mut ada).await.contains("Off. Turned on"));
+        assert!(billing(&mut ada).await.contains("Off. If you turn it on"));
     }
 }
 
-/// The process that looked first may charge last: one shortage is one charge all the same.
+/// The process that checked first may charge last, but one shortage is charged only once.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_charge_one_shortage_once() {
     let stripe = FakeStripe::start().await.unwrap();
@@ -287,7 +289,7 @@ async fn two_processes_charge_one_shortage_once() {
     }
 }
 
-/// The whole of a reload goes back.
+/// Refunds the whole of a reload.
 async fn refund(stripe: &FakeStripe, service: &Service, charge: usize) {
     let charges = stripe.charges();
     let charge = &charges[charge];

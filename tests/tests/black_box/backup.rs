@@ -1,4 +1,5 @@
-//! `cyclorama backup` and `cyclorama restore`: what was saved while the service ran is served again, on either database.
+//! `cyclorama backup` and `cyclorama restore`: a backup taken while the service ran is served
+//! again, on either database.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, Bucket, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
@@ -6,7 +7,7 @@ use std::path::Path;
 
 const CAR: &str = "/api/v1/images/car?make=toyota&model=prius&year=2012";
 
-/// Bytes, ETag and where they came from.
+/// Bytes, ETag and source of an image.
 async fn picture(service: &Service, customer: &Customer, query: &str) -> (Vec<u8>, String, String) {
     let answer = service.get(customer, &format!("{CAR}{query}")).send().await.unwrap();
     assert_eq!(answer.status(), 200, "{query}");
@@ -40,7 +41,7 @@ on_both_databases! {
         let copied = first["objects_copied"].as_u64().unwrap();
         assert!(copied >= 14, "{first}");
 
-        // Again into the same folder: only what is new.
+        // A second backup into the same folder saves only new files.
         let (rear, rear_etag, _) = picture(&service, &customer, "&view=rear&color=red&format=webp&w=512").await;
         service.account_at_rest(&customer).await.unwrap();
         let second = save(&service, folder.path());
@@ -113,7 +114,7 @@ on_both_databases! {
         for cut in [0, whole.len() / 2, whole.len() - 1] {
             std::fs::write(&file, &whole[..cut]).unwrap();
             let error = restore(&restored, folder.path()).unwrap_err();
-            assert!(error.contains("database.jsonl.zst is not a whole backup"), "{cut}: {error}");
+            assert!(error.contains("database.jsonl.zst is not a complete backup"), "{cut}: {error}");
         }
         std::fs::write(&file, &whole).unwrap();
 
@@ -125,7 +126,7 @@ on_both_databases! {
         assert!(error.contains(master.file_stem().unwrap().to_str().unwrap()), "{error}");
         std::fs::write(&master, bytes).unwrap();
 
-        // Nothing of all that has touched the database.
+        // None of these attempts has touched the database.
         restore(&restored, folder.path()).unwrap();
         restored.launch().await.unwrap();
         assert_eq!(picture(&restored, &customer, "").await.2, "cache");

@@ -1,4 +1,5 @@
-//! `cyclorama batch`: lists of pictures into a folder, each paid for once, whatever happens in between.
+//! `cyclorama batch`: saves the images of a list to a folder, each paid for once, whatever happens
+//! in between.
 
 use crate::terminal::Terminal;
 use axum::Router;
@@ -22,19 +23,19 @@ fn list(rows: usize) -> String {
     format!("make,model,year,color\n{}", (0..rows).map(row).collect::<String>())
 }
 
-/// What the account paid for pictures, entry by entry.
+/// The account's charges for images, entry by entry.
 fn paid(service: &Service, account_id: &str) -> Vec<i64> {
     let lines = service.operator(&["account", "statement", account_id]).unwrap();
     let lines = lines.as_array().unwrap().iter().filter(|line| line["kind"] != "grant");
     lines.map(|line| line["credits"].as_i64().unwrap()).filter(|credits| *credits != 0).collect()
 }
 
-/// What a proxy answers by itself to one request.
+/// An answer that a proxy gives by itself to one request.
 #[derive(Clone, Copy)]
 struct Own {
-    /// How the path of the requests that it answers begins.
+    /// The beginning of the path of the requests that it answers.
     path: &'static str,
-    /// The service gets the request first, and its answer is thrown away.
+    /// True if the service gets the request first, and its answer is discarded.
     passes_on: bool,
     status: u16,
     media_type: &'static str,
@@ -51,7 +52,8 @@ const PAGE: Own = Own {
 const LOADS: &str = "/api/v1/delivery/";
 const ASKS: &str = "/api/v1/image-urls";
 
-/// A proxy in front of the service that gives each of its own answers once, in their order, and then passes everything on.
+/// A proxy in front of the service that gives each of its own answers once, in their order, and
+/// then passes everything on.
 struct Proxy {
     address: String,
     task: tokio::task::JoinHandle<()>,
@@ -107,9 +109,10 @@ on_both_databases! {
         std::fs::write(terminal.path("cars.csv"), list(ROWS)).unwrap();
         let arguments = ["batch", "cars.csv", "-o", "cars", "--concurrency", "3", "--json"];
         let journal = || std::fs::read_to_string(terminal.path("cars/.batch.jsonl")).unwrap_or_default();
-        // Three entries for each row and a heading: whatever the batch is about to do next, it dies there.
+        // The journal has a heading and three entries for each row. The batch is killed at each of
+        // these entries.
         let moments = [1, 2, 3, 5, 8, 9, 13, 21, 22, 34, 47, 55, 60];
-        // In the short form every third of them.
+        // The short form uses every third of them.
         let stride = times(3, 1) as usize;
         for lines in moments.into_iter().step_by(stride) {
             let mut batch = terminal.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -131,7 +134,7 @@ on_both_databases! {
         for picture in pictures {
             assert_eq!(image::open(&picture).unwrap().width(), 1024, "{}", picture.display());
         }
-        // Done is done, also without a key that could pay.
+        // A finished batch stays finished, also without a key that could pay.
         let again = terminal.run(&arguments).await.json();
         assert_eq!((&again["done"], &again["credits_remaining"]), (&ROWS.into(), &Value::Null));
         assert_eq!(service.balance(&customer).await.unwrap(), 100 - ROWS as i64);
@@ -147,17 +150,17 @@ on_both_databases! {
         let arguments = ["batch", "cars.csv", "-o", "cars", "--concurrency", "1"];
         let stopped = terminal.run(&arguments).await;
         assert_eq!(stopped.status, 3, "{}", stopped.stderr);
-        assert_eq!(stopped.text(), "5 of 8 pictures are in cars, 0 credits left\n");
-        assert!(stopped.stderr.contains("stopped with 3 to go") && stopped.stderr.contains("run the same command again"), "{}", stopped.stderr);
+        assert_eq!(stopped.text(), "5 of 8 images are in cars, 0 credits left\n");
+        assert!(stopped.stderr.contains("stopped with 3 rows left") && stopped.stderr.contains("run the same command again"), "{}", stopped.stderr);
         let report = std::fs::read_to_string(terminal.path("cars/report.csv")).unwrap();
         let statuses = |report: &str| report.lines().skip(1).map(|line| line.split(',').nth(6).unwrap().to_owned()).collect::<Vec<_>>();
         assert_eq!(statuses(&report), ["done", "done", "done", "done", "done", "waiting", "waiting", "waiting"]);
         service.operator(&["account", "grant", &customer.account_id, "4", "--reason", "more"]).unwrap();
-        assert_eq!(terminal.run(&arguments).await.success(), "8 of 8 pictures are in cars, 1 credit left\n");
+        assert_eq!(terminal.run(&arguments).await.success(), "8 of 8 images are in cars, 1 credit left\n");
         assert_eq!(service.balance(&customer).await.unwrap(), 1);
         let report = std::fs::read_to_string(terminal.path("cars/report.csv")).unwrap();
         assert_eq!(statuses(&report), vec!["done"; 8]);
-        // A picture that was paid for and deleted is paid for again only when that is said.
+        // An image that was paid for and deleted is paid for again only on request.
         std::fs::remove_file(terminal.path("cars/00002-honda-civic-2010-black.png")).unwrap();
         let lost = terminal.run(&arguments).await;
         assert!(lost.status == 1 && lost.stderr.contains("row 2: ") && lost.stderr.contains("(file_gone)"), "{}", lost.stderr);
@@ -177,8 +180,8 @@ on_both_databases! {
         let arguments = ["batch", "cars.csv", "-o", "cars"];
         let some = terminal.run(&arguments).await;
         assert_eq!(some.status, 1, "{}", some.stderr);
-        assert_eq!(some.text(), "2 of 6 pictures are in cars, 8 credits left\n");
-        for told in ["row 2: `soon`", "row 3: ", "(vehicle_not_found)", "row 4: ", "(invalid_parameter)", "row 5: "] {
+        assert_eq!(some.text(), "2 of 6 images are in cars, 8 credits left\n");
+        for told in ["row 2: year: `soon`", "row 3: ", "(vehicle_not_found)", "row 4: ", "(invalid_parameter)", "row 5: "] {
             assert!(some.stderr.contains(told), "{told}: {}", some.stderr);
         }
         assert_eq!(image::open(terminal.path("cars/red.webp.png")).unwrap().width(), 256);
@@ -191,7 +194,7 @@ on_both_databases! {
         assert_eq!((rows, &told["done"]), (vec![&json!(2), &json!(3), &json!(4), &json!(5)], &2.into()));
         assert_eq!(paid(&service, &customer.account_id), [-1, -1]);
 
-        // What is no list, or not this folder's, asks for nothing.
+        // A file that is not a list, or not the list of this folder, requests nothing.
         std::fs::write(terminal.path("cars.csv"), list(1)).unwrap();
         let other = terminal.run(&arguments).await;
         assert!(other.status == 2 && other.stderr.contains("another folder"), "{}", other.stderr);
@@ -202,7 +205,7 @@ on_both_databases! {
         terminal.set("CYCLORAMA_KEY", "cyc_wrong");
         std::fs::write(terminal.path("cars.csv"), list(2)).unwrap();
         let refused = terminal.run(&["batch", "cars.csv", "-o", "new"]).await;
-        assert!(refused.status == 4 && refused.stderr.contains("stopped with 2 to go"), "{}", refused.stderr);
+        assert!(refused.status == 4 && refused.stderr.contains("stopped with 2 rows left"), "{}", refused.stderr);
     }
 
     async fn what_may_have_been_paid_for_and_is_lost_is_paid_for_again_only_when_that_is_said(db: DatabaseChoice) {
@@ -211,11 +214,12 @@ on_both_databases! {
         let customer = service.customer(10).unwrap();
         let mut terminal = Terminal::new(&service);
         std::fs::write(terminal.path("cars.csv"), list(3)).unwrap();
-        // A batch that a wrong key has stopped: its journal is there, and nothing was paid for.
+        // A batch that a wrong key has stopped has a journal, and nothing was paid for.
         terminal.set("CYCLORAMA_KEY", "cyc_wrong");
         assert_eq!(terminal.run(&["batch", "cars.csv", "-o", "cars"]).await.status, 4);
         terminal.set("CYCLORAMA_KEY", &customer.key);
-        // Two rows as they would be found after days: one cut off while it was asked for, one whose address has ended.
+        // Two rows as they would be after days: one cut off during its request, one whose URL has
+        // expired.
         let journal = terminal.path("cars/.batch.jsonl");
         let heading = std::fs::read_to_string(&journal).unwrap().lines().next().unwrap().to_owned();
         let asked = json!({ "row": 1, "state": { "asked": { "attempt": 1, "at": 1_700_000_000 } } });
@@ -233,12 +237,13 @@ on_both_databases! {
         assert_eq!(paid(&service, &customer.account_id), [-1, -1, -1]);
     }
 
-    // What a proxy answers by itself says nothing about what was charged: neither on the request that pays, nor on the one that loads.
+    // An answer of a proxy says nothing about charges: neither to the request that pays, nor to the
+    // one that loads.
     async fn what_a_proxy_answers_neither_pays_twice_nor_gives_back(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(10).unwrap();
-        // The service has charged for the first of them, and nobody but the journal and the service knows.
+        // The service has charged for the first one, which only the journal and the service know.
         let mut answers = vec![Own { path: ASKS, passes_on: true, status: 502, ..PAGE }];
         for status in [400, 404, 413, 401, 402, 403, 405, 410, 200] {
             answers.push(Own { path: ASKS, status, ..PAGE });
@@ -264,7 +269,7 @@ on_both_databases! {
         for Own { path, status, body, .. } in &answers {
             let ran = terminal.run(&arguments).await;
             let told = format!("{path} {status} {body}: {} {}", ran.status, ran.stderr);
-            assert!(ran.status != 0 && ran.stderr.contains("1 row for later"), "{told}");
+            assert!(ran.status != 0 && ran.stderr.contains("1 row left for later"), "{told}");
             assert_eq!(service.balance(&customer).await.unwrap(), 9, "{told}");
         }
         terminal.run(&arguments).await.success();

@@ -1,4 +1,5 @@
-//! A connection to PostgreSQL that breaks while a charge is committed: whoever got nothing pays nothing, whether it was committed or not.
+//! A connection to PostgreSQL that breaks while a charge is committed: a client that got nothing
+//! pays nothing, whether the charge was committed or not.
 
 use std::time::Duration;
 
@@ -14,23 +15,23 @@ const CACHED: &str = "/api/v1/images/car?make=honda&model=civic&year=2018&size=t
 
 const CUTS: [Cut; 3] = [Cut::BeforeCommit, Cut::AfterCommit, Cut::LateCommit(Duration::from_millis(1500))];
 
-/// What clients pay for, each in another way.
+/// Requests that cost credits, each charged in another way.
 #[derive(Debug, Clone, Copy)]
 enum Asked {
-    /// A picture in memory: a debit.
+    /// An image in memory: a debit.
     Cached,
-    /// One that is rendered first: a hold, and its settlement.
+    /// An image that is rendered first: a hold, and its settlement.
     Cold,
     Addresses,
     NamedAddresses,
-    /// The first load of an address that may be loaded once.
+    /// The first load of a URL that may be loaded once.
     Load,
 }
 
 const ALL: [Asked; 5] = [Asked::Cached, Asked::Cold, Asked::Addresses, Asked::NamedAddresses, Asked::Load];
 
 impl Asked {
-    /// What it costs when it goes well.
+    /// The credits that it costs if it succeeds.
     fn credits(self) -> i64 {
         match self {
             Asked::Addresses | Asked::NamedAddresses => 2,
@@ -89,7 +90,7 @@ impl Setting {
         sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
     }
 
-    /// Waits until everything that is to be given back has been.
+    /// Waits until all credits that must be given back have been.
     async fn balance_becomes(&self, expected: i64) {
         let (mut balance, mut left) = (i64::MIN, i64::MAX);
         for _ in 0..300 {
@@ -105,7 +106,7 @@ impl Setting {
     }
 }
 
-/// 503, and it does not say that nothing was charged.
+/// Checks that the answer is 503 and does not say that nothing was charged.
 async fn is_told_the_truth(answer: reqwest::Response) {
     assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(answer.headers().contains_key("retry-after"));
@@ -128,14 +129,15 @@ async fn a_connection_that_breaks_once_charges_for_what_was_answered() {
         let answer = request.try_clone().unwrap().send().await.unwrap();
         let status = answer.status();
         assert!(status.is_success() || status == StatusCode::SERVICE_UNAVAILABLE, "{asked:?} {cut:?}: {status}");
-        // What the server has committed while the client still waits is answered as if nothing had been.
+        // If the server has committed while the client still waits, the answer is as usual.
         assert!(status.is_success() || cut == Cut::BeforeCommit, "{asked:?} {cut:?}: {}", answer.text().await.unwrap());
         if status.is_success() {
             expected -= asked.credits();
         }
         assert_eq!(setting.proxy.cuts(), round + 1, "{asked:?} {cut:?}");
         setting.balance_becomes(expected).await;
-        // Whoever got nothing can have it: a use of the address is not lost, a name is not taken.
+        // A client that got nothing can try again: a use of the URL is not lost, and an idempotency
+        // key is not taken.
         if !status.is_success() {
             assert!(request.send().await.unwrap().status().is_success(), "{asked:?} {cut:?}");
             expected -= asked.credits();
@@ -146,7 +148,7 @@ async fn a_connection_that_breaks_once_charges_for_what_was_answered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_stays_away_gives_back_what_it_had_committed() {
-    // Each way to pay at a service of its own, side by side: they wait for their databases.
+    // Each way to pay has its own service, side by side, because they wait for their databases.
     join_all(ALL.map(gives_back_what_a_database_that_stays_away_had_committed)).await;
 }
 
@@ -169,7 +171,8 @@ async fn gives_back_what_a_database_that_stays_away_had_committed(asked: Asked) 
         assert_eq!(left, addresses, "{asked:?} {cut:?}: nobody has the new ones");
         let used = setting.number("select cast(sum(credits_spent) as bigint) from usage_daily").await;
         assert_eq!(used, 1 + CREDITS - expected, "{asked:?} {cut:?}: use and balance tell the same");
-        // Where nothing was charged the balance is right before the service has its database back: 409 and 503 are temporary.
+        // Where nothing was charged, the balance is right before the database is back: 409 and 503
+        // are temporary.
         let mut again = request.try_clone().unwrap().send().await.unwrap();
         for _ in 0..200 {
             if ![StatusCode::CONFLICT, StatusCode::SERVICE_UNAVAILABLE].contains(&again.status()) {
@@ -184,7 +187,7 @@ async fn gives_back_what_a_database_that_stays_away_had_committed(asked: Asked) 
     }
 }
 
-/// Nobody of the process that charged is left to know of it.
+/// No process is left that knows of the charge.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_dies_before_it_knows_leaves_it_to_the_next() {
     let mut setting = Setting::new().await;
@@ -212,7 +215,8 @@ async fn a_process_that_dies_before_it_knows_leaves_it_to_the_next() {
     assert_eq!(lines[2]["corrects"], lines[1]["id"]);
 }
 
-/// A name whose charge is in the dark: asked again at once, it is charged once.
+/// The commit of a charge is unknown: a request with the same idempotency key, sent at once, is
+/// charged once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_whose_commit_is_unknown_is_charged_once_when_it_is_asked_again() {
     let setting = Setting::new().await;
@@ -224,7 +228,7 @@ async fn a_name_whose_commit_is_unknown_is_charged_once_when_it_is_asked_again()
         is_told_the_truth(request.try_clone().unwrap().send().await.unwrap()).await;
         setting.proxy.come_back();
         let mut answers = 0;
-        // From the first moment on, also while it is being given back: 409 and 503 are temporary.
+        // Also while the credit is being given back: 409 and 503 are temporary.
         while answers < 3 {
             let answer = request.try_clone().unwrap().send().await.unwrap();
             match answer.status() {

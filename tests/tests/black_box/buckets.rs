@@ -1,5 +1,5 @@
-//! Objects in a bucket: nodes upload to it with presigned addresses, every process of the service delivers from it, and when it is in
-//! trouble nothing is charged.
+//! Objects in a bucket: nodes upload to it with presigned URLs, every process of the service
+//! delivers from it, and while it fails nothing is charged.
 
 use cyclorama_core::wire::{Job, JobKind};
 use cyclorama_tests::bucket::{Mood, Moto, SECRET_ACCESS_KEY};
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 pub const CAR: &str = "/api/v1/images/car?make=toyota&model=prius&year=2012";
 
-/// Where the service's objects are in the bucket.
+/// The prefix of the service's objects in the bucket.
 pub const PREFIX: &str = "cyclorama/test";
 
-/// Starts a request whose render `node` is then given.
+/// Starts a request whose render `node` then leases.
 async fn leased(
     service: &Service,
     customer: &Customer,
@@ -56,7 +56,7 @@ on_both_databases! {
         too_large[1].bytes = 1 << 40;
         assert_eq!(node.result(&job, too_large).await.unwrap(), 422);
         assert!(bucket.names(&format!("{PREFIX}/masters/")).is_empty(), "nothing is visible before all of it is verified");
-        // The same addresses take the objects again.
+        // The same URLs accept the objects again.
         let objects = node.upload(&job).await.unwrap();
         assert_eq!(node.result(&job, objects).await.unwrap(), 204);
         assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
@@ -64,7 +64,7 @@ on_both_databases! {
             assert_eq!(bucket.names(&format!("{PREFIX}/{folder}/")).len(), count, "{folder}");
         }
 
-        // A further colour is painted from the layers, which the node reads from the bucket, too.
+        // A further colour is painted from the layers, which the node also reads from the bucket.
         let (request, paint) = leased(&service, &customer, &node, "&color=blue").await;
         assert_eq!((paint.kind, paint.uploads.len()), (JobKind::Paint, 13));
         let layers_url = paint.layers_url.clone().unwrap();
@@ -75,7 +75,7 @@ on_both_databases! {
         assert_eq!(node.result(&paint, objects).await.unwrap(), 204);
         assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
 
-        // A size that nobody rendered is made here and kept there.
+        // A size that no node made is made by the service and stored in the bucket.
         let made = bytes(&service, &customer, "&color=red&w=300&format=webp").await;
         let kept = || ["derived", "sizes/paid"].map(|folder| bucket.names(&format!("{PREFIX}/{folder}/")).len());
         assert_eq!(kept(), [24, 1]);
@@ -87,7 +87,7 @@ on_both_databases! {
         assert_eq!(loaded.status(), StatusCode::OK);
         let small = loaded.bytes().await.unwrap();
 
-        // Another process has nothing in memory. SQLite takes one at a time.
+        // Another process has nothing in memory. SQLite allows only one process at a time.
         let other = match db {
             DatabaseChoice::Postgres => {
                 let options = bucket.options().set("CYCLORAMA_DATABASE_URL", service.database_url());
@@ -118,7 +118,8 @@ on_both_databases! {
         for (folder, count) in [("staging", 0), ("masters", 1), ("derived", 12), ("layers", 1), ("probe", 0)] {
             assert_eq!(gateway.names(&format!("{PREFIX}/{folder}/")).len(), count, "{folder}");
         }
-        // Layers are read from it, a further size is put there, and all of it is listed for a backup.
+        // Layers are read from it, a further size is stored there, and all objects are listed for a
+        // backup.
         let (request, paint) = leased(&service, &customer, &node, "&color=blue").await;
         let layers = service.http.get(paint.layers_url.clone().unwrap()).send().await.unwrap();
         assert_eq!(layers.status(), StatusCode::OK);
@@ -136,7 +137,7 @@ on_both_databases! {
         let (verified, refused) = gateway.counts();
         assert!(verified > 60 && refused == 0, "{verified}, {refused}");
 
-        // It does verify: neither another path nor another object is what was signed.
+        // The gateway does verify: neither another path nor another object matches the signature.
         let url = &job.uploads[0].url;
         for forged in [url.replace("/storage/v1/s3/pictures/", "/storage/v1/s3/pictures/x/"), url.replace("/layers?", "/master.red.png?")] {
             let answer = service.http.put(forged).header("content-type", "application/octet-stream").body("x").send().await.unwrap();
@@ -160,7 +161,8 @@ on_both_databases! {
             }
         };
         assert!(fresh.job_id == stale.job_id && fresh.fence > stale.fence);
-        // Before the objects of the new lease are verified, and after: addresses of a bucket live on.
+        // Before the objects of the new lease are verified, and after, because presigned URLs stay
+        // valid.
         let late = slow.upload(&stale).await.unwrap();
         let objects = quick.upload(&fresh).await.unwrap();
         let ours = format!("{PREFIX}/staging/{}/{}/", stale.job_id, stale.fence);
@@ -185,7 +187,8 @@ on_both_databases! {
             [Mood::Answers(503, "SlowDown"), Mood::Answers(403, "AccessDenied"), Mood::Resets].into_iter().enumerate()
         {
             bucket.feel(mood);
-            // A size that is not in memory, a colour that would be painted, a vehicle that would be rendered.
+            // A size that is not in memory, a colour that needs painting, and a vehicle that needs
+            // rendering.
             let width = format!("&w={}", 301 + count);
             for query in [width.as_str(), "&color=orange", "&view=rear"] {
                 let answer = service.get(&customer, &format!("{CAR}{query}")).send().await.unwrap();
@@ -202,7 +205,7 @@ on_both_databases! {
             bytes(&service, &customer, &width).await;
         }
         assert!(service.log().contains("GET was answered 403 AccessDenied"), "an operator can tell what it is");
-        // What could not be rendered then can be now.
+        // Renders that failed then succeed now.
         for query in ["&color=orange", "&view=rear"] {
             bytes(&service, &customer, query).await;
         }
@@ -222,7 +225,7 @@ async fn a_bucket_that_cannot_be_used_stops_the_start_with_a_line_and_doctor_say
     );
     assert!(bucket.names("").is_empty(), "what was tried was taken away");
 
-    // The other server makes buckets as they are named.
+    // The other server creates buckets when they are named.
     let moto = Moto::start().await.unwrap();
     let missing = moto.address("x").replace("s3://pictures", "s3://others");
     let stranger = bucket.options().set("AWS_SECRET_ACCESS_KEY", "hushOfNobody");
@@ -240,7 +243,7 @@ async fn a_bucket_that_cannot_be_used_stops_the_start_with_a_line_and_doctor_say
     }
 }
 
-/// Nothing in the environment, no profile, no machine that would lend a role.
+/// No credentials in the environment, no profile, and no instance role.
 fn without_credentials(bucket: &Bucket) -> Options {
     Options::default()
         .set("CYCLORAMA_OBJECTS", bucket.address("x"))

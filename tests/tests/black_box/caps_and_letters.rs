@@ -1,4 +1,4 @@
-//! Monthly caps of keys, and letters about low balances and high spend.
+//! Monthly caps of keys, and emails about low balances and high spending.
 
 use super::dashboard::person;
 use cyclorama_core::wire::FailureKind;
@@ -62,7 +62,7 @@ on_both_databases! {
         let other: Value = service.get(&customer, "/api/v1/account").send().await.unwrap().json().await.unwrap();
         assert!(other["data"]["key"].get("monthly_cap").is_none(), "{other}");
 
-        // A higher cap holds at once, what was taken still counts, and a restart changes nothing.
+        // A higher cap holds at once, earlier credits still count, and a restart changes nothing.
         service.operator(&["key", "cap", &capped.key_id, "10"]).unwrap();
         service.kill();
         service.launch().await.unwrap();
@@ -71,7 +71,8 @@ on_both_databases! {
         assert_eq!(delivered(&statuses(&service, &capped, 10).await), 1);
         service.operator(&["key", "cap", &capped.key_id]).unwrap();
         assert_eq!(delivered(&statuses(&service, &capped, 5).await), 5, "without a cap");
-        // A first cap counts what the key has taken this month: ten, and five, and this one.
+        // A first cap counts the credits that the key has spent this month: ten, and five, and this
+        // one.
         assert_eq!(delivered(&statuses(&service, &capped, 1).await), 1);
         service.operator(&["key", "cap", &capped.key_id, "18"]).unwrap();
         assert_eq!(delivered(&statuses(&service, &capped, 10).await), 2);
@@ -117,16 +118,16 @@ on_both_databases! {
             }
         }
         let keys = ada.get("/dashboard/keys").await.unwrap();
-        assert!(keys.text().contains("0 of 2 credits taken this month"), "{}", keys.text());
+        assert!(keys.text().contains("0 of 2 credits spent this month"), "{}", keys.text());
         let id = keys.html.replace("&#x2f;", "/").split("<a href=\"/dashboard/keys/").nth(1).unwrap().split('"').next().unwrap().to_owned();
         let page = format!("/dashboard/keys/{id}");
         assert_eq!(ada.get(&page).await.unwrap().field("monthly_cap").as_deref(), Some("2"));
-        // The cap and what counts against it go with a rotated key.
+        // A rotated key keeps the cap and the credits that count against it.
         let rotated = ada.submit(&page, &format!("{page}/rotate"), &[]).await.unwrap();
         let shop = Customer { account_id: String::new(), key_id: String::new(), key: secret_of(&rotated) };
         assert_eq!(delivered(&statuses(&service, &shop, 3).await), 2);
         let keys = ada.get("/dashboard/keys").await.unwrap();
-        assert!(keys.text().contains("2 of 2 credits taken this month: it takes no more until the next"), "{}", keys.text());
+        assert!(keys.text().contains("2 of 2 credits spent this month: cap reached until next month"), "{}", keys.text());
         let id = keys.html.replace("&#x2f;", "/").split("<a href=\"/dashboard/keys/").nth(1).unwrap().split('"').next().unwrap().to_owned();
         let page = format!("/dashboard/keys/{id}");
         let rotated = ada.submit(&page, &format!("{page}/rotate"), &[]).await.unwrap();
@@ -179,12 +180,13 @@ on_both_databases! {
             letter.text.lines().find_map(|line| line.strip_prefix("Subject: ")).unwrap().to_owned()
         }).collect();
         subjects.sort();
-        assert_eq!(subjects, ["A day's spend is higher than you expected", "Your credits are running low"]);
+        assert_eq!(subjects, ["Your credits are running low", "Your spend for one day is above your threshold"]);
 
         service.kill();
         service.launch().await.unwrap();
         assert_eq!(delivered(&statuses(&service, &customer, 1).await), 1);
-        // Above, so that it can be crossed again: that letter comes after any that should not.
+        // The balance is above the threshold, so that it can be crossed again: that email comes
+        // after any that must not be sent.
         service.operator(&["account", "grant", &customer.account_id, "5", "--reason", "test"]).unwrap();
         tokio::time::sleep(Duration::from_millis(2_500)).await;
         assert_eq!(delivered(&statuses(&service, &customer, 4).await), 4);
@@ -199,7 +201,7 @@ on_both_databases! {
         let mut ada = person(&service, "ada").await;
         let refused = ada.submit("/dashboard/billing", "/dashboard/billing/alerts", &[("low_balance", "8")]).await.unwrap();
         assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text());
-        assert!(refused.text().contains("set up without mail"), "{}", refused.text());
+        assert!(refused.text().contains("does not send email"), "{}", refused.text());
     }
 }
 
@@ -208,7 +210,8 @@ async fn email_of(service: &Service, account_id: &str) -> String {
     shown["email"].as_str().unwrap().to_owned()
 }
 
-/// Exactly so many, within half a minute, and no more for a while after.
+/// Waits until there are exactly `expected` emails, half a minute at most, and checks that no more
+/// come for a while.
 async fn letters_become(mailbox: &Mailbox, expected: usize) {
     for _ in 0..300 {
         if mailbox.letters().len() >= expected {

@@ -1,4 +1,5 @@
-//! The catalog as clients see it: options, browsing, search, resolve; another release without a restart.
+//! The catalog as clients see it: options, browsing, search, resolve; and another release without a
+//! restart.
 
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases, package_file};
 use reqwest::StatusCode;
@@ -59,7 +60,7 @@ on_both_databases! {
         let again = service.visit("/api/v1/images/options").header("if-none-match", etag).send().await.unwrap();
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
         assert!(again.headers().contains_key("etag") && again.headers().contains_key("cache-control"));
-        // What they name is taken.
+        // Every listed option is accepted.
         let customer = service.customer(1).unwrap();
         for view in options["views"].as_array().unwrap() {
             for name in view["aliases"].as_array().unwrap().iter().chain([&view["id"]]) {
@@ -252,7 +253,7 @@ on_both_databases! {
         assert_ne!(before, after);
         let info = service.operator(&["catalog", "info", "--file", &file.display().to_string()]).unwrap();
         assert_eq!(info["sha256"], after);
-        // What does not load changes nothing.
+        // A file that does not load changes nothing.
         std::fs::write(&file, b"no release").unwrap();
         assert!(service.operator(&["catalog", "reload"]).unwrap_err().to_string().contains("vehicles.bin"));
         assert_eq!(digest().await, after);
@@ -268,7 +269,7 @@ on_both_databases! {
     }
 }
 
-/// Two processes, each with a release file of its own, as on two hosts.
+/// Two processes, each with its own release file, as on two hosts.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_reaches_every_process_of_a_farm() {
     let folder = tempfile::tempdir().unwrap();
@@ -298,15 +299,16 @@ async fn a_reload_reaches_every_process_of_a_farm() {
     assert_eq!(held, [after.clone(), after.clone()], "{told}");
     assert_eq!((digest(&a).await, digest(&b).await), (after.clone(), after.clone()), "both answer from it by now");
 
-    // A file that is good here and not there is told, and changes nothing there.
+    // A file that loads in one process and not in the other is reported, and changes nothing in the
+    // other.
     std::fs::remove_file(supplement("a")).unwrap();
     std::fs::write(release_file("b"), b"no release").unwrap();
     let refusal = a.operator(&["catalog", "reload"]).unwrap_err().to_string();
     assert!(refusal.contains("not every process"), "{refusal}");
     assert_eq!((digest(&a).await, digest(&b).await), (before.clone(), after));
-    assert!(b.log().contains("the catalog was not reloaded with the others"));
+    assert!(b.log().contains("the catalog could not be reloaded, as other processes had done"));
 
-    // What is asked for while a process is away, it finds at its start.
+    // A reload while a process is away takes effect at its start.
     b.kill();
     std::fs::copy(package_file("../catalog/data/vehicles.bin"), release_file("b")).unwrap();
     std::fs::remove_file(supplement("b")).unwrap();

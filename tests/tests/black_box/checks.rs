@@ -1,4 +1,5 @@
-//! `cyclorama check`: which vehicles of a list there are, and the way from its answer to `cyclorama prewarm`.
+//! `cyclorama check`: compares a list of vehicles with the catalog, and its answer can be used by
+//! `cyclorama prewarm`.
 
 use crate::terminal::Terminal;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
@@ -10,13 +11,13 @@ use std::time::Duration;
 const VIN: &str = "1HGCM82633A004352";
 const CAR: &str = "/api/v1/images/car?make=volkswagen&model=golf&year=2015&view=front-3-4&color=silver";
 
-/// Of a CSV, by the names of its heading.
+/// The rows of a CSV, by the names of its heading.
 fn rows(path: &Path) -> Vec<Value> {
     let mut reader = csv::Reader::from_path(path).unwrap();
     reader.deserialize::<std::collections::BTreeMap<String, String>>().map(|row| json!(row.unwrap())).collect()
 }
 
-/// Files below a folder that hold a text.
+/// Files below a folder that contain a text.
 fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -73,7 +74,7 @@ on_both_databases! {
         assert_eq!(files_with(&terminal.path(""), VIN), ["cars.checked.csv", "cars.csv"]);
         assert!(!service.log().contains("1HGCM"), "{}", service.log());
 
-        // On standard output the answer stands alone.
+        // Standard output has only the answer.
         let shown = terminal.run(&["check", "cars.csv", "--keep", "Stock", "-o", "-", "--json"]).await;
         let told: Value = serde_json::from_str(&shown.stderr).unwrap();
         assert_eq!((&told["rows"], &told["matches"], &told["asked"], &told["output"]), (&json!(10), &json!(5), &json!(10), &json!("-")));
@@ -104,7 +105,7 @@ on_both_databases! {
         }
         let known = answered() - 1;
         assert!(known < ROWS, "there was something left to do");
-        // A row that was being written.
+        // The last row was cut off while it was written.
         let whole = std::fs::read(terminal.path("answer.csv")).unwrap();
         std::fs::write(terminal.path("answer.csv"), &whole[..whole.len() - 3]).unwrap();
         let done = terminal.run(&arguments).await.json();
@@ -118,14 +119,14 @@ on_both_databases! {
         }
         assert_eq!(files_with(&terminal.path(""), VIN), ["answer.csv", "cars.csv"]);
 
-        // What is done needs nobody; what a list has more is asked.
+        // Finished rows need no service; further rows of a list are sent.
         service.terminate().await.unwrap();
         let again = terminal.run(&arguments).await.json();
         assert_eq!((&again["rows"], &again["asked"]), (&json!(ROWS), &json!(0)));
         std::fs::write(terminal.path("cars.csv"), list(ROWS + 1)).unwrap();
         let refused = terminal.run(&["check", "cars.csv", "-o", "answer.csv"]).await;
         assert_eq!(refused.status, 6, "{}", refused.stderr);
-        assert!(refused.stderr.contains("stopped after 3000 rows; the same command goes on from there"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("stopped after 3000 rows; run the same command again to continue"), "{}", refused.stderr);
         service.launch().await.unwrap();
         assert_eq!(terminal.run(&arguments).await.json()["asked"], 1);
     }
@@ -140,9 +141,9 @@ on_both_databases! {
         write("make,model,year\nhonda,civic,2018\n");
         terminal.run(&["check", "cars.csv"]).await.success();
         for (text, arguments, status, told) in [
-            ("make,model,year\nhonda,civic,2017\n", &["check", "cars.csv"][..], 2, "row 1 of the list is not that of cars.checked.csv"),
+            ("make,model,year\nhonda,civic,2017\n", &["check", "cars.csv"][..], 2, "row 1 of the list differs from cars.checked.csv"),
             ("make,model,year,price\nhonda,civic,2018,1\n", &["check", "cars.csv"], 2, "`price`"),
-            ("year\n2018\n", &["check", "cars.csv"], 2, "make and model, vehicle, vin or query"),
+            ("year\n2018\n", &["check", "cars.csv"], 2, "make and model, or vehicle, vin or query"),
             ("query\n", &["check", "cars.csv", "-o", "new.csv"], 2, "no row"),
             ("query,year\ncivic,2018\ngolf\n", &["check", "cars.csv", "-o", "cut.csv"], 2, "row 2 has 1 of 2 columns"),
             ("query\ncivic 2018\n", &["check", "cars.csv", "-o", "no/such/folder.csv"], 1, "no/such/folder.csv"),
@@ -194,7 +195,7 @@ on_both_databases! {
             let answer = service.get(&customer, &format!("{CAR}{body}")).send().await.unwrap();
             assert_eq!(answer.headers()["x-image-source"], "cache", "{body}");
         }
-        // The same by hand, and for every body.
+        // The same plan by hand, and for every body.
         let golf = ["prewarm", "plan", "make=volkswagen", "model=golf", "years=2015"];
         let plan = service.operator(&[&golf[..], &["body=estate"]].concat()).unwrap();
         assert_eq!((&plan["rows"], &plan["cached_pictures"]), (&json!(1), &json!(1)), "{plan}");

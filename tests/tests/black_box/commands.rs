@@ -102,7 +102,7 @@ on_both_databases! {
         };
         change(1).await;
         let refusal = service.operator(&["ledger", "verify"]).unwrap_err().to_string();
-        assert!(refusal.contains("does not add up") && refusal.contains(&customer.account_id), "{refusal}");
+        assert!(refusal.contains("balances differ") && refusal.contains(&customer.account_id), "{refusal}");
         change(-1).await;
         assert_eq!(service.operator(&["ledger", "verify"]).unwrap()["sound"], true);
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 #[test]
 fn a_wrong_setting_stops_the_start_with_one_line() {
-    // setting, value, what the line must mention besides the setting
+    // Setting, value, and the words that the line must have besides the setting.
     let table = [
         ("CYCLORAMA_LISTEN", "nowhere", "nowhere"),
         ("CYCLORAMA_NODE", "maybe", "embedded"),
@@ -45,7 +45,7 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
     }
 }
 
-/// The service with these variables, started and stopped; what it wrote to its log.
+/// Starts and stops the service with these variables, and returns its log.
 async fn log_of(options: Options) -> String {
     let mut service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
     assert!(service.terminate().await.unwrap().success());
@@ -62,8 +62,8 @@ async fn variables_that_belong_to_nobody_are_told() {
     assert!(log.contains("CYCLORAMA_TRUSTED_PROXY is not a setting"), "{log}");
     assert!(log.contains("did you mean CYCLORAMA_TRUSTED_PROXIES?"), "{log}");
     assert_eq!(log.matches("is not a setting").count(), 1, "{log}");
-    // One that there was once: an operator who set it is told what holds now.
-    let retired = "CYCLORAMA_CREDITS_PER_IMAGE is no longer a setting and is ignored: a picture is one credit";
+    // A retired setting: the log tells an operator who set it what holds now.
+    let retired = "CYCLORAMA_CREDITS_PER_IMAGE is no longer a setting and is ignored: an image is one credit";
     assert!(log.contains(retired), "{log}");
 }
 

@@ -1,4 +1,5 @@
-//! The operator's console: who is let in, what it shows, and that it tells changes as they happen.
+//! The operator's console: who may open it, what it shows, and that it shows changes as they
+//! happen.
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases};
@@ -43,7 +44,7 @@ on_both_databases! {
         }
         assert_eq!(operator.get(&at("/console/pictures/%00")).await.unwrap().status, StatusCode::NOT_FOUND);
         let page = operator.get(&at("/console")).await.unwrap();
-        assert!(page.text().contains("None has joined"), "{}", page.text());
+        assert!(page.text().contains("No node has joined"), "{}", page.text());
         let forged = operator.post(&at("/console/renders/x/rerender"), &[("csrf", "x")]).await.unwrap();
         assert_eq!(forged.status, StatusCode::FORBIDDEN);
         let csrf = page.field("csrf").unwrap();
@@ -67,7 +68,7 @@ on_both_databases! {
         let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let mut told = String::new();
         let heard = tokio::time::timeout(Duration::from_secs(20), async {
-            while !told.contains("of 1 at work") && !told.contains("at work,") {
+            while !told.contains("of 1 in use") && !told.contains("in use,") {
                 told.push_str(&String::from_utf8_lossy(&events.next().await.unwrap().unwrap()));
             }
         });
@@ -91,7 +92,7 @@ on_both_databases! {
         let page = operator.get(&at("/console")).await.unwrap();
         let text = page.text();
         assert!(page.html.contains("<progress max=\"100\" value=\"0\" aria-label=\"winter colours, in percent\">"), "{}", page.html);
-        for expected in ["winter colours running, 0 of 6 rows", "honda/civic/2018, front-3-4, silver", "revision 1, 3 bad, 0 good", "Failures: 1 model", "Nothing waits", "revision 1, in base shading only", "of $50"] {
+        for expected in ["winter colours running, 0 of 6 rows", "honda/civic/2018, front-3-4, silver", "revision 1, 3 bad, 0 good", "Failures: 1 model", "No job is waiting", "revision 1, base shading only", "of $50"] {
             assert!(text.contains(expected), "{expected}: {text}");
         }
         assert!(page.html.contains("&lt;i&gt;crooked"), "{}", page.html);
@@ -103,8 +104,8 @@ on_both_databases! {
         let csrf = page.field("csrf").unwrap();
         let kept = operator.post(&at(keep), &[("csrf", &csrf)]).await.unwrap();
         assert_eq!((kept.status, kept.location()), (StatusCode::SEE_OTHER, "/console"));
-        assert!(operator.get(&at("/console")).await.unwrap().text().contains("Nobody has complained"));
-        // An open console does not hold up the end of the service.
+        assert!(operator.get(&at("/console")).await.unwrap().text().contains("No image is in review"));
+        // An open console does not delay the end of the service.
         assert!(tokio::time::timeout(Duration::from_secs(20), service.terminate()).await.unwrap().unwrap().success());
     }
 }

@@ -1,4 +1,5 @@
-//! SIGKILL at random moments, on each database twenty times in short and two hundred times in long, under everything that moves credits at once.
+//! SIGKILL at random moments while everything that moves credits happens at once: on each database
+//! twenty times in the short form and two hundred times in the long form.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,30 +15,30 @@ use sqlx::Row;
 
 const CREDITS: i64 = 1_000_000;
 
-/// In short and in long.
+/// Number of kills in the short and the long form.
 const KILLS: [u64; 2] = [20, 200];
 
-/// The model year whose pictures are rendered before the first round.
+/// The model year whose images are rendered before the first round.
 const WARM_YEAR: u32 = 2018;
 
 const VIEWS: [&str; 4] = ["front", "rear", "side", "front-3-4"];
 const COLORS: [&str; 3] = ["red", "blue", "white"];
 
-/// What the clients saw; only ever less than what the service did.
+/// The answers that clients received; never more than the service has done.
 #[derive(Default)]
 struct Seen {
     pictures: AtomicI64,
     addresses: AtomicI64,
 }
 
-/// One client that asks for all sorts of things until its connection breaks.
+/// A client that sends all kinds of requests until its connection breaks.
 async fn client(base_url: String, key: String, seed: u64, seen: Arc<Seen>) {
     let http = cyclorama_tests::service::http_client().unwrap();
     let mut rng = StdRng::seed_from_u64(seed);
     let mut addresses: Vec<String> = Vec::new();
     loop {
         let view = VIEWS[rng.random_range(0..VIEWS.len())];
-        // Most pictures are there already; the others take longer than many a round.
+        // Most images exist already; the others take longer than many rounds.
         let year = if rng.random_ratio(3, 4) { WARM_YEAR } else { rng.random_range(2000..WARM_YEAR) };
         let color = COLORS[rng.random_range(0..COLORS.len())];
         let car = format!("make=honda&model=civic&year={year}&view={view}&color={color}&size=thumb");
@@ -74,7 +75,7 @@ async fn client(base_url: String, key: String, seed: u64, seen: Arc<Seen>) {
     }
 }
 
-/// Waits until `count` rises: until a client receives one more picture or address.
+/// Waits until `count` rises, that is, until a client receives one more image or URL.
 async fn served(count: &AtomicI64) {
     let before = count.load(Ordering::SeqCst);
     let rises = async {
@@ -90,7 +91,7 @@ async fn number(service: &Service, sql: &'static str) -> i64 {
     sqlx::query(sql).fetch_one(&mut connection).await.unwrap().get(0)
 }
 
-/// Every credit is a picture, an address, or back in the balance.
+/// Checks that every credit is an image, a URL, or back in the balance.
 async fn check(service: &Service, customer: &Customer, seen: &Seen) {
     let shown = service.account_at_rest(customer).await.unwrap();
     service.operator(&["ledger", "verify"]).unwrap();
@@ -125,13 +126,13 @@ on_both_databases! {
         let mut rng = StdRng::seed_from_u64(7);
         let kills = times(KILLS[0], KILLS[1]);
         for round in 0..kills {
-            // A node that makes pictures, and now and then one that fails.
+            // A node that makes images, and sometimes one that fails.
             let behaviour = if round % 5 == 4 { Behaviour::Fail(FailureKind::Internal) } else { Behaviour::Deliver };
             let node = FakeNode::join(&service, behaviour).await.unwrap();
             let clients: Vec<_> = (0..6)
                 .map(|n| tokio::spawn(client(service.base_url.clone(), customer.key.clone(), round * 10 + n, seen.clone())))
                 .collect();
-            // A random moment after a client was served, so that a slow machine sees load too.
+            // A random moment after a client was served, so that a slow machine is under load too.
             served(if round % 2 == 0 { &seen.pictures } else { &seen.addresses }).await;
             tokio::time::sleep(Duration::from_millis(rng.random_range(0..430))).await;
             service.kill();

@@ -1,5 +1,5 @@
-//! Content Credentials: with a certificate, every picture that goes out carries a signed manifest, read here by the C2PA library with the
-//! certificate's own root as the only one that is trusted.
+//! Content Credentials: with a certificate, every delivered image has a signed manifest. The C2PA
+//! library reads it here, and trusts only the certificate's own root.
 
 use c2pa::{Context, Reader, Settings, ValidationState};
 use cyclorama_tests::fake_node::{Behaviour, FakeNode};
@@ -17,7 +17,7 @@ struct Certificate {
     root: String,
 }
 
-/// A signer's certificate as an authority would issue it, with its key.
+/// A signer's certificate with its key, as an authority would issue it.
 fn certificate(folder: &Path) -> Certificate {
     let name = |params: &mut CertificateParams, name: &str| {
         params.distinguished_name.push(DnType::OrganizationName, "Example Studios");
@@ -72,7 +72,7 @@ async fn pictures_are_signed(options: Options) {
     let customer = service.customer(100).unwrap();
     let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
     let mut served = Vec::new();
-    // 512 px come encoded from the node, 300 px are made here.
+    // 512 px come encoded from the node, 300 px are made by the service.
     for (format, media_type) in [("png", "image/png"), ("webp", "image/webp"), ("jpg", "image/jpeg")] {
         for width in [512, 300] {
             let path = format!("/api/v1/images/car?make=honda&model=civic&year=2018&format={format}&w={width}");
@@ -99,7 +99,7 @@ async fn pictures_are_signed(options: Options) {
             served.push((path, etag, bytes));
         }
     }
-    // A signature is never made twice the same; what was served once is served again.
+    // Two signatures are never the same, so the stored bytes are served again.
     drop(node);
     assert!(service.terminate().await.unwrap().success());
     service.launch().await.unwrap();

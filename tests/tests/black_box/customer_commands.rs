@@ -1,5 +1,5 @@
-//! The command line as a service's customers use it: login, pictures, signed URLs, the catalog, and what ends with which status. Lists of
-//! pictures are `batches`'.
+//! The command line as a service's customers use it: login, images, signed URLs, the catalog, and
+//! exit statuses. Lists of images are tested in `batches`.
 
 use crate::terminal::Terminal;
 use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases, secrets};
@@ -27,7 +27,7 @@ on_both_databases! {
         let printed = String::from_utf8(done.stdout).unwrap();
         assert!(done.status.success() && printed.contains("Logged in at"), "{printed}");
 
-        // The key is in one file, for its owner alone, and was shown nowhere.
+        // The key is in one file, readable by its owner alone, and was not printed.
         let file = terminal.path("config/cyclorama/credentials.json");
         let stored: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
         let key = stored["keys"][&service.base_url].as_str().unwrap();
@@ -37,7 +37,7 @@ on_both_databases! {
         let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
 
-        // Commands that name no service mean the one of the login.
+        // Commands that name no service use that of the login.
         let mut elsewhere = Terminal::new(&service);
         elsewhere.set("XDG_CONFIG_HOME", terminal.path("config").display());
         elsewhere.unset("CYCLORAMA_URL");
@@ -48,14 +48,14 @@ on_both_databases! {
         let got = elsewhere.run(&["get", "honda", "civic", "2018"]).await;
         assert!(got.stderr.contains("1 credit charged, 99 left"), "{}", got.stderr);
 
-        // Agents' hosts start a program that finds the key as well.
+        // A program that an agent's host starts finds the key as well.
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "get_account", "arguments": {} } });
         let mut bridge = elsewhere.command(&["mcp", "--stdio", "--url", &service.base_url]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         bridge.stdin.take().unwrap().write_all(format!("{call}\n").as_bytes()).await.unwrap();
         let answered: Value = serde_json::from_slice(&bridge.wait_with_output().await.unwrap().stdout).unwrap();
         assert!(answered["result"]["structuredContent"].to_string().contains("\"credits\":99"), "{answered}");
 
-        // A key of the environment comes first.
+        // A key in the environment takes precedence.
         elsewhere.set("CYCLORAMA_KEY", "cyc_wrong");
         assert_eq!(elsewhere.run(&["whoami"]).await.status, 4);
         elsewhere.unset("CYCLORAMA_KEY");
@@ -73,7 +73,7 @@ on_both_databases! {
         terminal.set("CYCLORAMA_KEY", &customer.key);
         let format_of = |bytes: &[u8]| image::guess_format(bytes).unwrap();
 
-        // The file's name says the format; without one the vehicle names the file.
+        // The file's name decides the format; without a name, the file is named after the vehicle.
         let got = terminal.run(&["get", "Honda", "Civic", "2018", "--color", "red", "--size", "small", "-o", "a.webp"]).await;
         assert_eq!(got.stderr, "a.webp: 512 x 512 px, image/webp, 1 credit charged, 19 left\n");
         assert_eq!(format_of(&std::fs::read(terminal.path("a.webp")).unwrap()), image::ImageFormat::WebP);
@@ -84,16 +84,16 @@ on_both_databases! {
         let told: Value = serde_json::from_str(&got.stderr).unwrap();
         assert_eq!((&told["credits_charged"], &told["credits_remaining"]), (&1.into(), &17.into()));
 
-        // What cannot be done is told before it costs anything.
+        // A request that cannot succeed fails before it costs anything.
         for (arguments, status, told) in [
-            (&["get", "honda", "civik", "2018"][..], 5, "Near it: honda "),
+            (&["get", "honda", "civik", "2018"][..], 5, "Did you mean: honda "),
             (&["get", "honda", "civic", "2018", "--color", "octarine"], 2, "octarine"),
             (&["get", "honda", "civic", "2018", "-o", "no/such/folder/a.png"], 1, "no/such/folder/a.png"),
             (&["get", "honda", "civic", "soon"], 2, "soon"),
             (&["url", "honda", "civic", "2018", "--ttl", "1"], 2, "ttl_seconds"),
             (&["url", "honda", "civic", "2018", "--html", "--uses", "1"], 2, "--uses"),
-            (&["whoami", "--url", "nowhere"], 2, "address"),
-            (&["whoami", "--url", "http://127.0.0.1:9"], 6, "answers"),
+            (&["whoami", "--url", "nowhere"], 2, "URL of the service"),
+            (&["whoami", "--url", "http://127.0.0.1:9"], 6, "responds"),
         ] {
             let refused = terminal.run(arguments).await;
             assert_eq!(refused.status, status, "{arguments:?}: {}", refused.stderr);
@@ -103,7 +103,7 @@ on_both_databases! {
         let problem: Value = serde_json::from_str(&terminal.run(&["get", "honda", "civik", "2018", "--json"]).await.stderr).unwrap();
         assert_eq!((&problem["code"], &problem["status"]), (&"vehicle_not_found".into(), &404.into()));
 
-        // Addresses hold no key and are paid for once.
+        // Signed URLs contain no key and are paid for once.
         let once = ["url", "honda", "civic", "2018", "--widths", "256,512", "--idempotency-key", "page"];
         let made = terminal.run(&once).await;
         assert!(made.stderr.starts_with("2 credits charged, 15 left; loads are free until 20"), "{}", made.stderr);
@@ -131,7 +131,7 @@ on_both_databases! {
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(3).unwrap();
         let mut terminal = Terminal::new(&service);
-        // What is public needs no key.
+        // Public commands need no key.
         let found = terminal.run(&["search", "honda", "civic", "--year", "2018", "--limit", "1"]).await.success();
         assert!(found.starts_with("honda  civic  passenger-car  ") && found.lines().count() == 1, "{found}");
         assert_eq!(terminal.run(&["search", "honda", "civic", "--json"]).await.json()["data"]["results"][0]["make_slug"], "honda");
@@ -150,7 +150,7 @@ on_both_databases! {
         assert!(resolved.contains("Honda Accord 2003\n") && resolved.contains("\nbody        coupe\n"), "{resolved}");
         assert!(resolved.ends_with("cyclorama get honda accord 2003 --body coupe --view front-3-4 --color silver\n"), "{resolved}");
         for (arguments, status, told) in [
-            (&["resolve", "--vin", "1HGCM82633AO04352"][..], 2, "Near it: 1HGCM82633A004352"),
+            (&["resolve", "--vin", "1HGCM82633AO04352"][..], 2, "Did you mean: 1HGCM82633A004352"),
             (&["resolve", "--vin", "1HGCM82633A004352", "accord"], 2, "--vin"),
             (&["resolve"], 2, "WORDS"),
         ] {
@@ -170,7 +170,7 @@ on_both_databases! {
         assert_eq!(service.balance(&customer).await.unwrap(), 2, "one picture, and nothing else");
         assert_eq!(terminal.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.status, 1);
 
-        // Snippets name the service, and where the key is found, never the key.
+        // Snippets name the service and the place of the key, never the key.
         for (by, number) in [("stdio", 6), ("http", 5)] {
             let listed = terminal.run(&["agent-config", "--by", by, "--json"]).await.json();
             let listed = listed.as_array().unwrap();

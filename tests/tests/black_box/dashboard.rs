@@ -1,4 +1,5 @@
-//! The dashboard: keys, deliveries, signed addresses, partner secrets, billing; and that nobody sees or changes another person's.
+//! The dashboard: keys, deliveries, signed URLs, partner secrets, billing; and that nobody sees or
+//! changes another person's.
 
 use cyclorama_tests::browser::Page;
 use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases, secrets};
@@ -69,13 +70,13 @@ on_both_databases! {
         assert!(statement.html.lines().count() >= 4, "{}", statement.html);
         let narrowed = ada.get("/dashboard/statement.csv?limit=1").await.unwrap();
         assert_eq!(narrowed.status, StatusCode::BAD_REQUEST);
-        assert!(narrowed.text().contains("`limit` is not a parameter of this file"), "{}", narrowed.text());
+        assert!(narrowed.text().contains("`limit` is not a parameter"), "{}", narrowed.text());
 
-        // What the key opened ends with it.
+        // Everything that the key gave access to ends with it.
         let ids = key_ids(&mut ada).await;
         assert_eq!(ids.len(), 1);
         let question = format!("/dashboard/keys/{}", ids[0]);
-        assert!(ada.get(&question).await.unwrap().text().contains("1 signed address that can"));
+        assert!(ada.get(&question).await.unwrap().text().contains("1 signed URL that can"));
         let rotated = ada.submit(&question, &format!("{question}/rotate"), &[]).await.unwrap();
         let fresh = secret_of(&rotated);
         let account = |key: &str| service.visit("/api/v1/account").bearer_auth(key).send();
@@ -147,7 +148,7 @@ on_both_databases! {
         for expected in [200, 200, 429] {
             assert_eq!(visitor.get(&picture).await.unwrap().status.as_u16(), expected);
         }
-        // Somebody who is signed in has a limit of their own, and pays nothing.
+        // A person who is signed in has a separate limit, and pays nothing.
         let mut ada = person(&service, "ada").await;
         ada.cookies.remove("visitor");
         assert_eq!(ada.get(&picture).await.unwrap().status, StatusCode::OK);
@@ -160,7 +161,8 @@ on_both_databases! {
         ada.submit("/dashboard", "/sign-out", &[]).await.unwrap();
         ada.cookies.remove("visitor");
         assert_eq!(ada.get(&picture).await.unwrap().status, StatusCode::UNAUTHORIZED);
-        // A budget that is nearly spent is kept for those who pay; what exists is still shown.
+        // A budget that is nearly spent is kept for paying accounts; existing images are still
+        // shown.
         service.operator(&["budget", "set", "--usd-per-day", "0.004"]).unwrap();
         let mut bob = person(&service, "bob").await;
         assert_eq!(bob.get(&picture).await.unwrap().status, StatusCode::OK);
@@ -195,12 +197,12 @@ on_both_databases! {
             assert_eq!(picture.contains(" height=\""), !expected.contains("trim"), "unless it is cut: {picture}");
         }
         for (asked, field, words) in [
-            ("color=blurple", "hex", "\"blurple\" is no colour"),
-            ("color=other&hex=", "hex", "Give the other colour"),
-            ("color=red&finish=matt", "finish", "A finish goes with another colour"),
+            ("color=blurple", "hex", "\"blurple\" is not a colour"),
+            ("color=other&hex=", "hex", "Enter the other colour"),
+            ("color=red&finish=matt", "finish", "A finish needs another colour"),
             ("w=800&fit=cover", "h", "need a width and a height"),
-            ("padding=5", "padding", "Padding goes with Trim"),
-            ("background=blurple", "ground", "\"blurple\" is no colour"),
+            ("padding=5", "padding", "Padding needs Trim"),
+            ("background=blurple", "ground", "\"blurple\" is not a colour"),
         ] {
             let page = visitor.get(&format!("/playground?{CIVIC}&{asked}")).await.unwrap();
             assert_eq!(page.status, StatusCode::BAD_REQUEST, "{asked}");
@@ -269,7 +271,7 @@ on_both_databases! {
         assert_eq!(wrong.status, StatusCode::FORBIDDEN);
         let changed = ada.submit("/dashboard/password", "/dashboard/password", &[("old_password", "a long password"), ("password", "another long one")]).await.unwrap();
         assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.text());
-        assert!(ada.get(changed.location()).await.unwrap().text().contains("is changed"));
+        assert!(ada.get(changed.location()).await.unwrap().text().contains("was changed"));
         assert!(ada.is_signed_in().await.unwrap() && !elsewhere.is_signed_in().await.unwrap());
     }
 }

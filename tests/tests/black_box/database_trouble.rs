@@ -1,4 +1,5 @@
-//! PostgreSQL that answers and cannot be written: after a failover, or while an operator has made it read-only.
+//! PostgreSQL that answers but cannot be written: after a failover, or while an operator has made
+//! it read-only.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service};
@@ -8,7 +9,8 @@ use std::time::Duration;
 
 const CAR: &str = "/api/v1/images/car?make=honda&model=civic&year=2018";
 
-/// Runs statements about the service's database beside it, where they can be written.
+/// Runs a statement about the service's database from another database of the same server, which
+/// can be written.
 async fn beside(service: &Service, statement: &str) {
     let (server, name) = service.database_url().rsplit_once('/').unwrap();
     let mut connection =
@@ -33,7 +35,7 @@ async fn readiness_becomes(service: &Service, expected: StatusCode) {
     panic!("/readyz stayed {status}\n{}", service.log());
 }
 
-/// One request of each kind that writes, or reads on behalf of somebody.
+/// One request of each kind that writes, or reads on behalf of an account.
 async fn all(service: &Service, customer: &Customer) -> Vec<(&'static str, Response)> {
     let at = |path: &str| format!("{}{path}", service.base_url);
     let post = |path: &str| service.http.post(at(path)).bearer_auth(&customer.key);
@@ -89,7 +91,7 @@ async fn scenario(ends_sessions: bool) {
             assert!(headers.contains_key("retry-after") && body.contains("dependency_down"), "{name}: {body}");
         }
     }
-    // Nobody ends the sessions that were opened meanwhile.
+    // Sessions that were opened meanwhile are not closed.
     beside(&service, WRITABLE).await;
     readiness_becomes(&service, StatusCode::OK).await;
     let rounds = (0..8).map(|_| all(&service, &customer));

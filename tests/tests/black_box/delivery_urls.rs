@@ -1,4 +1,4 @@
-//! Signed addresses: `POST /api/v1/image-urls`, `response=url`, and `/api/v1/delivery/{token}`.
+//! Signed URLs: `POST /api/v1/image-urls`, `response=url`, and `/api/v1/delivery/{token}`.
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::service::Customer;
@@ -18,7 +18,7 @@ fn mustang(color: &str) -> Value {
     json!({ "make": "Ford", "model": "Mustang", "year": 2020, "color": color, "width": 256, "format": "webp" })
 }
 
-/// One address for a red Mustang on these terms.
+/// One URL for a red Mustang on these terms.
 async fn one(service: &Service, customer: &Customer, terms: Value) -> String {
     let mut body = terms;
     body["images"] = json!([mustang("red")]);

@@ -1,4 +1,4 @@
-//! Login of devices: code, approval by a person, the key once.
+//! Device login: the code, the approval by a person, and the key, which is sent once.
 
 use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Service, on_both_databases, secrets};
 use reqwest::{Response, StatusCode};
@@ -54,7 +54,7 @@ on_both_databases! {
         let complete = started["verification_uri_complete"].as_str().unwrap().to_owned();
         assert_eq!(complete, format!("{}/device?user_code={user_code}", service.base_url));
 
-        // Nobody has decided; asking again at once is too soon, and costs nothing but the wait.
+        // Nobody has decided. Polling again at once is too soon, and costs only the wait.
         let body = code_of(&started);
         assert_eq!(error(&service, &body).await, (400, "authorization_pending".to_owned()));
         let hasty = poll(&service, &body).await;
@@ -65,7 +65,7 @@ on_both_databases! {
         tokio::time::sleep(Duration::from_secs(wait)).await;
         assert_eq!(error(&service, &body).await, (400, "authorization_pending".to_owned()));
 
-        // A person opens the address, signs up on the way, and comes back to the question.
+        // A person opens the page, signs up on the way, and comes back to the question.
         let mut browser = Browser::new(&service);
         let sent_away = browser.get(&complete).await.unwrap();
         assert_eq!(sent_away.status, StatusCode::SEE_OTHER);
@@ -83,7 +83,7 @@ on_both_databases! {
         let again = browser.get(back.location()).await.unwrap();
         assert_eq!(again.status, StatusCode::NOT_FOUND, "decided once");
 
-        // The next poll is answered with the key, also when it comes early, and no poll after it.
+        // The next poll returns the key, even if it comes early, and no later poll does.
         let answer = poll(&service, &body).await;
         assert_eq!(answer.status(), StatusCode::OK);
         assert_eq!(answer.headers()["cache-control"], "no-store");
@@ -103,7 +103,7 @@ on_both_databases! {
         let mut browser = person(&service).await;
         let started = start(&service, "").await;
         let user_code = started["user_code"].as_str().unwrap().to_owned();
-        // Typed by hand, in any way.
+        // The code is typed by hand, in any spelling.
         let typed = user_code.to_lowercase().replace('-', "+");
         let path = format!("/device?user_code={typed}");
         assert!(browser.get(&path).await.unwrap().text().contains("device login"), "its name when it gave none");
@@ -115,7 +115,7 @@ on_both_databases! {
         for body in [json!({}), json!({ "device_code": 7 }), json!({ "device_code": "cycd_invented" }), json!([])] {
             assert_eq!(error(&service, &body).await, (400, "invalid_request".to_owned()), "{body}");
         }
-        // As forms, which is what OAuth clients send.
+        // Requests as forms, which OAuth clients send.
         let post = |path: &str| service.http.post(format!("{}/api/auth/device/{path}", service.base_url));
         let answer = post("code").form(&[("client_id", "x"), ("client_name", "by form")]).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::CREATED);
@@ -135,7 +135,7 @@ on_both_databases! {
         let mut browser = person(&service).await;
         let post = |path: &str| service.http.post(format!("{}/api/auth/device/{path}", service.base_url));
         const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
-        for (scope, meaning) in [("images:read", "Get pictures"), ("account:read", "See your balance")] {
+        for (scope, meaning) in [("images:read", "Get images"), ("account:read", "Read your balance")] {
             let started = post("code").form(&[("client_id", "x"), ("scope", scope)]).send().await.unwrap();
             assert_eq!(started.status(), StatusCode::CREATED);
             let started: Value = started.json().await.unwrap();
@@ -145,7 +145,7 @@ on_both_databases! {
             let asked = browser.get(&page).await.unwrap().text();
             assert!(asked.contains(meaning) && !asked.contains("Open payment pages"), "{asked}");
             browser.submit(&page, "/device", &[("decision", "approve")]).await.unwrap();
-            // A grant of another kind is not taken for a poll.
+            // A grant of another kind is not accepted as a poll.
             for grant_type in ["password", "refresh_token", ""] {
                 let form = [("device_code", device_code), ("grant_type", grant_type)];
                 let refused = post("token").form(&form).send().await.unwrap();

@@ -1,4 +1,5 @@
-//! `GET /images/car.png`: its grants in order, signatures of partners, canonical spelling.
+//! `GET /images/car.png`: its grants in their order, signatures of partners, and the canonical
+//! spelling.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,7 +17,7 @@ fn in_seconds(seconds: i64) -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64 + seconds
 }
 
-/// The query with the signature a partner would put on it; its keys are sorted already.
+/// Adds the signature of a partner to a query whose keys are sorted already.
 pub fn signed(secret: &str, sorted_query: &str) -> String {
     let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     let text = format!("/images/car.png?{sorted_query}");
@@ -48,7 +49,7 @@ on_both_databases! {
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(5).unwrap();
         let (secret_id, secret) = partner_secret(&service, &customer);
-        // Not the canonical spelling, and it stays.
+        // Not the canonical spelling, and it is not redirected.
         let address = signed(&secret, &format!("brand=Honda&color=RED&exp={}&model=Civic&view=hero&w=200&year=2018", in_seconds(600)));
         let answer = visit(&service, &address).await;
         assert_eq!(answer.status(), StatusCode::OK);
@@ -61,7 +62,7 @@ on_both_databases! {
         assert_eq!(known.status(), StatusCode::NOT_MODIFIED);
         assert_eq!(service.balance(&customer).await.unwrap(), 5);
 
-        // A wrong signature never falls through, whatever else would do.
+        // A wrong signature is always refused, even if another grant would be valid.
         let with_key = |path: String| service.get(&customer, &path).send();
         let other = format!("{}{}", &address[..address.len() - 2], if address.ends_with("00") { "11" } else { "00" });
         for (path, expected) in [
@@ -78,7 +79,7 @@ on_both_databases! {
         }
         assert_eq!(visit(&service, &signed(&secret, &format!("exp={}&{CIVIC}", in_seconds(29 * 86_400)))).await.status(), StatusCode::OK);
 
-        // It ends with the secret, and with the key that the secret hangs on.
+        // The URL ends with the secret, and with the key to which the secret belongs.
         service.operator(&["partner-secret", "revoke", &secret_id]).unwrap();
         assert_eq!(code(visit(&service, &address).await).await, (403, "signature_invalid".to_owned()));
         let (_, second) = partner_secret(&service, &customer);
@@ -100,7 +101,7 @@ on_both_databases! {
         let answer = visit(&service, &path).await;
         assert_eq!(answer.status(), StatusCode::OK);
         assert_eq!(cache_control(&answer), "public, max-age=300, s-maxage=3600, stale-while-revalidate=60");
-        // A key beside it changes nothing: the free grant comes first.
+        // A key beside it changes nothing, because the free grant takes precedence.
         let keyed = service.get(&customer, &path).send().await.unwrap();
         assert!(!keyed.headers().contains_key("x-credits-charged"));
         assert_eq!(service.balance(&customer).await.unwrap(), 4);
@@ -149,17 +150,17 @@ on_both_databases! {
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(10).unwrap();
         let named = |answer: &Response| answer.headers().get("x-ignored-parameters").map(|value| value.to_str().unwrap().to_owned());
-        // Keyed.
+        // With a key.
         let keyed = service.get(&customer, &format!("/api/v1/images/car?utm_medium=cpc&{CIVIC}&gclid=a&gclid=b")).send().await.unwrap();
         assert_eq!((keyed.status(), named(&keyed).as_deref()), (StatusCode::OK, Some("utm_medium, gclid")));
         assert!(!keyed.headers()["content-location"].to_str().unwrap().contains("gclid"));
         let head = service.http.head(format!("{}/api/v1/images/car?{CIVIC}&_hsenc=x", service.base_url)).bearer_auth(&customer.key).send().await.unwrap();
         assert_eq!((head.status(), named(&head).as_deref()), (StatusCode::OK, Some("_hsenc")));
-        // Embedded: the one spelling has none of them.
+        // Embedded: the canonical spelling has none of the tags.
         let moved = visit(&service, &format!("/images/car.png?{CIVIC}&mode=cached&fbclid=x&utm_source=mail")).await;
         assert_eq!((moved.status(), named(&moved).as_deref()), (StatusCode::PERMANENT_REDIRECT, Some("fbclid, utm_source")));
         assert_eq!(moved.headers()["location"], format!("/images/car.png?{CIVIC}&mode=cached"));
-        // Signed: added later, or signed with the rest.
+        // Signed: with tags added later, or signed with the rest.
         let (_, secret) = partner_secret(&service, &customer);
         let address = signed(&secret, &format!("exp={}&{CIVIC}", in_seconds(600)));
         let over_a_tag = signed(&secret, &format!("exp={}&{CIVIC}", in_seconds(600)).replace("&year=2018", "&utm_source=shop&year=2018"));
@@ -175,7 +176,8 @@ on_both_databases! {
         for forged in [format!("{over_a_tag}&fbclid=x"), format!("{}&fbclid=x", address.replace("civic", "accord"))] {
             assert_eq!(code(visit(&service, &forged).await).await, (403, "signature_invalid".to_owned()), "{forged}");
         }
-        // What is nobody's tag is refused as before, by each endpoint with its own parameters.
+        // A parameter that is not a known tag is refused as before, by each endpoint with its own
+        // parameters.
         for name in ["v", "_", "ref", "utm", "utm_"] {
             for (path, own) in [("/images/car.png", "mode, exp, sig and key"), ("/api/v1/images/car", "finish and response")] {
                 let answer = service.get(&customer, &format!("{path}?{CIVIC}&{name}=2&twclid=x")).send().await.unwrap();
@@ -185,7 +187,7 @@ on_both_databases! {
                 assert!(problem["detail"].as_str().unwrap().contains(own), "{problem}");
             }
         }
-        // Pages are pages.
+        // Pages accept tags, and refuse other parameters.
         for (path, expected) in [("/playground?utm_source=x", 200), ("/playground?fbclid=1&make=honda&model=civic&year=2018", 200), ("/playground?v=1", 400)] {
             assert_eq!(visit(&service, path).await.status().as_u16(), expected, "{path}");
         }

@@ -1,4 +1,5 @@
-//! `POST /api/v1/events`: accepted first, written after; exact limits per client address.
+//! `POST /api/v1/events`: events are accepted first and written later; the limits for each client
+//! address are exact.
 
 use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
 use reqwest::{RequestBuilder, Response, StatusCode};
@@ -38,7 +39,7 @@ on_both_databases! {
             .header("origin", "https://shop.example").header("access-control-request-method", "POST")
             .header("access-control-request-headers", "content-type").send().await.unwrap();
         assert!(asked.status().is_success() && asked.headers()["access-control-allow-methods"] == "POST");
-        // What was accepted survives an orderly stop.
+        // Accepted events survive an orderly stop.
         assert!(service.terminate().await.unwrap().success());
         service.launch().await.unwrap();
         let written = rows(&service).await;
@@ -73,7 +74,7 @@ on_both_databases! {
         let service = Service::start_with(db, options).await.unwrap();
         service.early_in_a_minute().await;
         let batch = json!({ "events": [{ "event": "page_view" }] });
-        // Nobody on this connection is a trusted proxy: what it says of other addresses is not believed.
+        // Nobody on this connection is a trusted proxy, so the addresses in the header are ignored.
         let sent = futures::future::join_all((0..25).map(|n| report(&service, &batch).header("x-forwarded-for", format!("198.51.100.{n}")).send())).await;
         let mut accepted = 0;
         for answer in sent {

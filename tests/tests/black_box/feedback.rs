@@ -1,4 +1,4 @@
-//! Feedback, review, and rendering anew.
+//! Feedback, review, and rerendering.
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::service::Customer;
@@ -25,7 +25,7 @@ async fn wrong(answer: Response) -> (u16, Value) {
     (status, body["parameter"].take())
 }
 
-/// What the tool `rate_image` says.
+/// The answer of the tool `rate_image`.
 async fn rated_by_tool(service: &Service, customer: &Customer, arguments: Value) -> Value {
     let params = json!({ "name": "rate_image", "arguments": arguments });
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
@@ -57,7 +57,7 @@ on_both_databases! {
         let by_vehicle = kept(say(&service, &customer, vehicle).await).await;
         assert_eq!((&by_id["asset_id"], &by_vehicle["asset_id"]), (&by_name["asset_id"], &by_name["asset_id"]));
 
-        // The call that made an address, and the load of it.
+        // The call that made a URL, and the load of it.
         let minted = service.http.post(format!("{}/api/v1/image-urls", service.base_url)).bearer_auth(&customer.key)
             .json(&json!({ "images": [{ "make": "honda", "model": "civic", "year": 2018 }, { "make": "honda", "model": "civic", "year": 2018, "color": "red" }] }))
             .send().await.unwrap().json::<Value>().await.unwrap();
@@ -70,7 +70,7 @@ on_both_databases! {
         let one = json!({ "request_id": minted["request_id"], "make": "honda", "model": "civic", "year": 2018, "color": "red", "rating": 4 });
         assert_eq!(kept(say(&service, &customer, one).await).await["asset_id"], red["asset_id"]);
 
-        // Of somebody else, unknown, not rendered.
+        // Somebody else's, unknown, and not rendered.
         let stranger = service.customer(1).unwrap();
         for (who, body) in [
             (&stranger, json!({ "request_id": "order:7", "rating": 1 })),
@@ -128,7 +128,7 @@ on_both_databases! {
         let (red, _) = etag(&service, &customers[0], "&color=red").await;
         let bad = json!({ "make": "honda", "model": "civic", "year": 2018, "rating": 1, "reason": "it floats" });
         let mut flagged = Vec::new();
-        // Twice from one account is one opinion; the fourth account's changes nothing.
+        // Two reports by one account count once; the fourth account's changes nothing.
         for who in [0, 0, 1, 2, 3] {
             let said = kept(say(&service, &customers[who], bad.clone()).await).await;
             flagged.push(said.get("flagged").cloned());
@@ -139,7 +139,7 @@ on_both_databases! {
         assert_eq!((&listed["vehicle"], &listed["color"], &listed["bad_reports"], &listed["reasons"][0]), (&json!("honda/civic/2018"), &json!("silver"), &json!(4), &json!("it floats")));
         let render_id = listed["render_id"].as_str().unwrap().to_owned();
 
-        // While nobody makes the new one, and when its making fails, the old one is served.
+        // While the new revision is not made, and when making it fails, the old one is served.
         drop(node);
         let again = service.operator(&["render", "rerender", &render_id]).unwrap();
         assert_eq!((&again["revision"], &again["colors"]), (&json!(2), &json!(["red", "silver"])));
@@ -157,7 +157,7 @@ on_both_databases! {
             tokio::time::sleep(Duration::from_millis(50)).await;
             now = etag(&service, &customers[1], "&size=thumb").await.0;
             let is_stored = service.operator(&["render", "show", &render_id]).unwrap()["revision"] == 2;
-            // The process learns of it right after it is stored.
+            // The process learns of the revision right after it is stored.
             if is_stored && etag(&service, &customers[2], "").await.0 != silver {
                 break;
             }
@@ -219,7 +219,7 @@ on_both_databases! {
         }
         let now = [served("side", "silver").await, served("side", "red").await, served("rear", "silver").await, served("rear", "red").await];
         assert_eq!(now, before, "nobody is served a candidate");
-        // A colour that is asked for meanwhile has the light that is served.
+        // A colour that is requested meanwhile has the light that is served.
         for view in ["side", "rear"] {
             served(view, "blue").await;
         }
@@ -230,7 +230,7 @@ on_both_databases! {
         let mut console = Browser::new(&service);
         console.post(&at("/console/sign-in"), &[("token", &token)]).await.unwrap();
         let page = console.get(&at("/console")).await.unwrap();
-        assert!(page.text().contains("served: revision 1 rendered anew: revision 2"), "{}", page.text());
+        assert!(page.text().contains("delivered: revision 1 candidate: revision 2"), "{}", page.text());
         let picture = |path: String| service.http.get(at(&path)).header("cookie", format!("console={}", console.cookies["console"])).send();
         let old = picture(format!("/console/pictures/{side}")).await.unwrap().bytes().await.unwrap();
         let new = picture(format!("/console/pictures/{side}/candidate")).await.unwrap();
@@ -239,7 +239,7 @@ on_both_databases! {
         let csrf = page.field("csrf").unwrap();
         assert_eq!(picture("/console/pictures/%00/candidate".to_owned()).await.unwrap().status(), StatusCode::NOT_FOUND);
 
-        // Turned down, twice, and too late for anything else; no revision is made again.
+        // Rejected, twice, and too late for anything else; no revision is made again.
         for _ in 0..2 {
             let path = at(&format!("/console/renders/{side}/candidates/2/reject"));
             assert_eq!(console.post(&path, &[("csrf", &csrf)]).await.unwrap().status, StatusCode::SEE_OTHER);
@@ -248,7 +248,7 @@ on_both_databases! {
         assert_eq!([served("side", "silver").await, served("side", "red").await], before[..2]);
         assert_eq!(operator(&["rerender", side]).unwrap()["revision"], 3);
 
-        // Once more, and then taken: every colour, and an address that was paid before.
+        // Once more, and then accepted: for every colour, and for a URL that was paid before.
         let body = json!({ "make": "honda", "model": "civic", "year": 2018, "view": "rear" });
         let minted = service.http.post(format!("{}/api/v1/image-urls", service.base_url)).bearer_auth(&ada.key).json(&body).send().await.unwrap();
         let url = minted.json::<Value>().await.unwrap()["data"][0]["url"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! `/metrics`: what a running service tells, and that rules and boards ask for nothing else.
+//! `/metrics`: the metrics of a running service, and that rules and dashboards use no others.
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::service::Customer;
@@ -17,14 +17,14 @@ async fn scrape(service: &Service) -> String {
     answer.text().await.unwrap()
 }
 
-/// The value of the series whose name and labels are exactly these, in any order.
+/// The value of the series with exactly this name and these labels, in any order.
 fn value(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
     text.lines().find_map(|line| {
         let (series, value) = line.rsplit_once(' ')?;
         let (found, told) = series.split_once('{').unwrap_or((series, "}"));
         let mut told: Vec<&str> = told.trim_end_matches('}').split("\",").filter(|label| !label.is_empty()).collect();
         let mut wanted: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{value}")).collect();
-        // Of an empty value no quotation mark is left on either side.
+        // Removes the quotation marks, also of an empty value.
         told.iter_mut().for_each(|label| *label = label.trim_end_matches('"'));
         wanted.iter_mut().for_each(|label| label.truncate(label.trim_end_matches('"').len()));
         told.sort_unstable();
@@ -36,7 +36,7 @@ fn value(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
 /// Name, labels and value of a series.
 type Series<'a> = (&'a str, &'a [(&'a str, &'a str)], f64);
 
-/// Scrapes until every series has its value: some are counted right after the answer that they belong to.
+/// Scrapes until every series has its value, because some are counted right after the answer.
 async fn told(service: &Service, expected: &[Series<'_>]) -> String {
     let mut text = String::new();
     for _ in 0..100 {
@@ -57,7 +57,7 @@ fn names_in(text: &str) -> BTreeSet<String> {
     name.find_iter(text).map(|found| found.as_str().to_owned()).collect()
 }
 
-/// Everything of `infra` that may hold an expression.
+/// Every file of `infra` that may have an expression.
 fn expressions() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![package_file("../infra")];
@@ -81,11 +81,11 @@ on_both_databases! {
         let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(10).unwrap();
         assert_eq!(car(&service, &customer, "make=honda&model=civic&year=2018").await, 200);
-        // The picture goes out before the node's report of its stages is counted.
+        // The image is sent before the node's report of its stages is counted.
         while !scrape(&service).await.contains("cyclorama_render_stage_seconds") {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
-        // Something has to wait, or there is no lane to tell of.
+        // A job must wait, or there is no lane to report.
         drop(node);
         let waiting = tokio::spawn(service.get(&customer, "/api/v1/images/car?make=honda&model=civic&year=2018&view=rear").send());
         let names = loop {

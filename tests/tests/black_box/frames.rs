@@ -1,4 +1,5 @@
-//! Frames, paints and formats beyond the contract's first version, at the doors that give pictures.
+//! Framing, paints and formats beyond the contract's first version, on every endpoint that delivers
+//! images.
 
 use super::embeds::signed;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
@@ -17,7 +18,7 @@ fn has_size(answer: &Response, (width, height): (u32, u32)) -> bool {
     header(answer, "x-image-width") == width.to_string() && header(answer, "x-image-height") == height.to_string()
 }
 
-/// What is refused, and the parameter that the refusal names.
+/// The status of a refusal, and the parameter that it names.
 async fn refusal(answer: Response) -> (u16, String) {
     let status = answer.status().as_u16();
     let body: Value = answer.json().await.unwrap();
@@ -29,7 +30,7 @@ on_both_databases! {
         let service = Service::start(db).await.unwrap();
         let node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(100).unwrap();
-        // The fake node's master is seen everywhere: nothing is trimmed away.
+        // The fake node's master is visible everywhere, so nothing is trimmed away.
         let table = [
             ("&fit=contain&w=300&h=200", (300, 200), "&color=silver&w=300&h=200&format=png&fit=contain"),
             ("&fit=cover&w=300&h=200&format=webp", (300, 200), "&color=silver&w=300&h=200&format=webp&fit=cover"),
@@ -71,7 +72,7 @@ on_both_databases! {
         let service = Service::start(db).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(10).unwrap();
-        // A 911 is under 6.6 m long, so that it is drawn smaller than its master.
+        // A 911 is under 6.6 m long, so it is drawn smaller than its master.
         let answer = service.get(&customer, &format!("{CAR}&view=side&scale=true&w=512")).send().await.unwrap();
         assert_eq!((header(&answer, "x-image-scale"), has_size(&answer, (512, 512))), ("13.000", true));
         let picture = image::load_from_memory(&answer.bytes().await.unwrap()).unwrap().to_rgba8();
@@ -209,7 +210,7 @@ on_both_databases! {
             assert!(header(&answer, "vary").contains("Accept"));
             assert!(header(&answer, "content-location").contains("&format=auto"), "{query} {accept:?}");
         }
-        // What is asked for as AVIF for the second time is made meanwhile.
+        // An AVIF is made in the background, so a later request gets it.
         let mut last = String::new();
         for _ in 0..100 {
             let answer = service.get(&customer, &format!("{CAR}&w=200&format=auto")).header("accept", chrome).send().await.unwrap();

@@ -1,5 +1,6 @@
-//! Work for nobody's credit: what a free picture may cost the service. Sizes that have to be made are counted by network, kept in a part of the
-//! store that is bounded, and never made for `HEAD` or for a client that has the bytes.
+//! The work that a free image may cost the service. Sizes that must be made are counted by network,
+//! stored in a bounded part of the store, and never made for `HEAD` or for a client that has the
+//! bytes.
 
 use super::embeds::signed;
 use cyclorama_tests::service::Customer;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const CIVIC: &str = "make=honda&model=civic&year=2018";
 
-/// Files below a folder of the object store, with their bytes.
+/// Files below a folder of the object store, with their sizes in bytes.
 fn stored(service: &Service, folder: &str) -> Vec<(String, u64)> {
     fn walk(folder: &Path, found: &mut Vec<(String, u64)>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -34,7 +35,7 @@ async fn ask(service: &Service, network: &str, rest: &str) -> Response {
     service.visit(&path).header("x-forwarded-for", network).send().await.unwrap()
 }
 
-/// With a red Civic that is rendered.
+/// A service with a rendered red Civic.
 async fn service_with_a_picture(db: DatabaseChoice, options: Options) -> (Service, Customer) {
     let service = Service::start_with(db, options.set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1")).await.unwrap();
     let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
@@ -55,24 +56,24 @@ on_both_databases! {
         assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!((&refused.headers()["ratelimit-limit"], &refused.headers()["cache-control"]), (&"3".parse().unwrap(), &"no-store".parse().unwrap()));
         assert!(refused.headers().contains_key("retry-after"));
-        // What is there costs nothing: presets, and sizes that were made.
+        // Existing images cost nothing: presets, and sizes that were made.
         for rest in ["&w=256&format=webp", "&w=512", "&w=768&format=jpg", "", "&w=300", "&w=302"] {
             assert_eq!(ask(&service, "203.0.113.1", rest).await.status(), StatusCode::OK, "{rest}");
         }
-        // Other networks have a count of their own; all of an IPv6 network is one.
+        // Each network has a separate count; all of an IPv6 network is one.
         assert_eq!(ask(&service, "203.0.113.2", "&w=303").await.status(), StatusCode::OK);
         for (host, expected) in [(1, 200), (2, 200), (3, 200), (4, 429)] {
             let answer = ask(&service, &format!("2001:db8:1:2::{host}"), &format!("&w={}", 310 + host)).await;
             assert_eq!(answer.status().as_u16(), expected, "host {host}");
         }
-        // Who pays is not counted there.
+        // Paid requests are not counted there.
         for width in 400..406 {
             let paid = service.get(&customer, &format!("/api/v1/images/car?{CIVIC}&w={width}")).header("x-forwarded-for", "203.0.113.1");
             assert_eq!(paid.send().await.unwrap().status(), StatusCode::OK);
         }
     }
 
-    // Shared caches would show the window of one visitor to all others.
+    // Shared caches would show the limits of one visitor to all others.
     async fn what_shared_caches_may_keep_shows_nobodys_window(db: DatabaseChoice) {
         let (service, customer) = service_with_a_picture(db, Options::default()).await;
         let secret = service.operator(&["partner-secret", "create", "--key", &customer.key_id]).unwrap();
@@ -116,7 +117,7 @@ on_both_databases! {
             etags.push(etag);
         }
         assert!(stored(&service, "sizes").is_empty() && stored(&service, "derived").len() == 12);
-        // What was said of them is true of what is made then.
+        // The headers that were sent for them are true for the images made then.
         for (width, etag) in (600..610).zip(etags).step_by(5) {
             let made = service.get(&customer, &format!("/api/v1/images/car?{CIVIC}&w={width}&format=webp")).send().await.unwrap();
             assert_eq!(made.headers()["etag"], etag);
@@ -144,7 +145,7 @@ on_both_databases! {
                 *highest = files.len().max(*highest);
             }
         }
-        // A file takes a block of 4 KiB at least.
+        // A file occupies a block of at least 4 KiB.
         assert!(seen > 0 && highest.iter().all(|files| *files <= 256), "{highest:?}");
         assert_eq!(stored(&service, "derived").len(), 12, "nothing but what nodes upload lies there");
     }
@@ -178,7 +179,7 @@ async fn sizes_that_an_earlier_version_kept_for_good_are_removed() {
     assert!(folder.join("512x512.webp").exists() && folder.join("1024x1024.webp").exists());
 }
 
-/// Two processes on one bucket keep it within its bound together, and give out the same bytes.
+/// Two processes on one bucket keep it within its bound together, and deliver the same bytes.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_on_one_bucket_share_its_bound() {
     let bucket = Bucket::start().await.unwrap();
@@ -215,8 +216,8 @@ on_both_databases! {
         let minted = service.http.post(format!("{}/api/v1/image-urls", service.base_url)).bearer_auth(&customer.key).json(&body);
         let minted: Value = minted.send().await.unwrap().json().await.unwrap();
         let url = minted["data"][0]["url"].as_str().unwrap();
-        // As after a release that has only a longer name with the same beginning: the row says what a catalog once had. A caller may write
-        // such a beginning.
+        // As after a release that has only a longer name with the same beginning: the row has the
+        // name of an earlier catalog. A caller may write such a beginning.
         let beginning = service.get(&customer, "/api/v1/images/car?make=honda&model=odysse&year=2018").send().await.unwrap();
         assert!(beginning.headers()["content-location"].to_str().unwrap().contains("model=odyssey&"));
         let mut connection = service.database().await.unwrap();

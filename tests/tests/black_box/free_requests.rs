@@ -1,4 +1,4 @@
-//! What costs nothing leaves nothing behind, and an account with many keys is one account.
+//! Requests that cost nothing write nothing, and an account with many keys is one account.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Tables that a request could write to.
+/// Tables to which a request could write.
 const TABLES: [&str; 9] = [
     "holds",
     "ledger_entries",
@@ -30,7 +30,7 @@ async fn rows(service: &Service) -> Vec<i64> {
     counts
 }
 
-/// A key without a limit of its own, as people make them.
+/// A key without a separate limit, as people make them.
 fn usual_key(service: &Service, account_id: &str) -> String {
     let made = service.operator(&["key", "create", "--account", account_id]).unwrap();
     made["key"].as_str().unwrap().to_owned()
@@ -55,7 +55,7 @@ on_both_databases! {
             let urls = urls.json(&json!({ "images": many })).send().await.unwrap();
             [cold, named, unknown, urls].map(|answer| answer.status().as_u16())
         };
-        // The day's row of each account is there after this.
+        // After this, each account has its row for the day.
         ask(&customer, 0).await;
         ask(&poor, 0).await;
         let before = rows(&service).await;
@@ -64,7 +64,7 @@ on_both_databases! {
             assert_eq!(ask(&poor, number).await, [402, 402, 404, 402]);
         }
         let mut after = Vec::new();
-        // What goes back beside the answer takes a moment.
+        // The credit that is given back beside the answer takes a moment.
         for _ in 0..50 {
             after = rows(&service).await;
             if after == before {
@@ -90,7 +90,7 @@ on_both_databases! {
         for answer in answers {
             let answer = answer.unwrap();
             statuses.push(answer.status());
-            // Its fields are the key's, as ever.
+            // Its fields are those of the key, as always.
             assert_eq!(answer.headers()["ratelimit-limit"], "6");
             if answer.status() == StatusCode::TOO_MANY_REQUESTS {
                 assert!(answer.headers().contains_key("retry-after"));
@@ -100,7 +100,8 @@ on_both_databases! {
             }
         }
         assert_eq!(statuses.iter().filter(|status| **status == StatusCode::OK).count(), 15, "{statuses:?}");
-        // A key's own limit is named as such; a key that was given a limit, and other accounts, are not in it.
+        // A key's own limit is named as such. A key that was given a limit, and other accounts, are
+        // not counted in it.
         let over: Value = get(&keys[0]).await.unwrap().json().await.unwrap();
         assert_eq!((&over["limited"], &over["limit_per_minute"]), (&json!("key"), &json!(6)), "{over}");
         assert_eq!(get(&customer.key).await.unwrap().status(), StatusCode::OK);

@@ -1,43 +1,46 @@
-//! Frames of one small master, beside the pictures kept in `tests/goldens/frames`. Nothing is rendered: a service made the master once.
+//! Frames of one small master, compared with the images in `tests/goldens/frames`. Nothing is
+//! rendered: a service made the master once.
 
-use cyclorama_core::encoding::{Picture, decode_master, frame, sight};
-use cyclorama_core::{Fit, Format, Frame, Scale};
+use cyclorama_core::encoding::{Pixmap, decode_master, frame, sight};
+use cyclorama_core::{Fit, Format, Framing, Scale};
 use cyclorama_tests::likeness::ssim;
 use image::RgbaImage;
 
-/// Micrometres that a pixel of the master is taken to show: it is drawn smaller at true scale.
+/// Micrometres that a pixel of the master is taken to show; at true scale it is drawn smaller.
 const SCALE_UM_PER_PX: u32 = 4_000;
 
-fn master(name: &str) -> Picture {
+fn master(name: &str) -> Pixmap {
     let file = cyclorama_tests::package_file(&format!("goldens/frames/{name}.png"));
     decode_master(&std::fs::read(file).unwrap(), 256).unwrap().with_scale(Some(SCALE_UM_PER_PX))
 }
 
-fn boxed(fit: Fit, width: u32, height: u32) -> Frame {
-    Frame { fit, width: Some(width), height: Some(height), ..Frame::default() }
+fn boxed(fit: Fit, width: u32, height: u32) -> Framing {
+    Framing { fit, width: Some(width), height: Some(height), ..Framing::default() }
 }
 
-/// Mean difference of alpha, of 255: of a shadow that is there or not, SSIM of a picture on grey says little.
+/// Mean difference of alpha, of 255. SSIM of an image on grey says little about whether there is a
+/// shadow.
 fn alpha_difference(a: &RgbaImage, b: &RgbaImage) -> f64 {
     let differences = a.pixels().zip(b.pixels()).map(|(a, b)| f64::from(a.0[3].abs_diff(b.0[3])));
     differences.sum::<f64>() / f64::from(a.width() * a.height())
 }
 
-/// `CYCLORAMA_UPDATE_GOLDENS=1` writes them anew; a picture that differs is written beside the expected one.
+/// `CYCLORAMA_UPDATE_GOLDENS=1` writes them again. An image that differs is written beside the
+/// expected one.
 #[test]
 fn frames_look_as_they_did() {
     let (whole, no_shadow) = (master("master"), master("master-no-shadow"));
-    let trimmed = |frame: Frame, padding_percent| Frame { trim: true, padding_percent, ..frame };
+    let trimmed = |frame: Framing, padding_percent| Framing { trim: true, padding_percent, ..frame };
     let mut wrong = Vec::new();
     for (name, master, wanted) in [
         ("contain", &whole, boxed(Fit::Contain, 200, 112)),
         ("contain-trim", &whole, trimmed(boxed(Fit::Contain, 200, 112), 0)),
         ("cover", &whole, boxed(Fit::Cover, 200, 112)),
         ("cover-cuts", &whole, boxed(Fit::Cover, 96, 200)),
-        ("trim-padding", &whole, trimmed(Frame::square(160), 10)),
-        ("background", &whole, Frame { background: Some([0xf2, 0xe0, 0xc8]), ..trimmed(Frame::square(160), 5) }),
-        ("shadow-off", &no_shadow, trimmed(Frame::square(160), 5)),
-        ("true-scale", &whole, Frame { scale: Scale::True, ..boxed(Fit::Contain, 200, 160) }),
+        ("trim-padding", &whole, trimmed(Framing::square(160), 10)),
+        ("background", &whole, Framing { background: Some([0xf2, 0xe0, 0xc8]), ..trimmed(Framing::square(160), 5) }),
+        ("shadow-off", &no_shadow, trimmed(Framing::square(160), 5)),
+        ("true-scale", &whole, Framing { scale: Scale::True, ..boxed(Fit::Contain, 200, 160) }),
     ] {
         let bytes = frame(master, &sight(master, SCALE_UM_PER_PX), &wanted, Format::Png).unwrap();
         let made = image::load_from_memory(&bytes).unwrap().to_rgba8();

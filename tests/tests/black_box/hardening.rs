@@ -1,4 +1,4 @@
-//! Bounds on what one client can hold: time, bytes, connections.
+//! Limits of what one client can hold: time, bytes, connections.
 
 use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases};
 use reqwest::{Method, StatusCode};
@@ -17,7 +17,7 @@ async fn connect(service: &Service) -> TcpStream {
     connect_from(service, Ipv4Addr::LOCALHOST).await
 }
 
-/// A connection from an address of this machine. Each is a network of its own.
+/// A connection from an address of this machine. Each address is a separate network.
 async fn connect_from(service: &Service, from: Ipv4Addr) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((from, 0).into()).unwrap();
@@ -43,7 +43,8 @@ async fn a_client_that_does_not_read_is_cut_off() {
     let service = impatient().await;
     let mut stream = connect(&service).await;
     let request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
-    // The service stops taking requests when it cannot answer, and some time later ends the connection.
+    // The service stops reading requests when it cannot send answers, and ends the connection
+    // later.
     let ask_for_ever = async { while stream.write_all(request.as_bytes()).await.is_ok() {} };
     let ended = tokio::time::timeout(Duration::from_secs(60), ask_for_ever).await;
     assert!(ended.is_ok(), "the connection ended");
@@ -100,7 +101,7 @@ on_both_databases! {
             let request = service.http.post(format!("{}/node/v1/{path}", service.base_url)).bearer_auth(&token);
             request.header("content-type", "application/json").body(body).send()
         };
-        // A node's own names hold no control characters; NUL is replaced in all that nodes say.
+        // Nodes' own names may not have control characters; NUL in their reports is replaced.
         let join = |name: &str, version: &str, pipeline: &str, device: &str| {
             json!({
                 "name": name, "version": version, "slots": 1, "pipelines": [{"id": pipeline, "digest": "0"}],
@@ -118,7 +119,7 @@ on_both_databases! {
         assert_eq!(joined.status(), StatusCode::CREATED);
         let node_id = joined.json::<Value>().await.unwrap()["node_id"].as_str().unwrap().to_owned();
 
-        // What it reports is kept with something else in their place.
+        // The node's report is stored with something else in their place.
         let customer = service.customer(9).unwrap();
         for (n, bad) in bad.into_iter().enumerate() {
             let view = ["front", "rear", "side", "front-3-4", "rear-3-4"][n];
@@ -144,7 +145,7 @@ on_both_databases! {
         let shown = service.operator(&["node", "list"]).unwrap().to_string();
         assert!(shown.contains("näme") && !shown.contains("\\u0000"), "{shown}");
 
-        // Clients and operators are told.
+        // Clients and operators get an error.
         let operator = service.operator_token().unwrap();
         let admin = |path: &str| service.http.post(format!("{}{path}", service.admin_url())).bearer_auth(&operator);
         let public = |path: &str| service.http.post(format!("{}{path}", service.base_url)).bearer_auth(&customer.key);
@@ -164,7 +165,7 @@ on_both_databases! {
             let (status, url) = (answer.status(), answer.url().path().to_owned());
             assert!(status.is_client_error(), "{url} {body}: {status} {}", answer.text().await.unwrap());
         }
-        // They are told which text it is.
+        // The error names the text.
         for (request, body, parameter, index) in [
             (public("/api/v1/billing/checkout"), json!({"credits": 5000, "note": {"to": ["x", "a\0b"]}}), "note.to[1]", json!(1)),
             (admin("/admin/accounts"), json!({"email": "a\0b@example.com"}), "email", Value::Null),
@@ -192,7 +193,7 @@ on_both_databases! {
     }
 }
 
-/// The head of a request, sent on a connection of its own that stays open.
+/// Sends the head of a request on a separate connection that stays open.
 async fn send(service: &Service, head: &str) -> TcpStream {
     let mut stream = connect(service).await;
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -214,7 +215,7 @@ async fn status_line(stream: &mut TcpStream) -> String {
     String::from_utf8(line).unwrap()
 }
 
-/// On a connection of its own: one that is kept may be closed just when it is used again.
+/// Uses a separate connection, because a persistent one may be closed just when it is used again.
 async fn probe(service: &Service, path: &str) -> StatusCode {
     let http = cyclorama_tests::service::http_client().unwrap();
     let request = http.get(format!("{}{path}", service.base_url)).timeout(Duration::from_secs(10));
@@ -225,7 +226,7 @@ async fn probe(service: &Service, path: &str) -> StatusCode {
 async fn probes_are_answered_whatever_clients_hold() {
     let options = Options::default().set("CYCLORAMA_CONNECTIONS_MAX", 16);
     let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
-    // A statement that no socket holds, which is read by nobody.
+    // A statement that is larger than any socket's buffer, and that nobody reads.
     let mut browser = Browser::new(&service);
     browser.sign_up("ada@example.com", "a long way to Tipperary").await.unwrap();
     let mut database = service.database().await.unwrap();
@@ -241,7 +242,7 @@ async fn probes_are_answered_whatever_clients_hold() {
         format!("GET /dashboard/statement.csv HTTP/1.1\r\nHost: x\r\nCookie: {}\r\n\r\n", cookies.join("; "));
     let mut held = Vec::new();
     for number in 0..16 {
-        // One network has half of the turns.
+        // One network has half of the permits.
         let mut stream = connect_from(&service, Ipv4Addr::new(127, 0, 0, 1 + number % 2)).await;
         stream.write_all(statement.as_bytes()).await.unwrap();
         held.push(stream);
@@ -251,7 +252,7 @@ async fn probes_are_answered_whatever_clients_hold() {
     }
     let mut others = Vec::new();
     for round in 0..4 {
-        // Sockets without a word, with half a head, and with requests that wait for their turn.
+        // Sockets that send nothing, half a head, or requests that wait for a permit.
         for number in 0..60 {
             others.push(match number % 3 {
                 0 => connect(&service).await,
@@ -263,13 +264,13 @@ async fn probes_are_answered_whatever_clients_hold() {
             assert_eq!(probe(&service, path).await, StatusCode::OK, "{path}, round {round}");
         }
     }
-    // Those that are answered are still at it.
+    // Requests that are being answered go on.
     let (mut read, mut whole) = (held.pop().unwrap(), Vec::new());
     let to_the_end =
         async { while !whole.ends_with(b"\r\n0\r\n\r\n") && read.read_buf(&mut whole).await.unwrap() > 0 {} };
     tokio::time::timeout(Duration::from_secs(180), to_the_end).await.expect("all of it");
     assert_eq!(whole.windows(11).filter(|words| words == b"one of many").count(), 90_000);
-    // Of those that wait too many the oldest are refused, the youngest get their turn when there is one.
+    // If too many wait, the oldest are refused, and the youngest get a permit when there is one.
     let mut last = send(&service, "GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n").await;
     // One of the same network.
     drop(held.swap_remove(0));
@@ -356,7 +357,7 @@ async fn an_address_that_cannot_be_read_is_refused_by_name() {
         assert_eq!(answer.status(), status, "{path}");
         let problem: Value = answer.json().await.unwrap();
         assert!(problem["code"] != "refused" && problem["detail"] != "Bad Request", "{path}: {problem}");
-        // HEAD says what GET does (RFC 9110, section 9.3.2).
+        // HEAD has the headers of GET (RFC 9110, section 9.3.2).
         let [get, head] = [Method::GET, Method::HEAD].map(|method| {
             service.http.request(method, format!("{}{path}", service.base_url)).header("connection", "close").send()
         });

@@ -11,15 +11,16 @@ use std::time::Duration;
 
 const CAR: &str = "/api/v1/images/car?make=toyota&model=prius&year=2012";
 
-/// In every view, and in a colour that nobody had before: a race that is lost once is won another time.
+/// In every view, and in a colour that nobody had before: a race that is lost once may be won
+/// another time.
 const RENDERS: [(&str, &str); 5] =
     [("front", "red"), ("rear", "blue"), ("side", "white"), ("front-3-4", "green"), ("rear-3-4", "orange")];
 
-/// What one render leaves: layers, a master, twelve sizes.
+/// Number of objects of one render: layers, a master, twelve sizes.
 const OBJECTS: usize = 14;
 
-/// Has one picture rendered by a node that puts other bytes to all its addresses for as long as its result is looked
-/// at. When that was seen, it uploads again what it should.
+/// Has one image rendered by a node that sends other bytes to all its upload URLs while its result
+/// is verified. When that was noticed, the node uploads the right bytes.
 async fn attacked_render(
     service: &Service,
     customer: &Customer,
@@ -55,7 +56,7 @@ async fn attacked_render(
     assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK, "{view}");
 }
 
-/// What has a digest in its name holds what has the digest; everything else is a picture.
+/// An object with a digest in its name has that digest; everything else is an image.
 fn keeps_its_word(name: &str, bytes: &[u8]) {
     let digest = hex::encode(Sha256::digest(bytes));
     match name.split('/').next() {
@@ -64,7 +65,7 @@ fn keeps_its_word(name: &str, bytes: &[u8]) {
     }
 }
 
-/// A size that no node makes shows that the master can be read.
+/// Requests a size that no node makes, which shows that the master can be read.
 async fn every_size_is_made(service: &Service, customer: &Customer) {
     for (view, colour) in RENDERS {
         let path = format!("{CAR}&view={view}&color={colour}&w=700&format=webp");
@@ -82,7 +83,7 @@ on_both_databases! {
         let mut nodes = Vec::new();
         for number in 0..8 {
             let node = NodeClient::join_at(&service.base_url, &stolen, &format!("n{number}"), 1).await.unwrap();
-            // It takes no work, and waits as long as it may.
+            // The node takes no jobs, and waits as long as it may.
             service.operator(&["node", "lock", &node.node_id]).unwrap();
             nodes.push(node);
         }
@@ -171,7 +172,7 @@ on_both_databases! {
         let status = service.visit("/status").send().await.unwrap().text().await.unwrap();
         assert!(status.contains("4 render nodes at work"), "{status}");
 
-        // Nodes that fell silent give way to those that come after them, however often that is.
+        // Nodes that went silent give way to later ones, however often that happens.
         for round in 0..2 {
             let mut joined = 0;
             for _ in 0..100 {
@@ -214,12 +215,13 @@ on_both_databases! {
             (pieces, tokio::spawn(put))
         };
 
-        // What has come is on the disk before the rest is there.
+        // The part that was sent is on the disk before the rest arrives.
         let (pieces, first) = begin(layers);
         pieces.unbounded_send(Ok(vec![7; 3 << 20])).unwrap();
         until(&[3 << 20]).await;
         assert_eq!(node.put(upload("master"), vec![9; 10]).await.unwrap(), 204, "another object's upload goes on beside it");
-        // Its connection is dead, and the node sends it again: the first one ends, and its place with it.
+        // Its connection is dead, and the node sends it again: the first upload ends, and frees its
+        // permit.
         assert_eq!(node.put(layers, vec![8; 10]).await.unwrap(), 204);
         let replaced = first.await.unwrap().unwrap();
         assert_eq!(replaced.status(), StatusCode::CONFLICT);
@@ -227,14 +229,14 @@ on_both_databases! {
         drop(pieces);
         until(&[]).await;
 
-        // One that breaks off leaves nothing, and gives its place up.
+        // An upload that breaks off leaves nothing, and frees its permit.
         let (pieces, broken) = begin(layers);
         pieces.unbounded_send(Ok(vec![7; 1 << 20])).unwrap();
         until(&[1 << 20]).await;
         broken.abort();
         until(&[]).await;
 
-        // The limit holds for bodies that do not tell their length.
+        // The limit also holds for bodies without a length.
         let (pieces, large) = begin(upload("master"));
         for _ in 0..9 {
             let _ = pieces.unbounded_send(Ok(vec![7; 1 << 20]));
@@ -261,7 +263,7 @@ on_both_databases! {
             let nodes = listed["nodes"].as_array().cloned().unwrap_or_default();
             nodes.into_iter().find(|node| node["node_id"] == node_id).unwrap()
         };
-        // Its one slot is taken for ever, and it says so.
+        // Its only slot is taken forever, and the node reports that.
         let request = tokio::spawn(service.get(&customer, &format!("{CAR}&view=side")).send());
         assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(slow.renders.load(std::sync::atomic::Ordering::SeqCst), 1);
@@ -275,7 +277,8 @@ on_both_databases! {
         }
         assert_eq!(reported, "unhealthy", "{}", service.log());
 
-        // This one lets go when it is told to, and takes the next, which comes to nothing as well.
+        // This node gives the job up when the service says so, and leases the next, which fails as
+        // well.
         for view in ["front", "rear", "front-3-4"] {
             let request = tokio::spawn(service.get(&customer, &format!("{CAR}&view={view}")).send());
             let job = hung.lease(10).await.unwrap().remove(0);

@@ -1,4 +1,4 @@
-//! `GET /api/v1/images/car`: pictures, sizes, formats, headers, conditional requests.
+//! `GET /api/v1/images/car`: images, sizes, formats, headers, conditional requests.
 
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
 use reqwest::{Response, StatusCode};
@@ -9,7 +9,7 @@ fn header<'a>(answer: &'a Response, name: &str) -> &'a str {
     answer.headers().get(name).unwrap_or_else(|| panic!("no {name} in {:?}", answer.headers())).to_str().unwrap()
 }
 
-/// The documented headers of a delivered picture, all of them.
+/// The documented headers of a delivered image, all of them.
 fn assert_delivery_headers(answer: &Response) {
     for name in [
         "content-location",
@@ -67,7 +67,7 @@ on_both_databases! {
         let service = Service::start(db).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(1000).unwrap();
-        // query, media type, side of the square picture
+        // Query, media type, side of the square image.
         let table = [
             ("", "image/png", 1024),
             ("&format=png&size=thumb", "image/png", 256),
@@ -93,7 +93,7 @@ on_both_databases! {
             let transparent = picture.to_rgba8().pixels().any(|p| p.0[3] < 255);
             assert_eq!(transparent, media_type != "image/jpeg", "{query}");
         }
-        // Other spellings of the same variant are the same picture, rendered once.
+        // Other spellings of the same variant are the same image, rendered once.
         let reference = service.get(&customer, &format!("{CAR}&view=side")).send().await.unwrap();
         for query in [
             "make=Porsche&model=911&year=2024&view=profile", "brand=PORSCHE&model=911&year=2024&view=side-left&color=silver",

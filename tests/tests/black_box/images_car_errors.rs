@@ -1,4 +1,4 @@
-//! `GET /api/v1/images/car`: everything a client can get wrong, and what it is told.
+//! `GET /api/v1/images/car`: every possible mistake of a client, and the answer to it.
 
 use cyclorama_tests::{DatabaseChoice, Service, on_both_databases};
 use reqwest::{Response, StatusCode};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const CAR: &str = "/api/v1/images/car?make=porsche&model=911&year=2024";
 
-/// Checks what every problem document must be, and gives its body.
+/// Checks the parts that every problem document has, and returns its body.
 async fn problem(answer: Response, status: StatusCode, code: Option<&str>) -> Value {
     assert_eq!(answer.status(), status, "{:?}", answer.url());
     let media_type = answer.headers()["content-type"].to_str().unwrap().to_owned();
@@ -29,7 +29,7 @@ on_both_databases! {
     async fn wrong_parameters_are_named(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let customer = service.customer(5).unwrap();
-        // query, the parameter the problem must name
+        // Query, and the parameter that the problem must name.
         let table = [
             ("model=911&year=2024", "make"),
             ("make=&model=911&year=2024", "make"),
@@ -135,14 +135,14 @@ on_both_databases! {
             .operator(&["key", "create", "--account", &customer.account_id, "--rate-limit", "5"])
             .unwrap();
         let key = made["key"].as_str().unwrap();
-        // A window may end between two requests: start early in one.
+        // A window may end between two requests, so the test starts early in one.
         let second = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() % 60;
         if second > 50 {
             tokio::time::sleep(std::time::Duration::from_secs(61 - second)).await;
         }
         let mut allowed = 0;
         for n in 0..8 {
-            // Errors count as well as pictures.
+            // Errors count as well as images.
             let answer = service.visit("/api/v1/images/car?make=porsche").bearer_auth(key).send().await.unwrap();
             assert_eq!(answer.headers()["ratelimit-limit"], "5");
             if n < 5 {

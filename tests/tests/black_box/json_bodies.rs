@@ -1,10 +1,11 @@
-//! JSON bodies: one reader for all of them, so that the same slip is refused in the same words everywhere, by the member's name.
+//! JSON bodies: one reader for all of them, so that the same mistake gets the same message
+//! everywhere, with the name of the member.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{DatabaseChoice, Service, on_both_databases};
 use serde_json::{Value, json};
 
-/// Where a body goes, and who sends it.
+/// The endpoint of a body, and the credentials for it.
 #[derive(Clone, Copy)]
 enum To {
     Api(&'static str),
@@ -26,7 +27,8 @@ async fn send(service: &Service, customer: &Customer, to: To, body: impl Into<re
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
-/// An endpoint, a good body, one of its optional members with a value of another type, and the place where both stand.
+/// An endpoint, a valid body, one of its optional members with a value of another type, and the
+/// place of both.
 const BODIES: [(To, &str, &str, &str); 11] = [
     (To::Api("/api/v1/image-urls"), r#"{"make":"honda","model":"civic","year":2018"#, "color", "7"),
     (
@@ -56,11 +58,11 @@ on_both_databases! {
                 good => format!("{good},\"{member}\":{value}}}"),
             };
             let (status, problem) = send(&service, &customer, to, with("null")).await;
-            let text = format!("`{member}` is null: leave it out instead.");
+            let text = format!("`{member}` must not be null: leave it out instead.");
             assert_eq!((status, &problem["detail"], &problem["parameter"]), (400, &json!(text), &json!(member)), "{good}: {problem}");
             let (status, problem) = send(&service, &customer, to, with(wrong)).await;
             assert_eq!((status, &problem["parameter"]), (400, &json!(member)), "{good} {wrong}: {problem}");
-            assert!(problem["detail"].as_str().unwrap().starts_with(&format!("`{member}` is ")), "{problem}");
+            assert!(problem["detail"].as_str().unwrap().starts_with(&format!("`{member}` must be ")), "{problem}");
             let twice = with(&format!("{wrong},\"{member}\":{wrong}"));
             let (status, problem) = send(&service, &customer, to, twice).await;
             let text = format!("`{member}` is given more than once.");
@@ -80,22 +82,28 @@ on_both_databases! {
         let car = |rest: &str| format!(r#"{{"images":[{{"make":"honda","model":"civic","year":2018}},{{"make":"honda","model":"civic",{rest}}}]}}"#);
         let (urls, checkout, events) = (To::Api("/api/v1/image-urls"), To::Api("/api/v1/billing/checkout"), To::Open("/api/v1/events"));
         for (to, body, parameter, index, says) in [
-            (checkout, r#"{"credits":"5000"}"#.to_owned(), "credits", None, "`credits` is a whole number, not a string."),
-            (checkout, r#"{"credits":5000.5}"#.to_owned(), "credits", None, "`credits` is a whole number"),
+            (checkout, r#"{"credits":"5000"}"#.to_owned(), "credits", None, "`credits` must be a whole number, not a string."),
+            (checkout, r#"{"credits":5000.5}"#.to_owned(), "credits", None, "`credits` must be a whole number"),
             (checkout, "{}".to_owned(), "credits", None, "`credits` is required."),
-            (checkout, r#"{"credits":5000,"pack":1}"#.to_owned(), "pack", None, "`pack` is not a member of this body; it takes credits."),
-            (To::Api("/api/v1/images/resolve"), r#"{"query":5}"#.to_owned(), "query", None, "`query` is a string, not the number 5."),
-            (To::Api("/api/v1/feedback"), r#"{"request_id":"x","verdict":true}"#.to_owned(), "verdict", None, "`verdict` is a string, not a boolean."),
-            (urls, car(r#""year":"2018""#), "year", Some(1), "`images[1].year` is a whole number or `latest`, not a string"),
-            (urls, car(r#""year":null"#), "year", Some(1), "`images[1].year` is null: leave it out instead."),
+            (
+                checkout, r#"{"credits":5000,"pack":1}"#.to_owned(), "pack", None,
+                "`pack` is not a member of this body, which takes credits.",
+            ),
+            (To::Api("/api/v1/images/resolve"), r#"{"query":5}"#.to_owned(), "query", None, "`query` must be a string, not the number 5."),
+            (To::Api("/api/v1/feedback"), r#"{"request_id":"x","verdict":true}"#.to_owned(), "verdict", None, "`verdict` must be a string, not a boolean."),
+            (urls, car(r#""year":"2018""#), "year", Some(1), "`images[1].year` must be a whole number or `latest`, not a string"),
+            (urls, car(r#""year":null"#), "year", Some(1), "`images[1].year` must not be null: leave it out instead."),
             (urls, car(r#""year":2018,"year":2019"#), "images[1].year", None, "`images[1].year` is given more than once."),
             (urls, car(r#""color":"red""#), "year", Some(1), "`images[1].year` is required"),
             (urls, car(r#""year":2018,"paint":"red""#), "paint", Some(1), "`color`"),
-            (events, r#"{"events":[{"event":"a"},{"event":7}]}"#.to_owned(), "event", Some(1), "`events[1].event` is a string, not the number 7."),
-            (events, r#"{"events":[{"event":"a","utm":{"source":1}}]}"#.to_owned(), "utm.source", Some(0), "`events[0].utm.source` is a string"),
-            (events, r#"{"events":[{"event":"a","source":null}]}"#.to_owned(), "source", Some(0), "`events[0].source` is null"),
-            (To::Operator("POST", "/admin/prewarm/plan"), r#"{"requests":[{"make":"honda","years":2018}]}"#.to_owned(), "requests[0].years", None, "`requests[0].years` is a string"),
-            (To::Operator("PUT", "/admin/budget"), r#"{"usd_per_day":null}"#.to_owned(), "usd_per_day", None, "`usd_per_day` is null"),
+            (events, r#"{"events":[{"event":"a"},{"event":7}]}"#.to_owned(), "event", Some(1), "`events[1].event` must be a string, not the number 7."),
+            (events, r#"{"events":[{"event":"a","utm":{"source":1}}]}"#.to_owned(), "utm.source", Some(0), "`events[0].utm.source` must be a string"),
+            (events, r#"{"events":[{"event":"a","source":null}]}"#.to_owned(), "source", Some(0), "`events[0].source` must not be null"),
+            (To::Operator("POST", "/admin/prewarm/plan"), r#"{"requests":[{"make":"honda","years":2018}]}"#.to_owned(), "requests[0].years", None, "`requests[0].years` must be a string"),
+            (
+                To::Operator("PUT", "/admin/budget"), r#"{"usd_per_day":null}"#.to_owned(), "usd_per_day", None,
+                "`usd_per_day` must not be null",
+            ),
         ] {
             let (status, problem) = send(&service, &customer, to, body.clone()).await;
             assert_eq!((status, &problem["parameter"], &problem["index"]), (400, &json!(parameter), &json!(index)), "{body}: {problem}");

@@ -1,4 +1,5 @@
-//! How like the real vehicle a picture is: said wherever a vehicle is found or delivered, and what an operator learns from it.
+//! The likeness of an image to the real vehicle: it is in every answer that finds or delivers a
+//! vehicle, and in reports for the operator.
 
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
 use reqwest::StatusCode;
@@ -17,12 +18,12 @@ fn parts(key: &str) -> [&str; 3] {
     key.split('/').collect::<Vec<_>>().try_into().unwrap()
 }
 
-/// The first vehicle that is drawn so closely.
+/// The first vehicle with this likeness.
 fn first<'a>(all: &'a [(String, String)], level: &str) -> Option<[&'a str; 3]> {
     all.iter().find(|(_, likeness)| likeness == level).map(|(key, _)| parts(key))
 }
 
-/// What `cyclorama catalog list` says of all vehicles: key and likeness.
+/// Key and likeness of all vehicles, from `cyclorama catalog list`.
 fn listed(service: &Service) -> Vec<(String, String)> {
     let list = service.operator_text(&["catalog", "list"]).unwrap();
     let line = |line: &str| {
@@ -86,7 +87,8 @@ on_both_databases! {
         let customer = service.customer(20).unwrap();
         let all = listed(&service);
         let ([make, model, year], [good_make, good_model, good_year]) = (first(&all, "body").unwrap(), first(&all, "model").unwrap());
-        // Two pictures of a vehicle that is drawn as its class alone count for more than three of one that is drawn as its model.
+        // Two images of a vehicle that is drawn only as its class count more than three of one that
+        // is drawn as its model.
         let name = |make: &str, model: &str, year: &str| format!("make={make}&model={model}&year={year}");
         for (query, times) in [(name(make, model, year), 2), (name(good_make, good_model, good_year), 3)] {
             for _ in 0..times {

@@ -1,4 +1,4 @@
-//! Limits on what anybody may ask without a key, and what a key over its limit costs.
+//! Limits of requests without a key, and the cost of a key over its limit.
 
 use super::embeds::signed;
 use cyclorama_tests::stripe::unix_seconds;
@@ -33,7 +33,7 @@ async fn public_reads_are_limited_by_network() {
     let head =
         service.http.head(format!("{}/api/v1/delivery/x", service.base_url)).header("x-forwarded-for", "2001:db8::9");
     assert_eq!(head.send().await.unwrap().status(), StatusCode::TOO_MANY_REQUESTS);
-    // Not for others, probes, files, and requests that have their own limits.
+    // Other clients, probes, files, and requests with their own limits are not limited.
     let missing = "/images/car.png?make=nosuch&model=x&year=2020";
     for (path, client, status) in [
         (missing, "2001:db8::1", StatusCode::NOT_FOUND),
@@ -48,7 +48,7 @@ async fn public_reads_are_limited_by_network() {
     let keyed =
         service.get(&customer, "/api/v1/account").header("x-forwarded-for", "2001:db8::1").send().await.unwrap();
     assert_eq!(keyed.status(), StatusCode::OK);
-    // Refused pictures count, good ones do not.
+    // Refused images count, delivered ones do not.
     for number in 0..6 {
         let answer = visit("/images/car.png?make=nosuch&model=x&year=2020", "203.0.113.9").await.unwrap();
         let expected = if number < 5 { StatusCode::NOT_FOUND } else { StatusCode::TOO_MANY_REQUESTS };
@@ -83,7 +83,7 @@ on_both_databases! {
         for _ in 0..2 {
             assert_eq!(ask(missing).await.unwrap().status(), StatusCode::NOT_FOUND);
         }
-        // The first finds the window full, the others know.
+        // The first request finds the window full, and for the others that is known already.
         for path in [missing, missing, "/api/v1/images/car?make=honda", "/api/v1/account"] {
             let refused = ask(path).await.unwrap();
             assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS, "{path}");
@@ -93,7 +93,7 @@ on_both_databases! {
             let problem: Value = refused.json().await.unwrap();
             assert!(problem["suggestions"].is_null() && problem["parameter"].is_null(), "{problem}");
         }
-        // Refused requests are use as well.
+        // Refused requests count as usage too.
         let account: Value = service.get(&customer, "/api/v1/account").send().await.unwrap().json().await.unwrap();
         assert_eq!(account["data"]["usage_30d"]["requests"], 7, "{account}");
     }
@@ -118,7 +118,7 @@ on_both_databases! {
             break;
         }
         assert!(taken > 20, "{taken} batches");
-        // Another process, or this one after a restart, knows what the day has brought.
+        // Another process, or this one after a restart, knows the counts of the day.
         assert!(service.terminate().await.unwrap().success());
         service.launch().await.unwrap();
         let mut last = StatusCode::ACCEPTED;
@@ -183,11 +183,11 @@ on_both_databases! {
             if expected == StatusCode::TOO_MANY_REQUESTS {
                 let seconds: u64 = page.headers["retry-after"].to_str().unwrap().parse().unwrap();
                 assert!((1..=86_400).contains(&seconds), "{seconds}");
-                assert!(page.text().contains("from your network today"), "{}", page.text());
+                assert!(page.text().contains("Your network has reached its limit"), "{}", page.text());
                 assert!(!browser.is_signed_in().await.unwrap());
             }
         }
-        // The day's counts outlive the process.
+        // The counts of the day outlive the process.
         assert!(service.terminate().await.unwrap().success());
         service.launch().await.unwrap();
         let mut browser = Browser::new(&service);
@@ -230,7 +230,7 @@ async fn public_texts_are_compressed_and_loaded_once() {
         assert_eq!(opaque(&again.headers()["etag"]), opaque(&tag), "{path}");
         assert!(again.bytes().await.unwrap().is_empty(), "{path}");
     }
-    // What holds a secret, or is no text, is sent as it is.
+    // A body with a secret, or one that is not text, is sent uncompressed.
     let customer = service.customer(1).unwrap();
     let mut browser = Browser::new(&service);
     browser.headers.push(("accept-encoding", "gzip".to_owned()));
@@ -319,7 +319,7 @@ async fn only_a_grant_that_is_good_is_exempt_from_the_count_of_refused_pictures(
         assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS, "{query} {name}");
         assert_eq!(answer.headers()["ratelimit-policy"], "\"per-address\";q=5;w=60", "{query} {name}");
     }
-    // A partner's embed goes on, and a key has its own count.
+    // A partner's embed still works, and a key has a separate count.
     let address = signed(&secret, &format!("exp={}&make=nosuch&model=x&year=2020", unix_seconds() + 600));
     assert_eq!(service.visit(&address).send().await.unwrap().status(), StatusCode::NOT_FOUND);
     for number in 0..21 {

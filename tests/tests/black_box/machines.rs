@@ -1,5 +1,5 @@
-//! `/llms.txt` and `/agents.md`: true, linked, every command of theirs works as it stands, and they are enough: who knows an address and a
-//! key gets by on them.
+//! `/llms.txt` and `/agents.md` are true and linked, and every command in them works as written.
+//! They are also enough: a program that knows a URL and a key gets by on them.
 
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
 use reqwest::StatusCode;
@@ -13,7 +13,7 @@ async fn text(service: &Service, path: &str, kind: &str) -> String {
     answer.text().await.unwrap()
 }
 
-/// What stands between the fences of a shell.
+/// The text between the fences of shell blocks.
 fn commands(markdown: &str) -> Vec<&str> {
     markdown.split("```sh\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect()
 }
@@ -36,7 +36,7 @@ on_both_databases! {
         let picture = std::fs::read(folder.path().join("911.webp")).unwrap();
         assert_eq!(image::load_from_memory(&picture).unwrap().width(), 512);
         assert_eq!(service.balance(&customer).await.unwrap(), 8, "a picture and an address, as the guide says");
-        // What it says of each tool is what the tool says of itself.
+        // The description of each tool there is the tool's own.
         let list = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
         let listed = service.http.post(format!("{}/api/mcp", service.base_url)).bearer_auth(&customer.key).json(&list).send().await.unwrap();
         let listed: serde_json::Value = listed.json().await.unwrap();
@@ -58,13 +58,13 @@ on_both_databases! {
             assert!(ran.status.success(), "{command}: {}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
             String::from_utf8(ran.stdout).unwrap()
         };
-        // From the address to the guide.
+        // From the URL to the guide.
         let short = text(&service, "/llms.txt", "text/plain; charset=utf-8").await;
         let link = short.split("[Guide for agents](").nth(1).unwrap().split_once(')').unwrap().0;
         let guide = service.http.get(link).send().await.unwrap().text().await.unwrap();
         let commands = commands(&guide);
         let [resolve, _, _, picture, urls, account, _] = &commands[..] else { panic!("{commands:?}") };
-        // Its commands with words of one's own.
+        // Its commands, with other words.
         let mut images = Vec::new();
         for words in ["red mazda mx-5 2020 side profile", "blue fiat 500 from 2015", "black land rover defender 2022 from behind"] {
             let told: Value = serde_json::from_str(&run(&resolve.replace("red porsche 911 2024 side profile", words)).await).unwrap();
@@ -81,7 +81,8 @@ on_both_databases! {
         let order = format!("{before}-d '{body}'{after}");
         let told = run(&order).await;
         let made: Value = serde_json::from_str(&told).unwrap();
-        // A page of what was answered, in the guide's words; every picture is loaded before it is given away.
+        // A page of the answers, in the guide's words; every image is loaded before it is given
+        // away.
         let element = guide.split("```html\n").nth(1).unwrap().split_once("```").unwrap().0;
         let mut page = "<!doctype html>\n<title>Three cars</title>\n".to_owned();
         for address in made["data"].as_array().unwrap() {
@@ -93,7 +94,8 @@ on_both_databases! {
         }
         assert_eq!(page.matches("<img src=\"http").count(), 3);
         assert!(!page.contains(&customer.key));
-        // What it says it cost is what it cost, also when the answer was lost and is asked for again.
+        // The stated cost is the charge, also when the answer was lost and the request is sent
+        // again.
         let charged = |answer: &Value| answer["billing"]["credits_charged"].as_i64().unwrap();
         assert_eq!((charged(&made), &made["billing"]["credits_remaining"]), (3, &7.into()));
         assert_eq!(serde_json::from_str::<Value>(&run(&order).await).unwrap()["data"], made["data"]);

@@ -1,4 +1,5 @@
-//! Black-box tests: the real programs, spoken to as their users would. One file per part of the contract.
+//! Black-box tests: they use the real programs as users would. Each part of the contract has a
+//! file.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 #![allow(

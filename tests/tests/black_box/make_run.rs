@@ -1,4 +1,5 @@
-//! `make run` as it is ended with Ctrl-C. The script is the real one; only the compiler is left out, since the programs are there.
+//! `make run`, ended with Ctrl-C. The script is the real one; only the compiler is left out,
+//! because the programs exist.
 
 use cyclorama_tests::programs::binaries;
 use cyclorama_tests::service::{children_of, free_port, has_ended, http_client};
@@ -10,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
-/// A folder with a `cargo` that has nothing to do, and the programs where a build would have put them.
+/// A folder with a `cargo` that does nothing, and the programs where a build would have put them.
 fn built(folder: &Path) {
     std::fs::create_dir_all(folder.join("bin")).unwrap();
     std::fs::create_dir_all(folder.join("target")).unwrap();
@@ -45,7 +46,7 @@ async fn the_prompt_comes_back_when_the_service_has_ended() {
     let mut told = BufReader::new(script.stdout.take().unwrap()).lines();
     while !told.next_line().await.unwrap().expect("the script goes on").contains("Ctrl-C") {}
     let script_id = script.id().unwrap();
-    // What printed the text may not have ended yet.
+    // The process that printed the text may not have ended yet.
     let mut service = children_of(script_id);
     for _ in 0..100 {
         if service.len() == 1 {
@@ -56,7 +57,7 @@ async fn the_prompt_comes_back_when_the_service_has_ended() {
     }
     assert_eq!(service.len(), 1, "the service, and nothing else");
 
-    // A request in flight: there is no node that could make the picture.
+    // A request in flight: there is no node that could make the image.
     let key = std::fs::read_to_string(folder.path().join("data/demo-key")).unwrap();
     let http = http_client().unwrap();
     let car = format!("http://127.0.0.1:{listen}/api/v1/images/car?make=honda&model=civic&year=2018");
@@ -70,7 +71,7 @@ async fn the_prompt_comes_back_when_the_service_has_ended() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 
-    // What the terminal does.
+    // Sends the signal that a terminal sends.
     kill_process_group(Pid::from_raw(script_id as i32).unwrap(), Signal::INT).unwrap();
     let ended = script.wait_with_output().await.unwrap();
     assert!(has_ended(service[0]), "the script ends after the service");

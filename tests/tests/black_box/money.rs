@@ -1,4 +1,4 @@
-//! Credits: one delivered picture is one credit, exactly, whatever happens at the same time.
+//! Credits: one delivered image costs exactly one credit, whatever happens at the same time.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -115,7 +115,8 @@ on_both_databases! {
             .set("CYCLORAMA_BUDGET_ACCOUNT_PERCENT", 60);
         let service = Service::start_with(db, options).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
-        // Each render counts 0.002 dollars, a fifth of the day; an account has three fifths.
+        // Each render counts 0.002 dollars, a fifth of the day's budget; an account may use three
+        // fifths.
         let (first, second) = (service.customer(10).unwrap(), service.customer(10).unwrap());
         for view in ["front", "side", "rear"] {
             let answer = service.get(&first, &format!("{CAR}&view={view}")).send().await.unwrap();
@@ -125,7 +126,7 @@ on_both_databases! {
         assert_eq!(over.status(), StatusCode::SERVICE_UNAVAILABLE);
         let body: Value = over.json().await.unwrap();
         assert_eq!(body["code"], "daily_budget_spent", "{body}");
-        assert!(body["detail"].as_str().unwrap().contains("account's share"), "{body}");
+        assert!(body["detail"].as_str().unwrap().contains("this account may use"), "{body}");
         assert_eq!(service.balance(&first).await.unwrap(), 7);
         let letters = mailbox.wait_for(1).await.unwrap();
         assert_eq!(letters[0].to, "operations@example.com");
@@ -158,7 +159,8 @@ on_both_databases! {
         }
         let paying = service.customer(10).unwrap();
         let ask = async |customer: &Customer, view: &str| service.get(customer, &format!("{CAR}&view={view}")).send().await.unwrap();
-        // Each render counts a sixth of the day; those who have never paid have three of the six.
+        // Each render counts a sixth of the day's budget; accounts that have never paid may use
+        // three of the six.
         for (customer, view) in [(&free[0], "front"), (&free[0], "side"), (&free[1], "rear")] {
             assert_eq!(ask(customer, view).await.status(), StatusCode::OK, "{view}");
         }
@@ -172,7 +174,7 @@ on_both_databases! {
             assert_eq!(ask(customer, "side").await.status(), StatusCode::OK, "what exists is delivered as ever");
         }
         assert_eq!(ask(&paying, "rear-3-4").await.status(), StatusCode::OK, "who pays has the rest");
-        // Credits that the operator gives, and those that are bought, are no free ones.
+        // Credits that the operator grants, and those that are bought, are not free ones.
         service.operator(&["account", "grant", &free[0].account_id, "5", "--reason", "a trial"]).unwrap();
         assert_eq!(ask(&free[0], "front-3-4").await.status(), StatusCode::OK);
         let purchase = ["account", "purchase", &free[1].account_id, "5", "--reference", "order-1"];
@@ -223,7 +225,7 @@ on_both_databases! {
         let away = service.data_dir().join("objects-away");
         std::fs::rename(&objects, &away).unwrap();
         std::fs::write(&objects, b"not a folder").unwrap();
-        // A size that is in no memory cache, so the store must be asked.
+        // A size that is in no memory cache, so it must be read from the store.
         let answer = service.get(&customer, &format!("{CAR}&w=123")).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
         let body: Value = answer.json().await.unwrap();

@@ -1,4 +1,5 @@
-//! `Idempotency-Key` on `POST /api/v1/image-urls`: done once, then answered from what was kept.
+//! `Idempotency-Key` on `POST /api/v1/image-urls`: the request is done once, and then answered from
+//! the stored answer.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
@@ -16,7 +17,7 @@ async fn make(service: &Service, customer: &Customer, name: &str, body: &Value) 
     request.json(body).send().await.unwrap()
 }
 
-/// A catalog release of these models of Honda's, of 2018.
+/// Makes a catalog release of these models of Honda's, of 2018.
 fn release(service: &Service, folder: &std::path::Path, models: &[&str]) {
     let package = folder.join(models.join("-"));
     std::fs::create_dir_all(package.join("dist")).unwrap();
@@ -34,10 +35,11 @@ fn release(service: &Service, folder: &std::path::Path, models: &[&str]) {
 }
 
 on_both_databases! {
-    // The charge was made and its answer lost; meanwhile the operator loads a release without the model.
+    // The charge was made and its answer lost; meanwhile the operator loads a release without the
+    // model.
     async fn what_was_charged_is_answered_again_whatever_the_catalog_has_now(db: DatabaseChoice) {
         let folder = tempfile::tempdir().unwrap();
-        // The command that makes releases needs no service, and this one needs a release.
+        // The command that makes releases needs no service, but this service needs a release.
         let maker = Service::start(db).await.unwrap();
         release(&maker, folder.path(), &["Civic", "Accord"]);
         drop(maker);
@@ -64,7 +66,8 @@ on_both_databases! {
             let again = tool("order-2", "red").await;
             assert_eq!((&again["replayed"], &again["data"]), (&json!(true), &of_tool["data"]), "{again}");
         }
-        // Another request, another name, or another account's, is what the catalog says.
+        // Another request, another idempotency key, or another account's key gets the present
+        // catalog's answer.
         let neighbour = service.customer(10).unwrap();
         for (customer, name, color) in [(&customer, "order-1", "blue"), (&customer, "order-3", "red"), (&neighbour, "order-1", "red")] {
             let refused = make(&service, customer, name, &civic(color)).await;
@@ -96,7 +99,7 @@ on_both_databases! {
         assert_eq!(first.status(), StatusCode::CREATED);
         assert!(!first.headers().contains_key("idempotent-replayed"));
         let first = first.text().await.unwrap();
-        // Also after the service was killed: the answer was kept with the charge.
+        // Also after the service was killed, because the answer was stored with the charge.
         for round in 0..3 {
             let again = make(&service, &customer, "order-1", &civic("red")).await;
             assert_eq!(again.status(), StatusCode::CREATED);
@@ -116,7 +119,7 @@ on_both_databases! {
         let long = make(&service, &customer, &"x".repeat(256), &civic("red")).await;
         assert_eq!(long.status(), StatusCode::BAD_REQUEST);
         assert_eq!(long.json::<Value>().await.unwrap()["parameter"], "Idempotency-Key");
-        // Names are an account's own.
+        // Each account has its own idempotency keys.
         let neighbour = service.customer(10).unwrap();
         let theirs = make(&service, &neighbour, "order-1", &civic("blue")).await;
         assert_eq!(theirs.status(), StatusCode::CREATED);
@@ -146,7 +149,7 @@ on_both_databases! {
         let customer = service.customer(0).unwrap();
         for _ in 0..2 {
             assert_eq!(make(&service, &customer, "later", &civic("red")).await.status(), StatusCode::PAYMENT_REQUIRED);
-            // Given up in the background.
+            // The client gives up while the request runs in the background.
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         }
         let wrong = make(&service, &customer, "later", &json!({ "make": "honda", "model": "civic", "year": 1889 })).await;
@@ -185,7 +188,7 @@ on_both_databases! {
             assert_eq!(send("one", other).await.0, 422, "{other}");
         }
         assert_eq!(service.balance(&customer).await.unwrap(), 19);
-        // The tool for addresses is the same request: one charge for both.
+        // The tool for URLs makes the same request: one charge for both.
         let tool = async |key: &str, images: Value| {
             let arguments = json!({ "images": images, "max_uses": "1000", "idempotency_key": key });
             let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "create_car_image_urls", "arguments": arguments } });

@@ -1,4 +1,5 @@
-//! The node protocol: leases, fences, verified uploads, lost nodes (DESIGN: node protocol, version 1).
+//! The node protocol: leases, fences, verified uploads, lost nodes (DESIGN: node protocol, version
+//! 1).
 
 use std::time::Duration;
 
@@ -41,7 +42,8 @@ on_both_databases! {
         assert!(fresh.fence > stale.fence);
         assert_eq!(fresh.attempt, stale.attempt + 1);
 
-        // The late node's upload URLs are dead or harmless; its report is refused and settles nothing.
+        // The late node's upload URLs are dead or harmless; its report is refused and settles
+        // nothing.
         let late_objects = slow.upload(&stale).await.unwrap_or_default();
         assert_eq!(slow.result(&stale, late_objects).await.unwrap(), 409);
         assert_eq!(slow.failure(&stale, FailureKind::Internal).await.unwrap(), 409);
@@ -72,13 +74,13 @@ on_both_databases! {
         lying[1].sha256 = "0".repeat(64);
         assert_eq!(node.result(&job, lying).await.unwrap(), 422);
         assert_eq!(node.result(&job, objects[1..].to_vec()).await.unwrap(), 422, "an object is missing");
-        // The same URLs take the objects again.
+        // The same URLs accept the objects again.
         let objects = node.upload(&job).await.unwrap();
         assert_eq!(node.result(&job, objects.clone()).await.unwrap(), 204);
         assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
         assert_eq!(node.result(&job, objects).await.unwrap(), 409, "a job ends once");
 
-        // The operator sees what made it.
+        // The operator sees what made the render.
         let listed = service.operator(&["render", "list", "--limit", "5"]).unwrap();
         let render = &listed["renders"][0];
         assert_eq!(render["vehicle"], "toyota/prius/2012");

@@ -1,4 +1,4 @@
-//! Signing in with a provider: whose account somebody gets, and what is not believed.
+//! Sign-in with a provider: which account a person gets, and which claims are not believed.
 
 use cyclorama_tests::openid::{self, OpenIdProvider};
 use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases, secrets};
@@ -33,7 +33,7 @@ async fn scene(db: DatabaseChoice) -> Scene {
 }
 
 impl Scene {
-    /// Where the browser is sent, and from there back: the address of the callback, not gone to yet.
+    /// Goes to the provider and back, up to the callback URL, which is returned and not opened yet.
     async fn come_back(&self, browser: &mut Browser, provider: &str, name: &str) -> String {
         let sent = browser.get(&format!("/sign-in/{provider}?next=/dashboard/keys")).await.unwrap();
         assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.text());
@@ -54,7 +54,7 @@ impl Scene {
         back
     }
 
-    /// All sessions were begun ten minutes earlier than they were.
+    /// Makes all sessions ten minutes older.
     async fn age_sessions(&self) {
         let mut connection = self.service.database().await.unwrap();
         let sessions: Vec<(String, String)> =
@@ -90,12 +90,12 @@ on_both_databases! {
             let html = ada.get(page).await.unwrap().html;
             assert!(html.contains("Continue with Example Ltd") && html.contains("Continue with The &lt;Club&gt;"), "{html}");
         }
-        // Nobody said that the address is theirs.
+        // The provider has not verified that the email address belongs to the person.
         scene.work.order(json!({ "ada": { "email": "Ada@Example.com", "email_verified": false }, "eve": {} }), None).await.unwrap();
         for name in ["ada", "eve"] {
             let refused = scene.sign_in(&mut ada, "work", name).await;
             assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text());
-            assert!(refused.text().contains("does not say that your e-mail address is yours"));
+            assert!(refused.text().contains("did not confirm your email address"));
         }
         assert!(scene.accounts().await.is_empty() && !ada.is_signed_in().await.unwrap());
 
@@ -103,7 +103,7 @@ on_both_databases! {
         let welcome = scene.sign_in(&mut ada, "work", "ada").await;
         assert_eq!((welcome.status, welcome.location()), (StatusCode::SEE_OTHER, "/dashboard/keys"), "{}", welcome.text());
         assert!(ada.get("/dashboard").await.unwrap().text().contains("Credits 100"));
-        // From elsewhere it is the same account, whatever the address is by now.
+        // From another browser it is the same account, whatever the email address is by then.
         scene.work.order(json!({ "ada": { "email": "new@example.com", "email_verified": true } }), None).await.unwrap();
         let mut elsewhere = Browser::new(&scene.service);
         scene.sign_in(&mut elsewhere, "work", "ada").await;
@@ -111,21 +111,22 @@ on_both_databases! {
         assert_eq!(scene.accounts().await, [("ada@example.com".to_owned(), 100)], "free credits once");
         let there = elsewhere.get("/sign-in/work?next=/dashboard/urls").await.unwrap();
         assert_eq!(there.location(), "/dashboard/urls", "signed in already");
-        // Claims in the token; the same person's address at another provider is no way in.
+        // Claims in the token; the same person's address at another provider gives no access.
         scene.club.order(json!({ "1": { "email": "bob@example.com", "email_verified": true }, "2": { "email": "ada@example.com", "email_verified": true } }), None).await.unwrap();
         let mut bob = Browser::new(&scene.service);
         assert_eq!(scene.sign_in(&mut bob, "club", "1").await.status, StatusCode::SEE_OTHER);
         let refused = scene.sign_in(&mut Browser::new(&scene.service), "club", "2").await;
         assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text());
         assert_eq!(scene.accounts().await, [("ada@example.com".to_owned(), 100), ("bob@example.com".to_owned(), 100)]);
-        // Where no password opens the account, another way in is linked by somebody who has just signed in.
+        // Where no password opens the account, only a person who has just signed in can link
+        // another provider.
         let leaving = ada.submit("/dashboard/password", "/dashboard/password/providers/club", &[]).await.unwrap();
         assert!(leaving.headers["refresh"].to_str().unwrap().contains(&scene.club.issuer), "{}", leaving.text());
         scene.age_sessions().await;
         let refused = ada.submit("/dashboard/password", "/dashboard/password/providers/club", &[]).await.unwrap();
         assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text());
-        assert!(refused.text().contains("Sign out and in again first"), "{}", refused.text());
-        // No password opens it, and the only way in is not taken away.
+        assert!(refused.text().contains("Sign out and sign in again first"), "{}", refused.text());
+        // No password opens it, and the only way to sign in cannot be removed.
         let mut guess = Browser::new(&scene.service);
         assert_eq!(guess.sign_in("ada@example.com", "!").await.unwrap().status, StatusCode::FORBIDDEN);
         let kept = ada.submit("/dashboard/password", "/dashboard/password/providers/work/unlink", &[]).await.unwrap();
@@ -164,22 +165,22 @@ on_both_databases! {
         for name in ["mallory", "made"] {
             let refused = scene.sign_in(&mut mallory, "work", name).await;
             assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text());
-            assert!(refused.text().contains("Sign in to it with its password") && !mallory.is_signed_in().await.unwrap());
+            assert!(refused.text().contains("Sign in with its password") && !mallory.is_signed_in().await.unwrap());
         }
         // Linking begins with a form of ours.
         let forged = ada.post("/dashboard/password/providers/work", &[]).await.unwrap();
         assert_eq!(forged.status, StatusCode::FORBIDDEN);
-        // A stolen session does not make itself a way in: the password is asked for.
+        // A stolen session cannot add a way to sign in, because the password is required.
         for wrong in [&[] as &[(&str, &str)], &[("password", "a guess")]] {
             let refused = ada.submit("/dashboard/password", "/dashboard/password/providers/work", wrong).await.unwrap();
             assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text());
-            assert!(refused.text().contains("The password of this account is not right"), "{}", refused.text());
+            assert!(refused.text().contains("The password of this account is incorrect"), "{}", refused.text());
         }
         let with_password = [("password", PASSWORD)];
         let leaving = ada.submit("/dashboard/password", "/dashboard/password/providers/work", &with_password).await.unwrap();
         let address = leaving.headers["refresh"].to_str().unwrap().split_once("url=").unwrap().1.to_owned();
         let back = scene.from(&address, "work", "ada").await;
-        // What was begun in one browser ends in no other.
+        // A sign-in that was begun in one browser cannot be ended in another.
         assert_eq!(mallory.get(&back).await.unwrap().status, StatusCode::BAD_REQUEST);
         let linked = ada.get(&back).await.unwrap();
         assert_eq!((linked.status, linked.location()), (StatusCode::SEE_OTHER, "/dashboard/password"), "{}", linked.text());
@@ -194,12 +195,12 @@ on_both_databases! {
         let address = leaving.headers["refresh"].to_str().unwrap().split_once("url=").unwrap().1.to_owned();
         let back = scene.from(&address, "work", "ada").await;
         assert_eq!(bob.get(&back).await.unwrap().status, StatusCode::CONFLICT);
-        // A new password ends it only where its owner says so.
+        // A new password ends it only if its owner chooses so.
         let reset = async |ada: &mut Browser, more: &[(&str, &str)]| {
             let made = scene.service.operator(&["account", "password-link", "--email", "ada@example.com"]).unwrap();
             let link = made["link"].as_str().unwrap().to_owned();
             secrets::note(link.rsplit('/').next().unwrap());
-            assert!(ada.get(&link).await.unwrap().text().contains("End Example Ltd"));
+            assert!(ada.get(&link).await.unwrap().text().contains("Unlink Example Ltd"));
             let fields = [more, &[("password", PASSWORD)]].concat();
             assert_eq!(ada.submit(&link, &link, &fields).await.unwrap().status, StatusCode::SEE_OTHER);
         };
@@ -214,7 +215,8 @@ on_both_databases! {
         let address = leaving.headers["refresh"].to_str().unwrap().split_once("url=").unwrap().1.to_owned();
         let back = scene.from(&address, "work", "ada").await;
         assert_eq!(ada.get(&back).await.unwrap().status, StatusCode::SEE_OTHER);
-        // Taken away: every other browser is out, and the provider opens nothing any more.
+        // After its removal every other browser is signed out, and the provider opens nothing any
+        // more.
         let unlinked = ada.submit("/dashboard/password", "/dashboard/password/providers/work/unlink", &[]).await.unwrap();
         assert_eq!(unlinked.status, StatusCode::SEE_OTHER, "{}", unlinked.text());
         assert!(ada.is_signed_in().await.unwrap() && !elsewhere.is_signed_in().await.unwrap());
@@ -239,7 +241,8 @@ on_both_databases! {
         scene.work.order(ada.clone(), None).await.unwrap();
         scene.club.order(ada.clone(), None).await.unwrap();
 
-        // States: none, another one, another provider's, one used before, another browser's, another issuer's, a refusal of the provider.
+        // States: none, another one, another provider's, one used before, another browser's,
+        // another issuer's, a refusal of the provider.
         let mut browser = Browser::new(&scene.service);
         let never_begun = format!("{}/sign-in/work/callback?code=x&state=y", scene.service.base_url);
         assert_eq!(browser.get(&never_begun).await.unwrap().status, StatusCode::BAD_REQUEST);
@@ -265,7 +268,7 @@ on_both_databases! {
             };
             let refused = browser.get(&changed).await.unwrap();
             assert_eq!(refused.status.as_u16(), expected, "{change}: {}", refused.text());
-            // It is over: the true one comes too late.
+            // The sign-in has ended: the true answer comes too late.
             assert_eq!(browser.get(&back).await.unwrap().status, StatusCode::BAD_REQUEST, "{change}");
             assert!(!browser.is_signed_in().await.unwrap(), "{change}");
         }
@@ -276,7 +279,7 @@ on_both_databases! {
         assert!(refused.status == StatusCode::FORBIDDEN && refused.text().contains("Example Ltd did not sign you in"), "{}", refused.text());
         assert!(scene.accounts().await.is_empty());
 
-        // A program that looks at the address with HEAD does not take the way back for the browser.
+        // A program that requests the URL with HEAD does not use up the sign-in of the browser.
         let back = scene.come_back(&mut browser, "work", "ada").await;
         let cookies: Vec<String> = browser.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let looked = scene.service.http.head(&back).header("cookie", cookies.join("; ")).send().await.unwrap();
@@ -284,7 +287,7 @@ on_both_databases! {
         let denied = format!("{}&error=access_denied", back.replace("code=", "was="));
         assert_eq!(browser.get(&denied).await.unwrap().status, StatusCode::FORBIDDEN, "the way back was still open");
 
-        // A new key of the provider is learnt once, and a code is good once.
+        // A new key of the provider is fetched once, and a code can be used once.
         tokio::time::sleep(Duration::from_millis(2_100)).await;
         scene.work.order(ada.clone(), Some("newer_key")).await.unwrap();
         let back = scene.come_back(&mut browser, "work", "ada").await;
@@ -293,7 +296,7 @@ on_both_databases! {
         assert_eq!(browser.get(&back).await.unwrap().status, StatusCode::BAD_REQUEST, "used");
         assert_eq!(scene.accounts().await, [("ada@example.com".to_owned(), 100)]);
 
-        // Without its provider nobody is held up for long, and passwords work.
+        // While the provider is down, nobody is delayed for long, and passwords work.
         drop(std::mem::replace(&mut scene.club, OpenIdProvider::start("http://127.0.0.1:1/", false).unwrap()));
         let mut bob = Browser::new(&scene.service);
         let down = bob.get("/sign-in/club").await.unwrap();

@@ -1,4 +1,4 @@
-//! Where operators connect: which names it answers to.
+//! The operator address: the host names that it accepts.
 
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use reqwest::StatusCode;
@@ -31,7 +31,7 @@ async fn the_operator_address_answers_to_no_strange_name() {
             );
         }
     }
-    // Clients call the public address by names that its proxies have.
+    // Clients use the public address by names that its proxies have.
     let public = service.visit("/healthz").header("host", "anything.example").send().await.unwrap();
     assert_eq!(public.status(), StatusCode::OK);
 }

@@ -1,5 +1,5 @@
-//! Pictures on pages of other sites and in caches on the way: what every answer of a public address says to browsers and to caches, and that
-//! `HEAD` says what `GET` says.
+//! Images on pages of other sites and in caches on the way: the headers of every public answer for
+//! browsers and caches, and that `HEAD` has the headers of `GET`.
 
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
 use reqwest::{Method, Response, StatusCode};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const CIVIC: &str = "make=honda&model=civic&year=2018";
 
-/// A path of the service, or an address as it is.
+/// The URL of a path of the service, or a URL unchanged.
 fn at(service: &Service, path: &str) -> String {
     if path.starts_with('/') { format!("{}{path}", service.base_url) } else { path.to_owned() }
 }
@@ -16,7 +16,7 @@ async fn ask(service: &Service, method: Method, path: &str) -> Response {
     service.http.request(method, at(service, path)).header("origin", "https://shop.example").send().await.unwrap()
 }
 
-/// Signed addresses: one that can be loaded, one that is used up.
+/// Signed URLs: one that can be loaded, one that is used up.
 async fn addresses(service: &Service, key: &str) -> [String; 2] {
     let mut made = Vec::new();
     for max_uses in [0, 1] {
@@ -100,10 +100,10 @@ on_both_databases! {
         }
         assert_eq!(ask(&service, Method::POST, &url).await.status(), StatusCode::METHOD_NOT_ALLOWED);
         assert_open(&ask(&service, Method::POST, &url).await, "405");
-        // Where only keys are answered nothing is opened.
+        // Endpoints that need a key are not open to other sites.
         let keyed = service.get(&customer, &format!("/api/v1/images/car?{CIVIC}")).header("origin", "https://shop.example").send().await.unwrap();
         assert!(!keyed.headers().contains_key("access-control-allow-origin"));
-        // A failed render, too.
+        // Also for a failed render.
         drop(node);
         let _failing = FakeNode::join(&service, Behaviour::Fail(cyclorama_core::wire::FailureKind::Model)).await.unwrap();
         let body = json!({ "make": "honda", "model": "civic", "year": 2018, "view": "rear" });
@@ -137,7 +137,8 @@ on_both_databases! {
             for accept in ["*/*", "text/html,*/*"] {
                 let address = at(&service, &path);
                 let ask = async |method| service.http.request(method, &address).header("accept", accept).send().await.unwrap();
-                // What is shown of the service's state may change between the two, and once is enough.
+                // The shown state of the service may change between the two requests, so one equal
+                // answer is enough.
                 let (before, head, after) = (ask(Method::GET).await, ask(Method::HEAD).await, ask(Method::GET).await);
                 let is_same =
                     ["content-length", "etag"].iter().all(|name| before.headers().get(*name) == head.headers().get(*name));
@@ -147,7 +148,7 @@ on_both_databases! {
                 if get.status().is_client_error() || get.status().is_server_error() {
                     assert!(kept.to_str().unwrap().contains("no-store"), "{path} {}: {kept:?}", get.status());
                 }
-                // What differs from request to request, and what is counted.
+                // Headers that differ from request to request, and those that count.
                 let differs = ["date", "x-request-id", "set-cookie", "ratelimit", "ratelimit-remaining", "ratelimit-reset"];
                 for (name, value) in get.headers() {
                     let is_dynamic = differs.contains(&name.as_str()) || name == "transfer-encoding";
@@ -184,7 +185,8 @@ on_both_databases! {
     }
 }
 
-/// Whether two headers say the same; seconds that run down, and bodies that name their request, may differ by as much.
+/// True if two headers are equal; seconds that run down, and bodies that name their request, may
+/// differ by as much.
 fn close(name: &str, get: &reqwest::header::HeaderValue, head: &reqwest::header::HeaderValue) -> bool {
     let seconds = |value: &reqwest::header::HeaderValue| -> Vec<i64> {
         let digits = |part: &str| part.parse().ok();

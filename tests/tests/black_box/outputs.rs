@@ -1,11 +1,12 @@
-//! What commands do when their output is closed, as by `| head`, or full, as a disk: never a panic, and nothing that was bought is lost.
+//! Commands whose output is closed, as by `| head`, or full, as a disk: they never panic, and
+//! nothing that was bought is lost.
 
 use crate::terminal::{Ran, Terminal};
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases, secrets};
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Where output goes that takes nothing.
+/// An output that accepts nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Taker {
     /// A pipe whose reader has gone.
@@ -22,7 +23,7 @@ impl Taker {
     }
 }
 
-/// Runs a command whose standard output takes nothing.
+/// Runs a command whose standard output accepts nothing.
 async fn unheard(mut command: Command, taker: Taker) -> Ran {
     let child = command.stdin(Stdio::null()).stdout(taker.open()).stderr(Stdio::piped()).spawn().unwrap();
     let output = child.wait_with_output().await.unwrap();
@@ -31,14 +32,15 @@ async fn unheard(mut command: Command, taker: Taker) -> Ran {
     Ran { status: output.status.code().unwrap(), stdout: Vec::new(), stderr }
 }
 
-/// Runs a command whose standard error takes nothing.
+/// Runs a command whose standard error accepts nothing.
 async fn unnoted(mut command: Command, taker: Taker) -> Ran {
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(taker.open()).spawn().unwrap();
     let output = child.wait_with_output().await.unwrap();
     Ran { status: output.status.code().unwrap(), stdout: output.stdout, stderr: String::new() }
 }
 
-/// Quiet where the reader has gone, a failure that says why where the disk is full.
+/// Checks that it is quiet where the reader has gone, and fails with the reason where the disk is
+/// full.
 fn is_as_other_programs(ran: &Ran, taker: Taker, arguments: &[&str]) {
     match taker {
         Taker::Closed => assert_eq!((ran.status, &*ran.stderr), (0, ""), "{arguments:?}"),
@@ -93,7 +95,7 @@ on_both_databases! {
             &["render", "list"],
             &["prewarm", "plan", "make=honda", "years=2018"],
         ] {
-            // What is rated has to be there.
+            // An image must exist before it is rated.
             if arguments[0] == "feedback" {
                 terminal.run(&["get", "honda", "civic", "2018"]).await.success();
             }
@@ -124,7 +126,7 @@ on_both_databases! {
         terminal.set("CYCLORAMA_KEY", &customer.key);
         terminal.set("CYCLORAMA_DATA_DIR", service.data_dir().display());
         for taker in [Taker::Closed, Taker::Full] {
-            // Addresses are on standard error, and good.
+            // URLs are on standard error, and valid.
             for more in [&[][..], &["--json"], &["--html"]] {
                 let arguments = [&["url", "honda", "civic", "2018"], more].concat();
                 let ran = unheard(terminal.command(&arguments), taker).await;
@@ -132,26 +134,26 @@ on_both_databases! {
                 let place = ran.stderr.find(&format!("{}/api/v1/delivery/", service.base_url)).expect("an address");
                 let address: String = ran.stderr[place..].chars().take_while(|letter| !"\" \n".contains(*letter)).collect();
                 assert!(service.http.get(&address).send().await.unwrap().status().is_success(), "{address}");
-                // The name shows the same again.
+                // The idempotency key shows the same URLs again.
                 let name = ran.stderr.split("--idempotency-key ").nth(1).unwrap().split('`').next().unwrap();
                 let again = terminal.run(&[&arguments[..], &["--idempotency-key", name]].concat()).await.success();
                 assert!(again.contains(&address), "{again}");
             }
 
-            // A picture is in a file.
+            // The image is in a file.
             let arguments = ["get", "honda", "civic", "2018", "-o", "-", "--format", "webp"];
             let ran = unheard(terminal.command(&arguments), taker).await;
             assert_eq!(ran.status, 1, "{}", ran.stderr);
-            let kept = ran.stderr.split("kept in ").nth(1).expect("a file").split(": ").next().unwrap();
+            let kept = ran.stderr.split("saved in ").nth(1).expect("a file").split(": ").next().unwrap();
             let kept = std::fs::read(terminal.path(kept)).unwrap();
             assert_eq!(image::guess_format(&kept).unwrap(), image::ImageFormat::WebP);
 
-            // Files are files, whoever hears of them.
+            // Files are written even if nobody reads the output.
             let ran = unheard(terminal.command(&["get", "honda", "civic", "2018", "-o", "a.png", "--json"]), taker).await;
             assert!(ran.status == 1 && ran.stderr.contains("a.png"), "{}", ran.stderr);
             assert!(std::fs::read(terminal.path("a.png")).is_ok());
 
-            // New keys are named, and not shown beside.
+            // New keys are named, and their secrets not shown on standard error.
             let ran = unheard(terminal.command(&["key", "create", "--account", &customer.account_id]), taker).await;
             assert!(ran.status == 1 && ran.stderr.contains("key_id ") && !ran.stderr.contains("cyc_"), "{}", ran.stderr);
             let id = ran.stderr.split("key_id ").nth(1).unwrap().split([',', ')']).next().unwrap();
@@ -163,7 +165,7 @@ on_both_databases! {
         let spent = 20 - service.balance(&customer).await.unwrap();
         assert_eq!(spent, 2 * (3 + 1 + 1), "nothing was paid for twice");
 
-        // A batch ends as a batch does; its report is in the folder.
+        // A batch ends as usual; its report is in the folder.
         std::fs::write(terminal.path("list.csv"), "make,model,year\nhonda,civic,2018\n").unwrap();
         for (folder, taker) in [("closed", Taker::Closed), ("full", Taker::Full)] {
             let ran = unheard(terminal.command(&["batch", "list.csv", "-o", folder]), taker).await;
@@ -171,7 +173,7 @@ on_both_databases! {
             assert!(terminal.path(folder).join("report.csv").exists());
         }
         let again = terminal.run(&["batch", "list.csv", "-o", "full"]).await.success();
-        assert!(again.starts_with("1 of 1 picture is in full"), "{again}");
+        assert!(again.starts_with("1 of 1 image is in full"), "{again}");
     }
 
     async fn notes_that_nobody_takes_change_nothing(db: DatabaseChoice) {
@@ -189,7 +191,7 @@ on_both_databases! {
                 (&["get", "honda", "civik", "2018", "--json"], 5),
                 (&["whoami", "--url", "http://127.0.0.1:9"], 6),
                 (&["no-such-command"], 2),
-                // Nobody could read which address to open.
+                // Nobody could read which page to open.
                 (&["login"], 1),
             ] {
                 let ran = unnoted(terminal.command(arguments), taker).await;
@@ -199,7 +201,7 @@ on_both_databases! {
     }
 }
 
-/// A log that cannot be written is no reason not to answer.
+/// A log that cannot be written does not keep the service from answering.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_whose_log_is_full_serves() {
     let mut service = Service::prepare(DatabaseChoice::Sqlite, Default::default()).await.unwrap();

@@ -13,7 +13,8 @@ on_both_databases! {
         let html = page.text().await.unwrap();
         assert!(html.contains("curl"), "a curl line to copy");
 
-        // Every picture of the page is one of ours, free, and there within a while of the first start.
+        // Every image of the page is one of ours, free, and available a while after the first
+        // start.
         let sources: Vec<_> = html
             .split("src=\"")
             .skip(1)

@@ -1,4 +1,4 @@
-//! Buying credits: the API's pages, the dashboard's, and that credits come once.
+//! Buying credits: the API's pages, the dashboard's, and that credits are added once.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Options, Service, on_both_databases, secrets};
@@ -58,7 +58,7 @@ on_both_databases! {
         }
         for told in paying {
             let told = told.await.unwrap();
-            assert!(told.contains("5,000 credits are on the account"), "{told}");
+            assert!(told.contains("5,000 credits were added to your account"), "{told}");
         }
         assert_eq!(service.balance(&customer).await.unwrap(), 5005);
         assert!(browser.post(&page, &[("csrf", &token), ("decision", "cancel")]).await.unwrap().text().contains("Thank you"));
@@ -129,7 +129,7 @@ on_both_databases! {
         assert_eq!(refused.status(), StatusCode::FORBIDDEN);
         assert!(refused.json::<Value>().await.unwrap()["detail"].as_str().unwrap().contains("billing:write"));
 
-        // What the operator entered was bought as well.
+        // A purchase that the operator enters counts as bought.
         service.operator(&["account", "purchase", &customer.account_id, "100", "--reference", "bank-1"]).unwrap();
         let portal = service.http.post(format!("{}/api/v1/billing/portal", service.base_url)).bearer_auth(&customer.key).send().await.unwrap();
         assert_eq!(portal.status(), StatusCode::CREATED);
@@ -165,7 +165,7 @@ async fn nothing_is_sold_where_payments_are_off() {
     let mut browser = Browser::new(&service);
     assert_eq!(browser.get(&page).await.unwrap().status, StatusCode::NOT_FOUND, "a page made before");
     browser.sign_up("ada@example.com", "a long password").await.unwrap();
-    assert!(browser.get("/dashboard/billing").await.unwrap().text().contains("ask its operator"));
+    assert!(browser.get("/dashboard/billing").await.unwrap().text().contains("Ask its operator"));
     let token = browser.get("/dashboard/password").await.unwrap().field("csrf").unwrap();
     let bought = browser.post("/dashboard/billing", &[("csrf", &token), ("credits", "5000")]).await.unwrap();
     assert_eq!(bought.status, StatusCode::SERVICE_UNAVAILABLE);

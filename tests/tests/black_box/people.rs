@@ -1,4 +1,4 @@
-//! Signing up, in and out; what a session, a form and a mailed link are good for, and what they are not.
+//! Signing up, in and out; and what a session, a form and an emailed link can do and cannot do.
 
 use cyclorama_tests::mailbox::Mailbox;
 use cyclorama_tests::{Browser, DatabaseChoice, Options, Service, on_both_databases};
@@ -65,7 +65,7 @@ on_both_databases! {
     async fn a_session_known_before_is_worth_nothing_after_signing_in(db: DatabaseChoice) {
         let service = Service::start(db).await.unwrap();
         let mut victim = Browser::new(&service);
-        // Somebody else has planted a session id of a session of their own, or an invented one.
+        // An attacker has planted the id of their own session, or an invented one.
         let mut attacker = Browser::new(&service);
         attacker.sign_up("mallory@example.com", PASSWORD).await.unwrap();
         for planted in [attacker.cookies["session"].clone(), "AAAAAAAAAAAAAAAAAAAAAA".to_owned()] {
@@ -104,10 +104,10 @@ on_both_databases! {
         }
         ada.headers.push(("sec-fetch-site", "same-origin".to_owned()));
         assert_eq!(ada.post("/sign-up", &with(&own)).await.unwrap().status, StatusCode::SEE_OTHER);
-        // The token of the visitor is not that of the person.
+        // The visitor's token is not the person's.
         let page = ada.post("/sign-out", &[("csrf", &own)]).await.unwrap();
         assert_eq!(page.status, StatusCode::FORBIDDEN);
-        assert!(page.html.contains("<html") && page.text().contains("out of date"), "people get a page");
+        assert!(page.html.contains("<html") && page.text().contains("has expired"), "people get a page");
         assert!(ada.is_signed_in().await.unwrap());
     }
 
@@ -117,7 +117,7 @@ on_both_databases! {
         for common in ["password", "Password", "12345678", "qwerty123", "iloveyou", "1q2w3e4r"] {
             let page = ada.submit("/sign-up", "/sign-up", &[("email", ADA), ("password", common)]).await.unwrap();
             assert_eq!(page.status, StatusCode::BAD_REQUEST, "{common}");
-            assert!(page.text().contains("tried first"), "{}", page.text());
+            assert!(page.text().contains("easily guessed"), "{}", page.text());
         }
         ada.sign_up(ADA, PASSWORD).await.unwrap();
         let fields = [("old_password", PASSWORD), ("password", "password1")];
@@ -144,7 +144,8 @@ on_both_databases! {
             }
         }
         assert_eq!(statuses, [(403, 100), (429, 20)].into(), "a known browser of another account is a stranger's");
-        // A browser that has never been here is kept out with them; the one that was here is not, from wherever.
+        // A browser that has never been here is locked out with them; the one that was here is not,
+        // from any address.
         let mut fresh = Browser::new(&service);
         fresh.headers.push(("x-forwarded-for", "203.0.113.77".to_owned()));
         assert_eq!(fresh.sign_in(ADA, PASSWORD).await.unwrap().status, StatusCode::TOO_MANY_REQUESTS);
@@ -154,7 +155,7 @@ on_both_databases! {
             ada.submit("/sign-in", "/sign-in", &[("email", ADA), ("password", "a guess")]).await.unwrap();
         }
         assert_eq!(ada.sign_in(ADA, PASSWORD).await.unwrap().status, StatusCode::SEE_OTHER);
-        // Ten guesses are a browser's own as well.
+        // A browser has ten guesses of its own.
         let mut thief = Browser::new(&service);
         thief.cookies.insert("device".to_owned(), cookie);
         let mut last = StatusCode::OK;
@@ -189,7 +190,7 @@ on_both_databases! {
         for _ in 0..10 {
             guesser.sign_in(ADA, "another guess").await.unwrap();
         }
-        // The owner gets in again by the operator's link, which ends the wait.
+        // The owner signs in again by the operator's link, which ends the wait.
         let made: Value = service.operator(&["account", "password-link", "--email", ADA]).unwrap();
         let link = made["link"].as_str().unwrap().to_owned();
         let again = "a new long password";
@@ -227,7 +228,8 @@ on_both_databases! {
         assert_eq!(letters[0].to, ADA);
         let link = letters[0].link(&format!("{}/confirm/", service.base_url)).unwrap();
         assert!(link.ends_with("?next=%2Fdevice"), "{link}");
-        // Whoever opens the letter needs the password too: nobody is made to confirm another person's sign-up by a click.
+        // A person who opens the email also needs the password, so nobody confirms another person's
+        // sign-up by a click.
         let wrong = browser.submit(&link, &link, &[("password", "not the password")]).await.unwrap();
         assert_eq!(wrong.status, StatusCode::FORBIDDEN);
         assert!(accounts(&service).await.is_empty());
@@ -237,12 +239,13 @@ on_both_databases! {
         assert_eq!(accounts(&service).await, [(ADA.to_owned(), 100)]);
         assert_eq!(browser.get(&link).await.unwrap().status, StatusCode::NOT_FOUND, "used up");
 
-        // Signing up again: the same page, another letter, no second account, the old password.
+        // Signing up again gives the same page, another email, no second account, and the old
+        // password stays.
         let mut other = Browser::new(&service);
         let second = other.sign_up(ADA, "somebody else's password").await.unwrap();
         assert_eq!((second.status, second.text()), (first.status, first.text()));
         let letters = mailbox.wait_for(2).await.unwrap();
-        assert!(letters[1].text.contains("has an account already") && letters[1].link(&format!("{}/confirm", service.base_url)).is_none());
+        assert!(letters[1].text.contains("already has an account") && letters[1].link(&format!("{}/confirm", service.base_url)).is_none());
         assert_eq!(other.sign_in(ADA, "somebody else's password").await.unwrap().status, StatusCode::FORBIDDEN);
         assert_eq!(accounts(&service).await, [(ADA.to_owned(), 100)]);
     }
@@ -251,7 +254,8 @@ on_both_databases! {
         let (service, mailbox) = with_mail(db).await;
         service.operator(&["account", "create", "--email", ADA, "--credits", "7"]).unwrap();
         let mut browser = Browser::new(&service);
-        // The operator's account becomes the person's who reads its mail, and keeps its credits.
+        // The operator's account becomes that of the person who reads its email, and keeps its
+        // credits.
         browser.sign_up(ADA, PASSWORD).await.unwrap();
         let link = mailbox.wait_for(1).await.unwrap()[0].link(&format!("{}/confirm/", service.base_url)).unwrap();
         browser.submit(&link, &link, &[("password", PASSWORD)]).await.unwrap();
@@ -270,7 +274,8 @@ on_both_databases! {
         let done = forgetful.submit(&link, &link, &[("password", "a better password")]).await.unwrap();
         assert_eq!((done.status, done.location()), (StatusCode::SEE_OTHER, "/dashboard"));
         assert!(!browser.is_signed_in().await.unwrap(), "signed out everywhere else");
-        // A mailbox is not flooded: three letters of a kind in a quarter of an hour, whoever asks.
+        // A mailbox is not flooded: at most three emails of a kind in a quarter of an hour, whoever
+        // requests them.
         let mut statuses = Vec::new();
         for _ in 0..3 {
             let page = forgetful.submit("/forgot-password", "/forgot-password", &[("email", ADA)]).await.unwrap();
@@ -302,7 +307,7 @@ async fn signing_in_leads_to_our_own_pages_only() {
             .unwrap();
         assert_eq!(page.location(), location, "{next}");
     }
-    // What is typed is shown again as text.
+    // The input is shown again as text.
     let mut other = Browser::new(&service);
     let page = other.sign_in("\"><script>alert(1)</script>@x", "x").await.unwrap();
     assert!(!page.html.contains("<script>alert"), "{}", page.html);

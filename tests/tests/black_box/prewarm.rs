@@ -1,4 +1,4 @@
-//! Prewarming: what an operator wants rendered before anybody asks.
+//! Prewarming: images that an operator has rendered before anybody requests them.
 
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases, times};
 use reqwest::StatusCode;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Civics of three looks from two sides in three colours: six rows, eighteen pictures.
+/// Civics of three looks in two views and three colours: six rows, eighteen images.
 const CIVICS: [&str; 5] =
     ["make=honda", "model=civic", "years=2002,2010,2018", "views=front,side", "colors=red,white,black"];
 
@@ -37,7 +37,7 @@ fn start(service: &Service, arguments: &[&str]) -> String {
     prewarm(service, &[&["start"], arguments].concat())["batch_id"].as_str().unwrap().to_owned()
 }
 
-/// Cold renders that were done, by the database.
+/// Number of finished cold renders, by the database.
 async fn renders_done(service: &Service) -> i64 {
     sqlx::any::install_default_drivers();
     let pool = sqlx::AnyPool::connect(service.database_url()).await.unwrap();

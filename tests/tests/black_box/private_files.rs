@@ -1,11 +1,12 @@
-//! What the service keeps on disk is its own user's alone, and what it hands to its render node is what a node needs.
+//! The service's files on disk are readable by its own user only, and its render node gets only
+//! what a node needs.
 
 use cyclorama_tests::{DatabaseChoice, Options, Service, on_both_databases};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A file or folder and everything below it, with what other users may do with it.
+/// Lists a file or folder and everything below it that other users may access, with the modes.
 fn open_to_others(path: &Path) -> Vec<String> {
     let mode = std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     let mut found = Vec::new();
@@ -22,14 +23,14 @@ fn chmod(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// The files of a SQLite database that are there.
+/// The files of a SQLite database that exist.
 fn database_files(service: &Service) -> Vec<PathBuf> {
     let Some(path) = service.database_url().strip_prefix("sqlite:") else { return Vec::new() };
     let files = ["", "-wal", "-shm"].map(|suffix| PathBuf::from(format!("{path}{suffix}")));
     files.into_iter().filter(|file| file.exists()).collect()
 }
 
-/// What most systems begin with. Of the whole test program, which it is by default.
+/// Sets the usual mask of most systems, for the whole test program.
 fn usual_mask() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
 }
@@ -66,7 +67,7 @@ on_both_databases! {
         service.customer(5).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let backup = folder.path().join("backup");
-        // A run that was cut off left its file behind, with a mode of its own.
+        // A run that was cut off left its file behind, with another mode.
         std::fs::create_dir(&backup).unwrap();
         std::fs::write(backup.join("database.jsonl.part"), "half").unwrap();
         chmod(&backup.join("database.jsonl.part"), 0o666);
@@ -97,7 +98,7 @@ async fn a_shared_folder_keeps_its_mode_and_the_files_in_it_are_closed() {
     std::fs::write(service.data_dir().join("of-somebody-else"), "").unwrap();
     chmod(&service.data_dir(), 0o755);
     service.launch().await.unwrap();
-    assert!(service.log().contains("other users may look into the data folder"), "{}", service.log());
+    assert!(service.log().contains("other users can read the data folder"), "{}", service.log());
     let open = open_to_others(&service.data_dir());
     let expected = ["data 755", "of-somebody-else 644"];
     assert!(open.len() == 2 && expected.iter().all(|e| open.iter().any(|found| found.ends_with(e))), "{open:?}");

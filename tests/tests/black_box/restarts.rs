@@ -1,4 +1,4 @@
-//! Death and restart of the service: balances are right afterwards without a person's help.
+//! Death and restart of the service: afterwards balances are right without a person's help.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 
 const CAR: &str = "/api/v1/images/car?make=honda&model=civic&year=2018";
 
-/// The sweeper works in the background: wait until the balance is what it must become.
+/// Waits until the balance is as expected, because the sweeper works in the background.
 async fn balance_becomes(service: &Service, customer: &cyclorama_tests::service::Customer, expected: i64) {
     let mut balance = i64::MIN;
     for _ in 0..300 {
@@ -38,7 +38,7 @@ on_both_databases! {
         service.launch().await.unwrap();
         balance_becomes(&service, &customer, 20).await;
 
-        // And the variants can be had afterwards.
+        // The variants can be requested afterwards.
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let answer = service.get(&customer, &format!("{CAR}&view=front")).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK);
@@ -74,8 +74,9 @@ on_both_databases! {
             }
             service.launch().await.unwrap();
         }
-        // A picture may have been paid for and sent while its last bytes were lost with the process: the ledger counts it
-        // as delivered, the client does not. Nothing else may be missing.
+        // An image may have been paid for and sent while its last bytes were lost with the process.
+        // The ledger then counts it as delivered, and the client does not. Nothing else may be
+        // missing.
         let shown = service.account_at_rest(&customer).await.unwrap();
         let deliveries = shown["deliveries"].as_i64().unwrap();
         assert_eq!(shown["credits"], 10_000 - deliveries, "{shown}");

@@ -1,4 +1,4 @@
-//! `docs/operations`: the commands that runbooks name are there.
+//! `docs/operations`: the commands that runbooks name exist.
 
 use cyclorama_tests::{package_file, programs::binaries};
 use regex::Regex;
@@ -7,7 +7,8 @@ use std::process::Command;
 
 #[test]
 fn every_command_of_a_runbook_is_one() {
-    // `cyclorama node list`, `cyclorama doctor`, `cyclorama-node run`: a program and up to two words.
+    // `cyclorama node list`, `cyclorama doctor`, `cyclorama-node run`: a program and up to two
+    // words.
     let command = Regex::new(r"`(cyclorama(?:-node)?)((?: [a-z][a-z-]*){1,2})").unwrap();
     let mut commands = BTreeSet::new();
     for entry in std::fs::read_dir(package_file("../docs/operations")).unwrap() {
@@ -16,7 +17,7 @@ fn every_command_of_a_runbook_is_one() {
     }
     assert!(commands.len() > 20, "{commands:?}");
     for (program, words) in commands {
-        // An unknown command is refused before `--help` is looked at.
+        // An unknown command is refused before `--help` is read.
         let mut help = Command::new(binaries().unwrap().join(&program));
         let ran = help.args(words.split(' ')).arg("--help").output().unwrap();
         assert!(ran.status.success(), "{program} {words}: {}", String::from_utf8_lossy(&ran.stderr));

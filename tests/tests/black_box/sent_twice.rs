@@ -1,4 +1,5 @@
-//! Forms that are sent twice, as a double click does: done once, and the second answer is that of the first.
+//! Forms that are sent twice, as by a double click: the action is done once, and the second answer
+//! is that of the first.
 
 use super::dashboard::{key_ids, person, secret_of};
 use cyclorama_tests::browser::Page;
@@ -9,7 +10,8 @@ use serde_json::Value;
 
 const PASSWORD: &str = "a long way to Tipperary";
 
-/// Sends the form of a page twice, the second time with the cookies that the browser had at the first.
+/// Sends the form of a page twice, the second time with the cookies that the browser had at the
+/// first.
 async fn twice(browser: &mut Browser, page: &str, action: &str, fields: &[(&str, &str)]) -> (Page, Page) {
     let token = browser.get(page).await.unwrap().field("csrf").unwrap();
     let fields = [fields, &[("csrf", &token)]].concat();
@@ -47,7 +49,7 @@ on_both_databases! {
         assert_eq!((made.1.status, key_ids(&mut ada).await.len()), (StatusCode::CREATED, 1));
         let key = secret_of(&made.1);
         assert_eq!(account(&key).await.unwrap().status(), StatusCode::OK);
-        // What is kept of the answer opens nothing.
+        // The stored answer contains nothing that gives access.
         let kept = stored_answers(&service).await;
         assert!(!kept.is_empty());
         assert!(kept.iter().all(|answer| !answer.contains(&key) && !answer.contains(&hex::encode(&key))), "{kept:?}");
@@ -58,7 +60,7 @@ on_both_databases! {
         let fresh = secret_of(&rotated.1);
         assert_eq!(account(&fresh).await.unwrap().status(), StatusCode::OK);
         assert_eq!(account(&key).await.unwrap().status(), StatusCode::UNAUTHORIZED);
-        // Another form of the same page, sent later, is another wish.
+        // Another form of the same page, sent later, is another action.
         let again = ada.submit("/dashboard/keys", "/dashboard/keys", &fields).await.unwrap();
         assert_ne!(secret_of(&again), key);
         assert_eq!(key_ids(&mut ada).await.len(), 2);
@@ -67,13 +69,13 @@ on_both_databases! {
         same(&revoked);
         assert_eq!(revoked.1.status, StatusCode::SEE_OTHER);
 
-        // Somebody else who sends the same form is refused.
+        // Another person who sends the same form is refused.
         let mut mallory = person(&service, "mallory").await;
         let token = ada.get("/dashboard/keys").await.unwrap().field("csrf").unwrap();
         let form = [("name", "shop"), ("scope", "account:read"), ("csrf", token.as_str())];
         assert_eq!(ada.post("/dashboard/keys", &form).await.unwrap().status, StatusCode::CREATED);
         assert_eq!(mallory.post("/dashboard/keys", &form).await.unwrap().status, StatusCode::FORBIDDEN);
-        // What was refused is tried again.
+        // A refused form is tried again.
         let bad = twice(&mut ada, "/dashboard/keys", "/dashboard/keys", &[("name", ""), ("scope", "account:read")]).await;
         assert_eq!((bad.0.status, bad.1.status), (StatusCode::BAD_REQUEST, StatusCode::BAD_REQUEST));
     }
@@ -183,7 +185,7 @@ on_both_databases! {
             }
         }
         assert_eq!(forms_kept(&service).await, 4, "what was done, and nothing of what was refused");
-        // The first of a double click was counted, the second is not.
+        // The first form of a double click was counted, the second is not.
         stranger.cookies = cookies;
         let fields = [("csrf", token.as_str()), ("email", "stranger0@example.com"), ("password", PASSWORD)];
         assert_eq!(stranger.post("/sign-up", &fields).await.unwrap().status, StatusCode::SEE_OTHER);
@@ -198,7 +200,7 @@ on_both_databases! {
             let page = ada.post("/sign-out", &[("csrf", &token)]).await.unwrap();
             assert_eq!((page.status, page.location()), (StatusCode::SEE_OTHER, "/"), "{}", page.text());
         }
-        // Nobody signs somebody else out.
+        // Nobody can sign another person out.
         let mut bob = person(&service, "bob").await;
         assert_eq!(bob.post("/sign-out", &[("csrf", "x")]).await.unwrap().status, StatusCode::FORBIDDEN);
         assert!(bob.is_signed_in().await.unwrap());

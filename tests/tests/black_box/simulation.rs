@@ -1,4 +1,5 @@
-//! `cyclorama simulate`: the real queue with simulated nodes, small. Nothing is lost, and lanes and shares are kept.
+//! `cyclorama simulate`: the real queue with simulated nodes, small. Nothing is lost, and lanes
+//! keep their order and their part.
 
 use cyclorama_tests::programs::binaries;
 use serde_json::Value;
@@ -30,7 +31,7 @@ fn a_farm_asked_for_too_much_keeps_its_nodes_busy_and_loses_nothing() {
     let waited = |lane: &str, name: &str| outcome["waits"][lane][name].as_f64().unwrap();
     assert_eq!(count("asked"), 1500, "{outcome}");
     assert!(count("refused") > 100, "more than the farm can do is refused at once: {outcome}");
-    // What was let in ends: prewarming is what came beside.
+    // Every admitted job ends; prewarming comes on top.
     assert!(count("done") + count("failed") + count("lapsed") >= 1500 - count("refused"), "{outcome}");
     assert!(count("leases_lost") > 0 && count("failed") <= 5, "lost and failed attempts are made up for: {outcome}");
     assert!(outcome["utilisation"].as_f64().unwrap() > 0.95, "{outcome}");

@@ -1,4 +1,5 @@
-//! Request bodies that come slowly, or are not read, and renders that take their time: who waits for them holds nothing that other clients need.
+//! Request bodies that come slowly, or are not read, and renders that take long: a request that
+//! waits for them holds nothing that other clients need.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, FakeStripe, Options, Service};
@@ -16,7 +17,7 @@ const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const THERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const PROXY: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
-/// Sends text on a new connection that comes from an address of this machine.
+/// Sends text on a new connection from an address of this machine.
 async fn send(service: &Service, from: Ipv4Addr, text: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((from, 0).into()).unwrap();
@@ -26,12 +27,12 @@ async fn send(service: &Service, from: Ipv4Addr, text: &str) -> TcpStream {
     stream
 }
 
-/// The head of a request whose body has so many bytes.
+/// The head of a request with a body of this many bytes.
 fn head(path: &str, kind: &str, bytes: usize) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {bytes}\r\n\r\n")
 }
 
-/// A request for a picture that nobody has rendered yet.
+/// A request for an image that nobody has rendered yet.
 async fn car(service: &Service, from: Ipv4Addr, customer: &Customer, year: usize) -> TcpStream {
     let head = format!(
         "GET /api/v1/images/car?make=honda&model=civic&year={year} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
@@ -40,7 +41,7 @@ async fn car(service: &Service, from: Ipv4Addr, customer: &Customer, year: usize
     send(service, from, &head).await
 }
 
-/// Waits until so many requests have got as far as their renders.
+/// Waits until `expected` requests have got as far as their renders.
 async fn until_held(service: &Service, customer: &Customer, expected: i64) {
     let mut shown = Value::Null;
     for _ in 0..200 {
@@ -53,7 +54,8 @@ async fn until_held(service: &Service, customer: &Customer, expected: i64) {
     assert_eq!(shown["held"], expected, "{shown}");
 }
 
-/// The database of a service that answers nothing until it is dropped, and requests of two networks that wait for it on all of sixteen turns.
+/// Locks the service's database, so that it answers nothing until this is dropped, and sends
+/// requests of two networks that take all sixteen permits.
 async fn take_all_turns(service: &Service) -> (AnyConnection, Vec<TcpStream>) {
     let customers: Vec<_> = (0..16).map(|_| service.customer(1).unwrap()).collect();
     let mut database = service.database().await.unwrap();
@@ -70,7 +72,7 @@ async fn take_all_turns(service: &Service) -> (AnyConnection, Vec<TcpStream>) {
     (database, held)
 }
 
-/// Everything until the service closes the connection.
+/// Reads everything until the service closes the connection.
 async fn to_the_end(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let read = stream.read_to_end(&mut text);
@@ -78,7 +80,8 @@ async fn to_the_end(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The answer to a request of ours whose connection stays open: its head, in lower case, without its body.
+/// The answer to one of our requests whose connection stays open: its head, in lower case, without
+/// its body.
 async fn answer(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let read = async {
@@ -125,10 +128,11 @@ async fn a_body_that_comes_slowly_takes_no_turn() {
             }
         }
         if !is_read_first {
-            // Counted before their bodies are read: so many at once do not all get as far as that.
+            // Counted before their bodies are read; that many at once do not all get as far.
             continue;
         }
-        // The first have made room, and were told why if their requests had begun. The last is still waited for.
+        // The first ones have made room, and got an error if their requests had begun. The last one
+        // is still waited for.
         let mut last = held.pop().unwrap();
         held.truncate(20);
         let first = join_all(held.iter_mut().map(to_the_end)).await;
@@ -164,7 +168,8 @@ async fn requests_that_wait_for_a_render_take_no_turn() {
         customer.key,
         call.len()
     );
-    // No node is there. Pictures for a key, by two networks; loads of one address by a client of a proxy; tools.
+    // There is no node. Images for a key, by two networks; loads of one URL by a client of a proxy;
+    // tools.
     let mut held = Vec::new();
     for number in 0..20 {
         held.push(car(&service, if number < 10 { HERE } else { THERE }, &customer, 2000 + number % 20).await);
@@ -199,7 +204,7 @@ async fn a_full_service_is_not_the_slowness_of_a_client() {
     let body = r#"{"events":[{"event":"page_view"}]}"#;
     let mut waiting = send(&service, HERE, &(head("/api/v1/events", JSON, body.len()) + &body[..9])).await;
     let _held = take_all_turns(&service).await;
-    // All of it has come before its time is over, and finds no turn until after that.
+    // The whole body comes before its time is over, but there is no permit until after that.
     waiting.write_all(&body.as_bytes()[9..]).await.unwrap();
     let refused = answer(&mut waiting).await;
     assert!(refused.starts_with("http/1.1 503") && refused.contains("retry-after: 1"), "{refused}");
@@ -264,7 +269,8 @@ async fn a_refusal_before_the_body_was_read_leaves_the_connection_of_use_or_says
         assert!(refused.starts_with("http/1.1 40") && !refused.contains("connection: close"), "{path}: {refused}");
         stream.write_all(next.as_bytes()).await.unwrap();
         assert!(answer(&mut stream).await.starts_with("http/1.1 200"), "{path}");
-        // A large one is not, nor one that does not come, nor one whose client waits for leave to send it.
+        // A large body is not read, nor one that does not come, nor one whose client waits for
+        // permission to send it.
         let large = head(path, JSON, 10_000_000);
         let absent = head(path, JSON, 100);
         let expecting = absent.replace("Host: x", "Host: x\r\nExpect: 100-continue");

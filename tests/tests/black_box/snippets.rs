@@ -1,5 +1,5 @@
-//! Every fenced block of the documentation, and every sample of the pages, is run or checked: one list says how. A block that is not in it
-//! fails, so that nothing is shown that nobody tried.
+//! Every fenced block of the documentation, and every sample of the pages, is run or checked; one
+//! list says how. A block that is not in the list fails, so that nothing untested is shown.
 
 use crate::terminal::Terminal;
 use cyclorama_tests::{
@@ -11,24 +11,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-/// How a block is tried.
+/// How a block is tested.
 #[derive(Debug, Clone, Copy)]
 enum How {
-    /// By bash, all blocks of a file one after the other in one folder, with a key in the environment.
+    /// Bash runs all blocks of a file one after the other in one folder, with a key in the
+    /// environment.
     Run,
-    /// The same; in between a person approves what it asks for.
+    /// As `Run`, but in between a person approves the login that it starts.
     Login,
-    /// It would never end: its target of the Makefile is there.
+    /// It would never end, so the test only checks that its target of the Makefile exists.
     Make,
-    /// It would build the project, which this test is part of: the tests that it names are there.
+    /// It would build the project, which includes this test, so the test only checks that the tests
+    /// it names exist.
     Cargo,
     /// Paths of this repository.
     Tree,
-    /// A sheet of a vehicle, drawn by the render node.
+    /// A sheet of a vehicle, which the render node draws.
     Sheet,
-    /// The measured facts of a sheet: drawn as part of the file's first sheet.
+    /// The measured facts of a sheet, drawn as part of the file's first sheet.
     Facts,
-    /// By another test, which reads the file.
+    /// Tested by another test, which reads the file.
     Elsewhere(&'static str),
     /// A drawing.
     Drawing,
@@ -38,6 +40,7 @@ const BLOCKS: &[(&str, &[How])] = &[
     ("CONTRIBUTING.md", &[How::Cargo, How::Cargo]),
     ("README.md", &[How::Make, How::Run, How::Tree]),
     ("control-plane/templates/agents.md", &[How::Elsewhere("tests/tests/black_box/machines.rs"); 8]),
+    ("docs/api.md", &[How::Run, How::Run, How::Run]),
     ("docs/architecture.md", &[How::Drawing]),
     (
         "docs/command-line.md",
@@ -62,7 +65,8 @@ const BLOCKS: &[(&str, &[How])] = &[
     ("sdk/typescript/README.md", &[How::Elsewhere("sdk/typescript/tests/readme.test.mjs")]),
 ];
 
-/// Templates of pages with samples, and how many: the test of the pages takes them all. A receipt of the console is none.
+/// HTML templates of pages with samples, and the number of samples: the test of the pages uses them
+/// all. A receipt of the console is not a sample.
 const SAMPLES: &[(&str, usize)] = &[
     ("console.html", 1),
     ("home.html", 2),
@@ -86,7 +90,7 @@ fn documents() -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() {
-                // What is built, fetched or run here is nobody's documentation.
+                // Folders with built, downloaded or generated files have no documentation of ours.
                 if !name.starts_with('.') && !["target", "node_modules", "data", "out", "dist", "work"].contains(&name)
                 {
                     folders.push(path);
@@ -172,7 +176,8 @@ fn every_sample_is_in_the_list() {
     assert_eq!(found, listed);
 }
 
-/// A terminal with what snippets expect: the programs, a key, the repository's files, the demo's key, a photograph.
+/// A terminal with everything that snippets expect: the programs, a key, the repository's files,
+/// the demo's key, a photograph.
 fn reader(service: &Service, key: &str) -> Terminal {
     let mut terminal = Terminal::new(service);
     terminal.set("PATH", format!("{}:{}", binaries().unwrap().display(), std::env::var("PATH").unwrap()));
@@ -185,7 +190,7 @@ fn reader(service: &Service, key: &str) -> Terminal {
     terminal
 }
 
-/// As its reader would, with this service in place of the one that the text names.
+/// Replaces the service that the text names by this one, as its reader would.
 fn here(text: &str, service: &Service) -> String {
     text.replace("http://127.0.0.1:8080", &service.base_url)
 }
@@ -361,7 +366,7 @@ on_both_databases! {
         succeeded(&terminal.program("node", &["--input-type=module", "-e", javascript]).output().await.unwrap(), javascript);
         succeeded(&terminal.program("python3", &["-c", python]).output().await.unwrap(), python);
         assert!(image::open(terminal.path("honda-civic.png")).is_ok());
-        // Its address is one that the reader has to make.
+        // The signed URL in it is one that the reader must make.
         let made = terminal.run(&["url", "honda", "civic", "2018"]).await.success();
         assert!(html.contains(&format!("<img src=\"{}/api/v1/delivery/...\"", service.base_url)), "{html}");
         assert!(made.starts_with(&format!("{}/api/v1/delivery/", service.base_url)));
@@ -369,7 +374,7 @@ on_both_databases! {
     }
 }
 
-/// What stands in a page's `pre`, as a reader copies it.
+/// The text of a page's `pre` elements, as a reader copies it.
 fn samples(html: &str) -> Vec<String> {
     let inside = html.split("<pre").skip(1).map(|rest| rest.split_once('>').unwrap().1.split_once("</pre>").unwrap().0);
     inside

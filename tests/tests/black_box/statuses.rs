@@ -1,4 +1,5 @@
-//! What every command ends with when something is wrong (docs/command-line.md, "Exit status"), and what it says.
+//! The exit status of every command when something is wrong (docs/command-line.md, "Exit status"),
+//! and its message.
 
 use crate::terminal::Terminal;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
@@ -6,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
-/// Runs each and compares status and words; nothing may have been printed as a result.
+/// Runs each command and compares status and message; nothing may have been printed as a result.
 async fn end_with(terminal: &Terminal, cases: &[(&[&str], i32, &str)]) {
     for (arguments, status, told) in cases {
         let output = terminal.command(arguments).stdin(Stdio::null()).output().await.unwrap();
@@ -37,7 +38,7 @@ on_both_databases! {
             (&["get", "honda", "civic", "2018", "--height", "-1"], 2, "-1"),
             (&["get", "honda", "civic", "2018", "--size", "huge"], 2, "size"),
             (&["get", "honda", "civic", "2018", "--format", "gif"], 2, "format"),
-            (&["get", "honda", "civik", "2018"], 5, "Near it"),
+            (&["get", "honda", "civik", "2018"], 5, "Did you mean"),
             (&["get", "ford", "bronco", "2010", "--json"], 5, "\"status\":404"),
             (&["url", "honda", "civic", "2018", "--ttl", "5"], 2, "ttl_seconds"),
             (&["url", "honda", "civic", "2018", "--uses", "often"], 2, "often"),
@@ -54,8 +55,8 @@ on_both_databases! {
             (&["login", "--url", &under_a_path], 2, &its_own),
             (&["agent-config", "--url", &under_a_path], 2, &its_own),
             (&["doctor", "--url", &under_a_path], 2, &its_own),
-            (&["whoami", "--url", "ftp://x.example"], 2, "address"),
-            (&["whoami", "--url", "http://127.0.0.1:9"], 6, "answers"),
+            (&["whoami", "--url", "ftp://x.example"], 2, "URL of the service"),
+            (&["whoami", "--url", "http://127.0.0.1:9"], 6, "responds"),
             (&["catalog", "list", "--make", "nosuch"], 5, "`nosuch`"),
             (&["catalog", "list", "--year", "1800"], 5, "1990 to 2026"),
             (&["catalog", "list", "--make", "honda", "--year", "2030", "--json"], 5, "2030"),
@@ -129,7 +130,7 @@ on_both_databases! {
             (vec!["prewarm", "start", "make=honda", "--budget-percent", "0"], 2, "1..=100"),
             (vec!["prewarm", "status", "no-such-batch"], 5, "no-such-batch"),
             (vec!["node", "list", "--address", "nowhere"], 2, "`nowhere`"),
-            (vec!["node", "list", "--address", "http://127.0.0.1:9"], 6, "nothing answers"),
+            (vec!["node", "list", "--address", "http://127.0.0.1:9"], 6, "nothing responds"),
             (vec!["node", "list", "--address", &service.base_url], 2, "operator address"),
             (vec!["node", "list", "--token-file", "nowhere"], 2, "nowhere"),
             (vec!["node", "list", "--token-file", "wrong"], 4, ""),
@@ -161,7 +162,7 @@ async fn paths_need_not_be_text() {
         let done = command.arg(OsStr::from_bytes(b"pictures-\xff")).args(json).output().await.unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
-    // What has to be text is refused by its name; a file that is not there by its own.
+    // A value that must be text is refused with its name; a missing file with its own.
     for (arguments, odd, status) in [
         (&["whoami", "--url"][..], &b"\xff"[..], 2),
         (&["get", "honda"], b"\xff", 2),

@@ -1,4 +1,5 @@
-//! Paying through Stripe: pages, events however often and in whatever order, forgeries, refunds, reloads, and Stripe being down.
+//! Payment through Stripe: pages, events repeated and in any order, forgeries, refunds, reloads,
+//! and Stripe being down.
 
 use cyclorama_tests::mailbox::Mailbox;
 use cyclorama_tests::service::Customer;
@@ -23,7 +24,7 @@ async fn checkout(service: &Service, customer: &Customer, credits: i64, name: Op
     answer
 }
 
-/// The service in front of the stand-in, with somebody who has five credits.
+/// The service in front of the stand-in, with a customer who has five credits.
 async fn selling(db: DatabaseChoice) -> (FakeStripe, Service, Customer) {
     let stripe = FakeStripe::start().await.unwrap();
     let service = Service::start_with(db, stripe.options()).await.unwrap();
@@ -36,7 +37,7 @@ async fn events_written(service: &Service) -> i64 {
     sqlx::query_scalar("select count(*) from webhook_events").fetch_one(&mut connection).await.unwrap()
 }
 
-/// The account of somebody who signed up, and a key of it.
+/// The account of a person who signed up, and a key of it.
 async fn customer_of(service: &Service, email: &str) -> Customer {
     let mut connection = service.database().await.unwrap();
     let query = sqlx::query_scalar("select id from accounts where email = $1").bind(email);
@@ -46,7 +47,7 @@ async fn customer_of(service: &Service, email: &str) -> Customer {
     Customer { key_id: text("key_id"), key: text("key"), account_id }
 }
 
-/// Half a minute at most.
+/// Waits until the balance is as expected, half a minute at most.
 async fn balance_becomes(service: &Service, customer: &Customer, expected: i64) {
     let mut balance = 0;
     for _ in 0..300 {
@@ -82,14 +83,14 @@ on_both_databases! {
         secrets::note(sessions[1]["success_url"].rsplit('/').next().unwrap());
         let mut browser = Browser::new(&service);
         assert!(browser.get(&back).await.unwrap().text().contains("Not paid yet"));
-        // It is not paid the way the local provider's is.
+        // It cannot be paid as a session of the local provider.
         let token = browser.get("/sign-in").await.unwrap().field("csrf").unwrap();
         browser.post(&back, &[("csrf", &token), ("decision", "pay")]).await.unwrap();
         assert_eq!(service.balance(&customer).await.unwrap(), 5);
         let paid = stripe.pay(&sessions[0]);
         assert_eq!(stripe.send(&service, &paid.completed).await.unwrap().as_u16(), 204);
         assert_eq!(service.balance(&customer).await.unwrap(), 5005);
-        assert!(browser.get(&back).await.unwrap().text().contains("5,000 credits are on the account"));
+        assert!(browser.get(&back).await.unwrap().text().contains("5,000 credits were added to your account"));
         let there = portal().await.unwrap();
         assert_eq!(there.status(), StatusCode::CREATED);
         let there: Value = there.json().await.unwrap();
@@ -128,7 +129,7 @@ on_both_databases! {
             secrets::note(session["success_url"].rsplit('/').next().unwrap());
         }
         let paid: Vec<_> = sessions.iter().map(|session| stripe.pay(session)).collect();
-        // What went back is told before what came, and the smaller sum after the larger.
+        // The refund is reported before the payment, and the smaller sum after the larger.
         assert_eq!(stripe.send(&service, &paid[1].refunded(&stripe, 500)).await.unwrap().as_u16(), 204);
         assert_eq!(service.balance(&customer).await.unwrap(), 5);
         let mut events = vec![paid[2].refunded(&stripe, 1250), paid[2].refunded(&stripe, 100)];
@@ -150,7 +151,7 @@ on_both_databases! {
         let statement: Value = service.get(&customer, "/api/v1/account/statement").send().await.unwrap().json().await.unwrap();
         assert_eq!(statement.to_string().matches("\"purchase\"").count(), 3, "{statement}");
 
-        // What fits nothing is credited to nobody, and operators see it.
+        // A payment that matches nothing is credited to nobody, and operators see it.
         let stray = json!({
             "id": "cs_stray", "mode": "payment", "payment_status": "paid", "amount_total": 700, "currency": "usd", "payment_intent": "pi_stray",
             "customer": "cus_stray", "metadata": { "cyclorama_payment": uuid::Uuid::now_v7().to_string() },
@@ -161,7 +162,7 @@ on_both_databases! {
         let listed = service.http.get(format!("{}/admin/payments/refused", service.admin_url())).bearer_auth(&token);
         let listed: Value = listed.send().await.unwrap().json().await.unwrap();
         assert_eq!((listed["events"].as_array().unwrap().len(), &listed["events"][0]["event_id"]), (1, &stray["id"]), "{listed}");
-        assert!(listed["events"][0]["why"].as_str().unwrap().contains("not known"), "{listed}");
+        assert!(listed["events"][0]["why"].as_str().unwrap().contains("unknown payment"), "{listed}");
     }
 
     async fn forgeries_are_refused_and_nothing_is_written(db: DatabaseChoice) {
@@ -196,7 +197,7 @@ on_both_databases! {
         assert_eq!(send_signed(&service, Some(&header), strange).await.unwrap().as_u16(), 400);
         assert_eq!((service.balance(&customer).await.unwrap(), events_written(&service).await), (5, 0));
 
-        // Signed, and wrong all the same: not what was offered.
+        // Signed, but still wrong: it differs from the offer.
         for (number, (member, value)) in [("amount_total", json!(1)), ("currency", json!("jpy")), ("id", json!("cs_other"))].into_iter().enumerate() {
             let mut event = paid.completed.clone();
             event["id"] = json!(format!("evt_wrong_{number}"));
@@ -204,8 +205,8 @@ on_both_databases! {
             assert_eq!(stripe.send(&service, &event).await.unwrap().as_u16(), 204);
         }
         assert_eq!(service.balance(&customer).await.unwrap(), 5);
-        assert_eq!(service.log().matches("does not fit our payments").count(), 3, "an operator sees each");
-        // While a secret is being replaced Stripe signs with both.
+        assert_eq!(service.log().matches("matches no payment").count(), 3, "an operator sees each");
+        // While a secret is being replaced, Stripe signs with both.
         let both = format!("{},{}", signature("whsec_another", now, &body), good.split(',').nth(1).unwrap());
         assert_eq!(send_signed(&service, Some(&both), body).await.unwrap().as_u16(), 204);
         assert_eq!(service.balance(&customer).await.unwrap(), 5005);
@@ -219,12 +220,12 @@ on_both_databases! {
         let paid = stripe.pay(&sessions[0]);
         let mut completed = paid.completed.clone();
         completed["data"]["object"]["customer_details"] = json!({ "name": "A\0da", "address": { "city": "\0" } });
-        // Whoever has not signed is told so, whatever the body holds.
+        // An event without a valid signature is refused as such, whatever its body is.
         let forged = send_signed(&service, Some("t=1,v1="), completed.to_string()).await.unwrap();
         assert_eq!((forged.as_u16(), service.balance(&customer).await.unwrap()), (400, 5));
         assert_eq!(stripe.send(&service, &completed).await.unwrap().as_u16(), 204);
         assert_eq!(service.balance(&customer).await.unwrap(), 5005);
-        // A text that is kept: why an operator should look at it.
+        // A text that is stored: the reason why an operator should look at it.
         let mut strange = paid.completed.clone();
         strange["id"] = json!("evt_strange");
         strange["data"]["object"]["currency"] = json!("u\0d");
@@ -275,7 +276,7 @@ on_both_databases! {
         assert_eq!(sessions.len(), 2, "asked twice under one name, made once");
         for session in &sessions {
             secrets::note(session["success_url"].rsplit('/').next().unwrap());
-            // Whatever we think of it: money that came is credited.
+            // Money that came is credited, whether or not the checkout request succeeded.
             let paid = stripe.pay(session);
             stripe.send(&service, &paid.completed).await.unwrap();
         }
@@ -303,7 +304,8 @@ on_both_databases! {
         };
         assert_eq!(shown().await, (true, false));
 
-        // The card is kept with the purchase after it was asked for; the balance is low at once, and the card is charged, once.
+        // The card is saved with the purchase after it was requested. The balance is low at once,
+        // and the card is charged once.
         checkout(&service, &customer, 5000, None).await;
         let session = stripe.sessions().remove(0);
         secrets::note(session["success_url"].rsplit('/').next().unwrap());
@@ -320,11 +322,12 @@ on_both_databases! {
         }
         assert_eq!((service.balance(&customer).await.unwrap(), stripe.charges().len()), (15_100, 1));
 
-        // Stripe charges, and its answer is lost: asked again under the same name, it charges no second time.
+        // Stripe charges, but its answer is lost. A repetition with the same idempotency key does
+        // not charge again.
         assert_eq!(set(&[("on", "yes"), ("threshold", "20000"), ("pack", "25000")]).await, StatusCode::SEE_OTHER);
         balance_becomes(&service, &customer, 40_100).await;
         stripe.feel(Mood::LosesAnswers);
-        // The settings ask Stripe for the card, which it does not lose.
+        // The settings request the card from Stripe, which still has it.
         assert_eq!(set(&[("on", "yes"), ("threshold", "90000"), ("pack", "100000")]).await, StatusCode::SEE_OTHER);
         for _ in 0..300 {
             if stripe.charges().len() == 3 && service.log().contains("tried again later") {
@@ -336,7 +339,7 @@ on_both_databases! {
         balance_becomes(&service, &customer, 140_100).await;
         assert_eq!(stripe.charges().len(), 3);
 
-        // Declined: off, with a letter, and not tried again.
+        // Declined: auto-reload is off, with an email, and not tried again.
         stripe.feel(Mood::Declines);
         stripe.send(&service, &paid.refunded(&stripe, 500)).await.unwrap();
         for charge in stripe.charges() {
@@ -344,7 +347,7 @@ on_both_databases! {
             stripe.send(&service, &stripe.event("charge.refunded", refund)).await.unwrap();
         }
         let letters = mailbox.wait_for(2).await.unwrap();
-        assert!(letters[1].to == "ada@example.com" && letters[1].text.contains("Auto-reload is turned off"), "{letters:?}");
+        assert!(letters[1].to == "ada@example.com" && letters[1].text.contains("Auto-reload is now turned off"), "{letters:?}");
         assert_eq!(shown().await, (false, true));
         stripe.feel(Mood::Well);
         tokio::time::sleep(Duration::from_secs(3)).await;
@@ -364,8 +367,8 @@ async fn the_webhook_is_not_there_without_stripe() {
 }
 
 on_both_databases! {
-    // Against somebody else's idea of Stripe (localstripe), for what it knows: customers, kept cards, charges, signed events. It has no
-    // checkout sessions and no portal.
+    // Against another implementation of Stripe (localstripe), for the parts that it has: customers,
+    // saved cards, charges, signed events. It has no checkout sessions and no portal.
     async fn reloaded_through_localstripe(db: DatabaseChoice) {
         let folder = tools::installed("localstripe").unwrap();
         let port = std::net::TcpListener::bind("[::]:0").unwrap().local_addr().unwrap().port();
@@ -399,7 +402,7 @@ on_both_databases! {
         let mut ada = Browser::new(&service);
         ada.sign_up("ada@example.com", "a long password").await.unwrap();
         let customer = customer_of(&service, "ada@example.com").await;
-        // It makes the customer; of sessions it knows nothing.
+        // It creates the customer, but has no sessions.
         let refused = checkout(&service, &customer, 5000, None).await;
         assert_eq!(refused.status(), StatusCode::BAD_GATEWAY);
         assert_eq!(refused.json::<Value>().await.unwrap()["code"], "payment_provider_refused");
@@ -421,7 +424,7 @@ on_both_databases! {
         };
         assert_eq!(set("200", "5000").await, StatusCode::SEE_OTHER);
         balance_becomes(&service, &customer, 5100).await;
-        // Its signed event comes a second later, and credits nothing twice.
+        // Its signed event comes a second later, and adds no credits twice.
         for _ in 0..100 {
             if service.log().contains("payment_intent.succeeded") {
                 break;
@@ -431,7 +434,7 @@ on_both_databases! {
         assert!(service.log().contains("payment_intent.succeeded"), "a signed event came");
         assert_eq!(service.balance(&customer).await.unwrap(), 5100);
 
-        // A card that is declined when it is charged: off.
+        // A card that is declined when it is charged turns auto-reload off.
         let detached = ask(&format!("/v1/payment_methods/{good}/detach"), &[]).await.unwrap();
         assert!(detached.status().is_success());
         card("4000000000000341").await;

@@ -1,4 +1,5 @@
-//! Money that goes back by Stripe, or only may: inquiries, disputes, refunds that fail, and sums in the buyer's currency.
+//! Money that Stripe returns, or may return: inquiries, disputes, refunds that fail, and sums in
+//! the buyer's currency.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::stripe::Paid;
@@ -6,7 +7,7 @@ use cyclorama_tests::{DatabaseChoice, FakeStripe, Service, on_both_databases, se
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-/// Somebody with five credits who has a page for 5000 more.
+/// A customer with five credits who has a page for 5000 more.
 async fn bought(db: DatabaseChoice) -> (FakeStripe, Service, Customer, Paid) {
     let stripe = FakeStripe::start().await.unwrap();
     let service = Service::start_with(db, stripe.options()).await.unwrap();
@@ -26,13 +27,13 @@ async fn bought_again(stripe: &FakeStripe, service: &Service, customer: &Custome
     stripe.pay(&session)
 }
 
-/// Sends it, and answers the balance after it.
+/// Sends an event, and returns the balance after it.
 async fn told(stripe: &FakeStripe, service: &Service, customer: &Customer, event: &Value) -> i64 {
     assert_eq!(stripe.send(service, event).await.unwrap().as_u16(), 204, "{event}");
     service.balance(customer).await.unwrap()
 }
 
-/// What operators are shown: outcome and reason of each event to look at, the newest first.
+/// Outcome and reason of each event that operators should look at, the newest first.
 async fn noted(service: &Service) -> Vec<(String, String)> {
     let token = service.operator_token().unwrap();
     let address = format!("{}/admin/payments/refused", service.admin_url());
@@ -63,7 +64,7 @@ on_both_databases! {
         }
         let noted = noted(&service).await;
         assert_eq!(noted.len(), 1, "{noted:?}");
-        assert!(noted[0].0 == "applied" && noted[0].1.contains("no money has moved"), "{noted:?}");
+        assert!(noted[0].0 == "applied" && noted[0].1.contains("no money was moved"), "{noted:?}");
         assert_eq!(alerts(&service).await - before, 1.0);
 
         // It becomes a dispute, which is lost.
@@ -76,7 +77,7 @@ on_both_databases! {
     async fn a_dispute_that_is_won_gives_its_credits_back_once(db: DatabaseChoice) {
         let (stripe, service, customer, paid) = bought(db).await;
         told(&stripe, &service, &customer, &paid.completed).await;
-        // As endpoints are told that have every event, in an order that Stripe does not promise to keep.
+        // The events of endpoints that get every event, in an order that Stripe does not promise.
         for (kind, status, expected) in [
             ("charge.dispute.created", "needs_response", 5),
             ("charge.dispute.funds_withdrawn", "needs_response", 5),
@@ -90,7 +91,7 @@ on_both_databases! {
             let event = paid.dispute(&stripe, kind, status);
             assert_eq!(told(&stripe, &service, &customer, &event).await, expected, "{kind}");
         }
-        // And those that have the old names alone.
+        // The events of endpoints that get only those with the old names.
         let second = bought_again(&stripe, &service, &customer).await;
         told(&stripe, &service, &customer, &second.completed).await;
         for (kind, status, expected) in
@@ -112,7 +113,7 @@ on_both_databases! {
         for event in [&withdrawn, &refund] {
             assert_eq!(told(&stripe, &service, &customer, event).await, 5);
         }
-        // Of something else that is sold by the same Stripe account.
+        // An event about something else that the same Stripe account sells.
         let mut stranger = withdrawn.clone();
         (stranger["id"], stranger["data"]["object"]["payment_intent"]) = (json!("evt_x"), json!("pi_x"));
         stranger["data"]["object"]["id"] = json!("dp_x");
@@ -132,7 +133,7 @@ on_both_databases! {
             (&failed[0], 5005),
             (&failed[1], 5005),
             (&failed[2], 5005),
-            // Another refund of the same sum, which works.
+            // Another refund of the same sum, which succeeds.
             (&paid.refund(&stripe, "refund.created", 2, 200, "succeeded"), 3005),
             (&paid.refunded(&stripe, 400), 3005),
         ] {
@@ -143,7 +144,8 @@ on_both_databases! {
 
     async fn paid_in_another_currency(db: DatabaseChoice) {
         let (stripe, service, customer, paid) = bought(db).await;
-        // The older form of events: all in the buyer's currency, and the session says what that is in ours.
+        // The older form of events: everything in the buyer's currency, and the session has the sum
+        // in ours.
         let mut session = paid.completed.clone();
         session["data"]["object"]["amount_total"] = json!(463);
         session["data"]["object"]["currency"] = json!("eur");
@@ -173,7 +175,7 @@ on_both_databases! {
         assert_eq!(told(&stripe, &service, &customer, &refunded(100)).await, 5005 - 1070);
         assert_eq!(told(&stripe, &service, &customer, &refunded(463)).await, 5);
 
-        // The newer form: in our currency, and what the buyer saw beside it.
+        // The newer form: in our currency, with the buyer's amount beside it.
         let second = bought_again(&stripe, &service, &customer).await;
         let presented = |cents: i64| json!({ "presentment_amount": cents, "presentment_currency": "eur" });
         for event in [&second.succeeded, &second.completed] {

@@ -1,4 +1,5 @@
-//! A terminal of a customer's machine: a home folder of its own, and the `cyclorama` program. Whatever a command prints holds no key.
+//! A terminal on a customer's machine: a separate home folder, and the `cyclorama` program. No
+//! output of a command may contain a key.
 
 use cyclorama_tests::{Service, programs::binaries, secrets};
 use serde_json::Value;
@@ -11,7 +12,7 @@ pub struct Terminal {
     environment: BTreeMap<String, String>,
 }
 
-/// What a command that has ended printed.
+/// The output of a command that has ended.
 pub struct Ran {
     pub status: i32,
     pub stdout: Vec<u8>,
@@ -37,7 +38,7 @@ impl Terminal {
         self.environment.remove(name);
     }
 
-    /// In the folder where commands run.
+    /// The path of a file in the folder where commands run.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -57,7 +58,7 @@ impl Terminal {
         let stderr = String::from_utf8(output.stderr).unwrap();
         let ran = Ran { status: output.status.code().unwrap(), stdout: output.stdout, stderr };
         let printed = format!("{}{}", String::from_utf8_lossy(&ran.stdout), ran.stderr);
-        // Signed addresses are what `url` is for.
+        // Signed URLs are the purpose of `url`.
         if arguments[0] != "url" {
             assert_eq!(secrets::leak(&printed), None, "{arguments:?}");
         }
@@ -70,7 +71,7 @@ impl Ran {
         String::from_utf8(self.stdout.clone()).unwrap()
     }
 
-    /// What a command that succeeded printed.
+    /// The standard output of a command, which must have succeeded.
     pub fn success(&self) -> String {
         assert_eq!(self.status, 0, "{}{}", self.text(), self.stderr);
         self.text()

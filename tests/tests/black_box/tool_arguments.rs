@@ -1,4 +1,5 @@
-//! Arguments of tools as hosts really send them: as text, as numbers where names are wanted, and null for what is not given.
+//! Arguments of tools as hosts really send them: as text, as numbers in place of names, and null
+//! for missing values.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
@@ -71,26 +72,32 @@ on_both_databases! {
         };
         let third = |rest: Value| json!({ "images": [car(json!({})), car(json!({})), car(rest)] });
         for (tool, arguments, parameter, index, says) in [
-            ("get_car_image", car(json!({ "year": "20x4" })), "year", None, "`year` is a whole number, not the string `20x4`."),
-            ("get_car_image", car(json!({ "signed_url": "maybe" })), "signed_url", None, "`signed_url` is true or false"),
-            ("get_car_image", car(json!({ "model": ["911"] })), "model", None, "`model` is a string, not a list."),
+            ("get_car_image", car(json!({ "year": "20x4" })), "year", None, "`year` must be a whole number, not the string `20x4`."),
+            ("get_car_image", car(json!({ "signed_url": "maybe" })), "signed_url", None, "`signed_url` must be true or false"),
+            ("get_car_image", car(json!({ "model": ["911"] })), "model", None, "`model` must be a string, not a list."),
             ("get_car_image", car(json!({ "paint": "red" })), "paint", None, "it is called `color`"),
-            ("get_car_image", car(json!({ "trim": "perhaps" })), "trim", None, "`trim` is true or false"),
+            ("get_car_image", car(json!({ "trim": "perhaps" })), "trim", None, "`trim` must be true or false"),
             ("get_car_image", json!({ "make": "porsche", "model": "911", "year": null }), "year", None, "`year` is required"),
-            ("create_car_image_urls", third(json!({ "year": "20x4" })), "year", Some(2), "`images[2].year` is a whole number, not the string `20x4`."),
+            (
+                "create_car_image_urls", third(json!({ "year": "20x4" })), "year", Some(2),
+                "`images[2].year` must be a whole number, not the string `20x4`.",
+            ),
             ("create_car_image_urls", third(json!({ "year": null })), "year", Some(2), "`images[2].year` is required"),
-            ("create_car_image_urls", third(json!({ "view": {} })), "view", Some(2), "`images[2].view` is a string, not an object."),
+            ("create_car_image_urls", third(json!({ "view": {} })), "view", Some(2), "`images[2].view` must be a string, not an object."),
             ("create_car_image_urls", third(json!({ "hue": "red" })), "hue", Some(2), "`images[2].hue` is not an argument of this tool"),
-            ("create_car_image_urls", third(json!({ "width": "5000" })), "width", Some(2), "`images[2].width` is a whole number of pixels from 1 to 1024"),
-            ("create_car_image_urls", json!({ "images": "porsche" }), "images", None, "`images` is a list, not the string `porsche`."),
-            ("create_car_image_urls", json!({ "images": [car(json!({}))], "max_uses": "many" }), "max_uses", None, "`max_uses` is a whole number"),
-            ("search_vehicles", json!({ "q": "golf", "limit": "few" }), "limit", None, "`limit` is a whole number, not the string `few`."),
-            ("search_vehicles", json!({ "q": { "make": "vw" } }), "q", None, "`q` is a string, not an object."),
-            ("resolve_vehicle", json!({ "query": "golf", "year": "new" }), "year", None, "`year` is a whole number"),
+            ("create_car_image_urls", third(json!({ "width": "5000" })), "width", Some(2), "`images[2].width` must be a whole number of pixels from 1 to 1024"),
+            ("create_car_image_urls", json!({ "images": "porsche" }), "images", None, "`images` must be a list, not the string `porsche`."),
+            ("create_car_image_urls", json!({ "images": [car(json!({}))], "max_uses": "many" }), "max_uses", None, "`max_uses` must be a whole number"),
+            (
+                "search_vehicles", json!({ "q": "golf", "limit": "few" }), "limit", None,
+                "`limit` must be a whole number, not the string `few`.",
+            ),
+            ("search_vehicles", json!({ "q": { "make": "vw" } }), "q", None, "`q` must be a string, not an object."),
+            ("resolve_vehicle", json!({ "query": "golf", "year": "new" }), "year", None, "`year` must be a whole number"),
             ("check_vehicles", json!({ "vehicles": [{ "query": "golf" }, { "hue": "red" }] }), "hue", Some(1), "`vehicles[1].hue` is not"),
-            ("check_vehicles", json!({ "vehicles": "golf" }), "vehicles", None, "`vehicles` is a list"),
-            ("rate_image", json!({ "request_id": "x", "rating": "good" }), "rating", None, "`rating` is a whole number"),
-            ("get_account", json!({ "x": 1 }), "x", None, "this tool takes none"),
+            ("check_vehicles", json!({ "vehicles": "golf" }), "vehicles", None, "`vehicles` must be a list"),
+            ("rate_image", json!({ "request_id": "x", "rating": "good" }), "rating", None, "`rating` must be a whole number"),
+            ("get_account", json!({ "x": 1 }), "x", None, "it takes none"),
         ] {
             let refused = problem(&service, &customer, tool, arguments.clone()).await;
             assert_eq!((&refused["status"], &refused["parameter"], &refused["index"]), (&json!(400), &json!(parameter), &json!(index)), "{tool} {arguments}: {refused}");
@@ -118,7 +125,7 @@ on_both_databases! {
             ("resolve_vehicle", json!({ "query": "qqxzzy wvvkkj" }), 404, "search_vehicles"),
             ("get_car_image", json!({ "make": "ford", "model": "qqxzzy", "year": 2020 }), 404, "resolve_vehicle"),
             ("search_vehicles", json!({ "make": "qqxzzy" }), 404, "search_vehicles with `q`"),
-            ("search_vehicles", json!({ "make": "ford", "model": "qqxzzy" }), 404, "with `make` lists models"),
+            ("search_vehicles", json!({ "make": "ford", "model": "qqxzzy" }), 404, "with `make` it lists models"),
             ("get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020 }), 402, "get_account"),
             ("rate_image", json!({ "request_id": "nobody's", "rating": 1 }), 404, "get_car_image"),
         ] {
@@ -129,7 +136,7 @@ on_both_databases! {
         }
         let one = problem(&service, &customer, "get_car_image", json!({ "make": "ford", "model": "mustang", "year": 2020 })).await;
         assert!(one["detail"].as_str().unwrap().contains("needs 1 credit;"), "{one}");
-        // Over HTTP the same refusal names the address.
+        // Over HTTP the same refusal names the URL.
         let address = format!("{}/api/v1/images/resolve", service.base_url);
         let refused = service.http.post(address).bearer_auth(&customer.key).json(&json!({ "query": "ford" })).send().await.unwrap();
         let refused: Value = refused.json().await.unwrap();

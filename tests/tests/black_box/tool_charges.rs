@@ -1,4 +1,5 @@
-//! Tools that spend: whatever keeps a picture from being shown, the balance is what it was, and the answer says so.
+//! Tools that spend credits: if an image cannot be shown for any reason, the balance does not
+//! change, and the answer says so.
 
 use cyclorama_tests::service::Customer;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
@@ -20,7 +21,7 @@ async fn told(service: &Service, customer: &Customer, arguments: &Value) -> (boo
     (result["isError"] == true, result["structuredContent"].clone())
 }
 
-/// Every way to ask for one picture: with and without an address, named and not.
+/// Every way to request one image: with and without a URL, with and without an idempotency key.
 fn asked(view: &str) -> Vec<Value> {
     let picture = json!({ "make": "ford", "model": "mustang", "year": 2020, "view": view });
     let mut ways = Vec::new();
@@ -70,7 +71,7 @@ on_both_databases! {
             }
         }
         service.operator(&["budget", "set", "--usd-per-day", "50"]).unwrap();
-        // The name of a call that took nothing may be used again.
+        // The idempotency key of a call that cost nothing may be used again.
         for (paid, arguments) in asked("rear").into_iter().enumerate() {
             let (is_error, told) = told(&service, &customer, &arguments).await;
             assert!(!is_error, "{told}");
@@ -107,7 +108,8 @@ on_both_databases! {
             assert!(!is_error && told["credits_charged"] == 1, "{told}");
         }
         assert_eq!(service.balance(&customer).await.unwrap(), 0);
-        // A picture that was paid for and cannot be shown again costs nothing again either, and its name stays.
+        // An image that was paid for and cannot be shown again costs nothing again, and its
+        // idempotency key stays used.
         std::fs::rename(&objects, &away).unwrap();
         service.operator(&["account", "grant", &customer.account_id, "5", "--reason", "test"]).unwrap();
         let mut other = json!({ "make": "ford", "model": "mustang", "year": 2020, "view": "side", "width": 77 });
@@ -155,7 +157,7 @@ on_both_databases! {
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let (is_error, told) = told(&service, &customer, &arguments).await;
         assert!(!is_error && told["credits_charged"] == 1, "{told}");
-        // The address is the picture's, and may be loaded as often as one likes.
+        // The URL delivers the image, and may be loaded any number of times.
         let url = told["signed_url"]["url"].as_str().unwrap();
         for _ in 0..2 {
             assert_eq!(service.http.get(url).send().await.unwrap().status(), 200);

@@ -1,4 +1,5 @@
-//! Traces: one for a request, through the queue and the render node to its stages, sent to an OpenTelemetry collector.
+//! Traces: one for each request, through the queue and the render node to its stages, sent to an
+//! OpenTelemetry collector.
 
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::collector::Span;
@@ -10,7 +11,7 @@ pub const CALLER: (&str, &str) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b716
 pub const REQUEST: &str = "GET /api/v1/images/car";
 
 pub fn traced(collector: &str) -> Options {
-    // Callers of these tests are believed, as a proxy is.
+    // The trace ids of these tests' callers are accepted, as those of a proxy are.
     Options::default()
         .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
         .set("OTEL_BSP_SCHEDULE_DELAY", 50)
@@ -42,7 +43,7 @@ on_both_databases! {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_collector_that_is_not_there_or_never_answers_costs_nobody_a_picture_or_the_service_its_stop() {
     let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    // At port 9 nobody listens.
+    // Nobody listens on port 9.
     for collector in ["http://127.0.0.1:9".to_owned(), format!("http://{}", mute.local_addr().unwrap())] {
         let mut service = Service::start_with(DatabaseChoice::Sqlite, traced(&collector)).await.unwrap();
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();

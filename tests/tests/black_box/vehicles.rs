@@ -1,4 +1,5 @@
-//! The right vehicle: permanent ids, bodies, years that look alike, names as people have them, lists and identification numbers.
+//! The right vehicle: permanent ids, bodies, years with one look, names as people write them, lists
+//! and VINs.
 
 use crate::terminal::Terminal;
 use crate::traces::{CALLER, traced};
@@ -33,7 +34,7 @@ async fn post(service: &Service, customer: &Customer, path: &str, body: &Value) 
     (answer.status().as_u16(), answer.json().await.unwrap())
 }
 
-/// Columns of the database that hold a text somewhere.
+/// Columns of the database that contain a text somewhere.
 async fn columns_with(database: &mut AnyConnection, is_sqlite: bool, text: &str) -> Vec<String> {
     let columns = match is_sqlite {
         true => {
@@ -116,7 +117,7 @@ on_both_databases! {
         assert_eq!(node.renders.load(Ordering::SeqCst), 2);
         assert_eq!(service.balance(&customer).await.unwrap(), 47, "each is a picture of its own");
 
-        // Pictures from before looks were known stay, under whichever year they were made.
+        // Images from before looks were introduced stay, under the year for which they were made.
         let mut database = service.database().await.unwrap();
         sqlx::query("delete from looks").execute(&mut database).await.unwrap();
         let between = (first..=last).nth(1).unwrap();
@@ -240,7 +241,7 @@ on_both_databases! {
         assert_eq!((&params["make"], &params["model"], &params["year"]), (&json!("honda"), &json!("accord"), &json!(2003)));
         assert_eq!((&found["confidence"], &found["display"]["make_name"]), (&json!("high"), &json!("Honda")), "{accord}");
         assert_eq!((&found["candidates"][0]["model_slug"], &found["extracted"]["unread"]), (&json!("accord"), &json!([])));
-        // The picture is of the body that the number says.
+        // The image has the body that the VIN gives.
         let said = data(&service, "/api/v1/vehicles/vin/1HGCM82633A004352").await;
         assert_eq!((&said["body"], &params["body"]), (&json!("coupe"), &json!("coupe")));
         let picture = service.get(&customer, found["image_path"].as_str().unwrap()).send().await.unwrap();
@@ -271,7 +272,8 @@ on_both_databases! {
         assert_eq!(service.balance(&customer).await.unwrap(), 4, "the picture, and nothing else");
     }
 
-    // At every door, read or refused: neither the log, nor a trace, nor a table has it afterwards.
+    // At every endpoint, read or refused: afterwards neither the log, nor a trace, nor a table has
+    // it.
     async fn a_number_is_kept_nowhere(db: DatabaseChoice) {
         let collector = Collector::open().await.unwrap();
         let mut service = Service::start_with(db, traced(&collector.endpoint)).await.unwrap();
@@ -301,7 +303,7 @@ on_both_databases! {
         let (log, told) = (service.log(), format!("{spans:?} {:?}", collector.spans()));
         assert!(log.contains("/api/v1/vehicles/vin/{vin}") || log.contains("/api/v1/vehicles/vin"), "the requests are in the log");
         let mut database = service.database().await.unwrap();
-        // The first three characters name a maker, and no vehicle.
+        // The first three characters identify a maker, and no vehicle.
         for number in numbers {
             let part = &number[..8];
             assert!(!log.contains(part) && !told.contains(part), "{number}");

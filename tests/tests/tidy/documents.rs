@@ -1,11 +1,12 @@
-//! Links of documents lead somewhere: files that exist, headings that are there. So do the decisions that comments name.
+//! Checks that links of documents lead to files and headings that exist, and that decisions which
+//! comments name exist.
 
 use cyclorama_tests::package_file;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Documents of this project, below the checkout's top.
+/// Documents of this project, below the top of the checkout.
 fn documents() -> Vec<PathBuf> {
     let top = package_file("..");
     let mut found = vec![top.join("README.md"), top.join("CONTRIBUTING.md"), top.join("CHANGELOG.md")];
@@ -45,7 +46,8 @@ fn headings(text: &str) -> Vec<String> {
     found
 }
 
-/// The anchors that a page of Markdown has on the usual hosts: lower case, without punctuation, spaces as hyphens.
+/// The anchors of a Markdown page on the usual hosts: lower case, without punctuation, spaces as
+/// hyphens.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for heading in headings(text) {
@@ -83,7 +85,26 @@ fn links_of_documents_lead_somewhere() {
     assert_eq!(broken, Vec::<String>::new());
 }
 
-/// `Why: docs/decisions/page.md (heading).` in a comment, which may go over two lines.
+/// A file that documents name in backticks, by its path or the end of it.
+#[test]
+fn source_files_that_documents_name_are_there() {
+    let named = Regex::new(r"`([\w./-]+/[\w.-]+\.(?:rs|wgsl|py|sh|ts|mjs))`").unwrap();
+    let sources: Vec<String> = crate::sources().into_iter().map(|(path, _)| format!("/{path}")).collect();
+    let (mut missing, mut count) = (Vec::new(), 0);
+    for document in documents() {
+        for captures in named.captures_iter(&read(&document)) {
+            count += 1;
+            let end = format!("/{}", &captures[1]);
+            if !sources.iter().any(|source| source.ends_with(&end)) {
+                missing.push(format!("{}: {}", document.display(), &captures[1]));
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+    assert!(count > 200, "documents name only {count} source files");
+}
+
+/// `Why: docs/decisions/page.md (heading).` in a comment, which may span two lines.
 #[test]
 fn decisions_that_comments_name_are_there() {
     let comment = Regex::new(r"(?m)^\s*//[/!]? ?").unwrap();

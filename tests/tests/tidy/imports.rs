@@ -1,7 +1,9 @@
-//! No two files of a program import each other, directly or around a circle: a newcomer can read each with what stands below it.
+//! Checks that no two files of a program import each other, directly or in a circle, so that a new
+//! engineer can read each file after those that it imports.
 //!
-//! An import is a `use` of a name, or a path to it in the code, that another file of the same crate defines; names that a file hands on by
-//! `pub use` lead to where they are defined. Test modules are left out.
+//! An import is a `use` of a name, or a path to it in the code, that another file of the same crate
+//! defines. Names that a file re-exports by `pub use` lead to the file that defines them. Test
+//! modules are left out.
 
 use crate::sources;
 use regex::Regex;
@@ -12,12 +14,12 @@ type Module = Vec<String>;
 
 struct Crate {
     files: BTreeMap<Module, String>,
-    /// What a module hands on: the name there, and the path that it stands for.
+    /// The re-exports of a module: the name there, and the path that it stands for.
     handed_on: BTreeMap<(Module, String), Vec<String>>,
 }
 
 impl Crate {
-    /// The crate whose sources lie in a folder of the checkout.
+    /// Reads the crate whose sources are in a folder of the checkout.
     fn read(folder: &str) -> Crate {
         let mut files = BTreeMap::new();
         for (path, text) in sources() {
@@ -46,7 +48,8 @@ impl Crate {
         read
     }
 
-    /// Paths of this crate that a module's `use` declarations name, the name that each has there, and whether it is handed on.
+    /// Returns the paths of this crate in a module's `use` declarations, each with its name there
+    /// and whether it is re-exported.
     fn uses(&self, module: &Module) -> Vec<(Vec<String>, String, bool)> {
         let declaration = Regex::new(r"(?m)^\s*(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);").unwrap();
         let mut found = Vec::new();
@@ -60,7 +63,8 @@ impl Crate {
         found
     }
 
-    /// A path as it is written in a module, from the crate's root; `None`: it leads to another crate.
+    /// Resolves a path as it is written in a module, from the crate's root. `None` if it leads to
+    /// another crate.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Vec<String>> {
         let (first, rest) = path.split_first()?;
         let mut base = module.clone();
@@ -87,7 +91,7 @@ impl Crate {
         Some(base)
     }
 
-    /// The module whose file defines what a path names.
+    /// Returns the module whose file defines the name at the end of a path.
     fn definer(&self, path: &[String], depth: usize) -> Option<Module> {
         let module =
             (0..=path.len()).rev().map(|length| &path[..length]).find(|part| self.files.contains_key(*part))?;
@@ -99,14 +103,15 @@ impl Crate {
         }
     }
 
-    /// The other modules whose names a module uses.
+    /// Returns the other modules whose names a module uses.
     fn imports(&self, module: &Module) -> BTreeSet<Module> {
         let declarations = Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+[^;]+;").unwrap();
         let code = declarations.replace_all(&self.files[module], "");
         let uses = self.uses(module);
         let mut paths: Vec<Vec<String>> =
             uses.iter().filter(|(_, _, is_public)| !is_public).map(|(path, _, _)| path.clone()).collect();
-        // Modules that a first word of a path may mean: those that a `use` names, and the module's own.
+        // Modules that the first word of a path may mean: those that a `use` names, and the
+        // module's own.
         let mut scope: BTreeMap<String, Vec<String>> = uses.into_iter().map(|(path, name, _)| (name, path)).collect();
         for child in self.files.keys().filter(|child| child.len() == module.len() + 1 && child.starts_with(module)) {
             scope.entry(child[module.len()].clone()).or_insert_with(|| child.clone());
@@ -125,7 +130,7 @@ impl Crate {
         definers.filter(|definer| definer != module).collect()
     }
 
-    /// Groups of modules that reach each other by imports.
+    /// Returns groups of modules that reach each other by imports.
     fn circles(&self) -> Vec<BTreeSet<String>> {
         let imports: BTreeMap<&Module, BTreeSet<Module>> =
             self.files.keys().map(|module| (module, self.imports(module))).collect();
@@ -151,7 +156,7 @@ impl Crate {
     }
 }
 
-/// Each path of a `use` declaration, and the name that it gets.
+/// Returns each path of a `use` declaration with the name that it gets.
 fn flattened(tree: &str) -> Vec<(Vec<String>, String)> {
     let tree = tree.trim();
     let words = |text: &str| -> Vec<String> {
@@ -191,7 +196,7 @@ fn flattened(tree: &str) -> Vec<(Vec<String>, String)> {
         .collect()
 }
 
-/// Test modules stand last in their files.
+/// Removes comments and test modules, which stand last in their files.
 fn without_comments_and_tests(text: &str) -> String {
     let text = Regex::new(r"//[^\n]*").unwrap().replace_all(text, "");
     let text = Regex::new(r#""(?:\\.|[^"\\])*""#).unwrap().replace_all(&text, "\"\"").into_owned();
@@ -214,7 +219,8 @@ fn no_two_files_of_a_program_import_each_other() {
     }
 }
 
-/// The rooms of the render queue use each other in one direction: budget and staging below the queue, results on it, review on results.
+/// The folders of the render queue use each other in one direction: budget and staging are below
+/// the queue, results above it, review above results.
 #[test]
 fn rooms_of_renders_are_used_in_one_direction() {
     let rooms = ["budget", "staging", "queue", "results", "review", "operator"];

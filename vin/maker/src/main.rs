@@ -1,5 +1,6 @@
-//! `cyclorama-vin-maker LIBRARY MANIFEST OUT`: takes vPIC's tables out of the library of the `ultravin` wheel, whose manifest says how many
-//! bytes they are, keeps what tells make, model, year, body, series, trim and plant, and writes `vpic.bin`.
+//! `cyclorama-vin-maker LIBRARY MANIFEST OUT`: extracts vPIC's tables from the library of the
+//! `ultravin` wheel, keeps the elements that give make, model, year, body, series, trim and plant,
+//! and writes `vpic.bin`. The wheel's manifest has the size of the tables in bytes.
 
 #[allow(dead_code, reason = "some of it is for the reader alone")]
 #[path = "../../src/tables.rs"]
@@ -14,11 +15,11 @@ use ultravin::tables::{
 };
 use weighing::Weighing;
 
-/// As the reference has it for spans of years without an end.
+/// The last year that the reference has for spans of years without an end.
 const FOR_EVER: i32 = 2999;
-/// Smaller by a tenth than level 19, for a file that is read once.
+/// Compression level. The file is a tenth smaller than with level 19, and it is read only once.
 const LEVEL: i32 = 22;
-/// Elements whose values are names of their own.
+/// Elements whose values are names in their own right.
 const TEXTS: [i32; 2] = [element::SERIES as i32, element::TRIM as i32];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -60,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A member of the manifest, which is JSON with a line for each.
+/// Returns a member of the manifest, which is JSON with one member a line.
 fn member(manifest: &str, name: &str) -> Result<String, String> {
     let quoted = format!("\"{name}\":");
     let line = manifest
@@ -70,10 +71,10 @@ fn member(manifest: &str, name: &str) -> Result<String, String> {
     Ok(line.trim().trim_end_matches(',').trim_matches('"').to_owned())
 }
 
-/// Names and keys, each once, in the order in which they come.
+/// Names and keys, each once, in the order in which they were added.
 #[derive(Default)]
 struct Interned {
-    /// Each ends with a line feed, which none holds.
+    /// Each text ends with a line feed, and contains no other.
     lines: String,
     places: HashMap<String, u32>,
 }
@@ -124,7 +125,7 @@ impl<'a> Making<'a> {
         tables
     }
 
-    /// Places of models by their number. Every model of vPIC is of one make.
+    /// Returns positions of models by vPIC's number. Every model of vPIC has one make.
     fn models(&mut self, tables: &mut Tables) -> HashMap<i32, u32> {
         let mut places = HashMap::new();
         for row in self.data.make_model.iter() {
@@ -139,14 +140,16 @@ impl<'a> Making<'a> {
         places
     }
 
-    /// Times of change by rank; a pattern without one ranks above all, as the reference sorts it.
+    /// Returns ranks of times of change. A pattern without a time ranks above all others, as the
+    /// reference sorts it.
     fn ranks(&self) -> HashMap<i64, u32> {
         let times: BTreeSet<i64> = self.data.pattern.iter().map(|row| row.createdon_key.to_native()).collect();
         let ranks = times.into_iter().filter(|time| *time != NULL_I64).zip(0..).chain([(NULL_I64, NONE)]);
         ranks.collect()
     }
 
-    /// Writes schemas with their patterns, and gives their places by their number. Those that vPIC has not checked are left out, as there.
+    /// Writes schemas with their patterns, and returns their positions by vPIC's number. Schemas
+    /// that vPIC has not checked are left out, as in vPIC's procedure.
     fn schemas(
         &mut self,
         tables: &mut Tables,
@@ -197,7 +200,7 @@ impl<'a> Making<'a> {
         };
         let key = text(self.data, row.keys.to_native()).to_ascii_uppercase();
         if key.contains('#') {
-            // What it tells is digits of the number.
+            // The value of such a pattern is made of digits of the VIN.
             return;
         }
         tables.pattern_keys.push(self.keys.place(&key));
@@ -241,7 +244,7 @@ impl<'a> Making<'a> {
     }
 }
 
-/// Passenger cars, MPVs and light trucks, by vPIC's numbers of vehicle and truck types.
+/// True for passenger cars, MPVs and light trucks, by vPIC's numbers of vehicle and truck types.
 fn is_light(row: &ArchivedWmi) -> bool {
     let vehicle_type = row.vehicletypeid.to_native();
     matches!(vehicle_type, 2 | 7) || (vehicle_type == 3 && row.trucktypeid.to_native() == 1)
@@ -252,7 +255,8 @@ fn text(data: &ArchivedVpicData, id: u32) -> &str {
     std::str::from_utf8(&data.arena_bytes[offset(id as usize)..offset(id as usize + 1)]).unwrap_or_default()
 }
 
-/// Adds what a key allows: places 0 to 4 of a key are positions 4 to 8, and 7 to 10 are 11 to 14. Place 5 is the bar, 6 the year.
+/// Adds the characters that a key allows: places 0 to 4 of a key are positions 4 to 8, and 7 to 10
+/// are 11 to 14. Place 5 is the bar, 6 the year.
 fn allow(allowed: &mut [u64; 9], key: &str) {
     let Some(sets) = tables::sets_of_key(&key.to_ascii_uppercase()) else { return };
     for (place, set) in sets.into_iter().enumerate().filter(|(_, set)| *set != u64::MAX) {

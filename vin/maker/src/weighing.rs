@@ -1,18 +1,20 @@
-//! What vPIC weighs beside the elements that the service tells, for schemas where a letter may mean two years.
+//! Collects the elements that vPIC weighs beside those that the service returns, for schemas where
+//! a letter may mean two years.
 
 use crate::tables::{Elements, Weighed, element};
 use crate::{FOR_EVER, is_light, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use ultravin::tables::{ArchivedPattern, ArchivedVpicData, NULL_I32, NULL_I64};
 
-/// Years of the second cycle, and how far the first is away.
+/// Model years of the second cycle.
 const NEWER: std::ops::Range<i32> = 2010..2040;
+/// Years between two model years with one code.
 const CYCLE: i32 = 30;
-/// Make, maker, year and vehicle type, which patterns do not tell.
+/// Make, maker, year and vehicle type, which do not come from patterns.
 const NOT_BY_PATTERNS: [i32; 4] = [26, 27, 29, 39];
-/// The engine's model, by which vPIC has elements of its own.
+/// The element of the engine's model. vPIC has further elements for each engine model.
 const ENGINE_MODEL: i32 = 18;
-/// vPIC's greatest number of a vehicle type is 13.
+/// Larger than every number of a vehicle type; vPIC's greatest is 13.
 const VEHICLE_TYPES: i32 = 20;
 
 pub struct Weighing<'a> {
@@ -49,13 +51,13 @@ impl<'a> Weighing<'a> {
         Self { data, weighed, concerned: concerned(data), public, engines: engines(data), places: HashMap::new() }
     }
 
-    /// Whether a maker uses the schema in one of two years that a letter means to it.
+    /// True if a maker uses the schema in one of two years that a letter means to it.
     pub fn concerns(&self, schema: i32) -> bool {
         self.concerned.contains(&schema)
     }
 
-    /// Adds the groups of a schema's patterns: each key with the elements that it tells beside those that `Tables` has patterns of. Gives
-    /// how many they are.
+    /// Adds the groups of a schema's patterns: each key with the elements that its patterns give
+    /// beside those for which `Tables` has patterns. Returns the number of groups.
     pub fn groups(&mut self, rows: &[ArchivedPattern], mut place_of_key: impl FnMut(&str) -> u32) -> u32 {
         let mut groups: BTreeMap<u32, BTreeSet<u8>> = BTreeMap::new();
         for row in rows {
@@ -79,7 +81,8 @@ impl<'a> Weighing<'a> {
         count
     }
 
-    /// What a pattern adds. A key with `#` is a formula: digits of the number are the value. vPIC has its digits and classes fit nothing.
+    /// Returns the elements that a pattern adds. A key with `#` is a formula: digits of the VIN are
+    /// the value. vPIC never matches a formula with other digits or classes in its key.
     fn elements(&self, row: &ArchivedPattern, key: &str) -> Vec<u8> {
         let id = row.elementid.to_native();
         let is_formula = key.contains('#');
@@ -95,7 +98,8 @@ impl<'a> Weighing<'a> {
     }
 }
 
-/// Schemas of makers that have schemas for both years of a letter, unless position 7 tells which.
+/// Returns the schemas of makers that have schemas for both years of a letter, unless position 7
+/// tells the year.
 fn concerned(data: &ArchivedVpicData) -> HashSet<i32> {
     let mut found = HashSet::new();
     for row in data.wmi.iter().filter(|row| row.publicavailabilitydate.to_native() != NULL_I64 && !is_light(row)) {
@@ -118,7 +122,7 @@ fn concerned(data: &ArchivedVpicData) -> HashSet<i32> {
     found
 }
 
-/// Elements that vPIC has by the engine's model, by its name in small letters.
+/// Returns the elements that vPIC has for each engine model, by its name in lower case.
 fn engines(data: &ArchivedVpicData) -> HashMap<String, Vec<u8>> {
     let mut found: HashMap<String, Vec<u8>> = HashMap::new();
     for row in data.enginemodel.iter() {

@@ -1,4 +1,4 @@
-//! Words for a kind of thing: certain with a make, and never without one.
+//! Words for a kind of thing are certain with a make, and never without one.
 
 use super::*;
 use crate::nameless::{is_known_without_make, is_word_for_a_kind, words_for_kinds};
@@ -67,7 +67,7 @@ fn words_for_a_kind_are_no_certain_vehicle() {
     assert_eq!(certain, [""; 0]);
 }
 
-/// Over the whole release, and over the list itself.
+/// Checks the whole release, and the list itself.
 #[test]
 fn no_name_of_such_words_is_certain_without_its_make() {
     let (mut rows, mut certain) = (0, BTreeSet::new());
@@ -81,7 +81,8 @@ fn no_name_of_such_words_is_certain_without_its_make() {
             rows += 1;
             let forms = [model.name.clone(), format!("red {}", model.name), format!("{} car", model.name)];
             for query in forms.into_iter().filter(|query| {
-                // A make may be called so as well (`Moped Custom`, `Oshkosh Trailer`): then it is written.
+                // A make may have such a name as well (`Moped Custom`, `Oshkosh Trailer`); then it
+                // is written.
                 is_high(query)
                     && resolved(query)
                         .is_ok_and(|found| !query.to_lowercase().contains(&found.make.name.to_lowercase()))
@@ -123,7 +124,7 @@ fn with_the_make_they_are() {
     assert_eq!(semi.map(|found| found.confidence).ok(), Some(Confidence::High), "the make is given beside the words");
 }
 
-/// Names that everybody knows, although they are words.
+/// Well-known names stay certain, although they are words.
 #[test]
 fn well_known_names_that_are_words_stay_certain() {
     for query in [

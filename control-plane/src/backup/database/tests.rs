@@ -17,7 +17,8 @@ async fn every_table_is_in_a_backup() {
     }
 }
 
-/// Jobs of several inserts, of which each column that may be null is null in some rows and filled in others, in every mix.
+/// Inserts enough jobs for several statements. Each nullable column is null in some rows and filled
+/// in others, in every combination.
 async fn add_jobs(database: &Database, count: i64) {
     let mut random = StdRng::seed_from_u64(count as u64);
     let mut tx = database.begin().await.expect("begin");

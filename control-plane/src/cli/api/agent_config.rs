@@ -1,5 +1,7 @@
-//! `cyclorama agent-config`: what goes into the configuration of agents' hosts, so that they have this service's tools. Never a key: the
-//! started program finds the key of `cyclorama login`, the hosts of addresses read it from their environment or ask for it.
+//! `cyclorama agent-config`: prints the configuration that gives an agent host this service's
+//! tools. It never contains a key: the program that the host starts uses the key of
+//! `cyclorama login`, and hosts that call the service by its URL read the key from their
+//! environment or prompt for it.
 
 use super::service::Service;
 use crate::cli::print;
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 
 #[derive(Debug, clap::Args)]
 pub struct AgentConfig {
-    /// Which host; all of them when not given
+    /// Agent host; default: all of them
     #[arg(value_enum)]
     host: Option<Host>,
     /// How the host reaches the tools
@@ -32,7 +34,7 @@ enum Host {
 enum Way {
     /// The host starts `cyclorama mcp --stdio`, which uses the key of `cyclorama login`
     Stdio,
-    /// The host calls the service itself, with the key of CYCLORAMA_KEY in its environment
+    /// The host calls the service over HTTP, with the key in CYCLORAMA_KEY of its environment
     Http,
 }
 
@@ -46,7 +48,7 @@ impl AgentConfig {
         let snippets: Vec<Snippet> = hosts.into_iter().filter_map(|host| host.snippet(self.by, &address)).collect();
         if snippets.is_empty() {
             let other =
-                crate::cli::exit::WrongUsage("this host starts programs only: leave out `--by http`".to_owned());
+                crate::cli::exit::WrongUsage("this host can only start programs: leave out `--by http`".to_owned());
             return Err(other.into());
         }
         if as_json {
@@ -55,7 +57,8 @@ impl AgentConfig {
                 .map(|snippet| json!({ "host": snippet.host, "file": snippet.file, "content": snippet.content }));
             return Ok(print::answer(&list.collect(), true)?);
         }
-        // One host: nothing but its snippet, to be redirected into the file.
+        // For one host, only its snippet is printed, so that the output
+        // can be redirected into the file.
         if let [one] = snippets.as_slice() {
             return Ok(print::line(&one.content)?);
         }
@@ -72,7 +75,7 @@ struct Snippet {
 }
 
 impl Host {
-    /// `None`: the host has no such way.
+    /// Returns the configuration, or `None` if the host cannot reach the tools in this way.
     fn snippet(self, by: Way, address: &str) -> Option<Snippet> {
         let program =
             json!({ "command": "cyclorama", "args": ["mcp", "--stdio"], "env": { "CYCLORAMA_URL": address } });
@@ -117,8 +120,7 @@ impl Host {
                 let input = "cyclorama-key";
                 let server =
                     json!({ "type": "http", "url": endpoint, "headers": bearer(&format!("${{input:{input}}}")) });
-                let asked =
-                    json!({ "type": "promptString", "id": input, "description": "Key of Cyclorama", "password": true });
+                let asked = json!({ "type": "promptString", "id": input, "description": "Cyclorama API key", "password": true });
                 (
                     "VS Code",
                     ".vscode/mcp.json",

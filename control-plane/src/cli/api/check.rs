@@ -1,4 +1,5 @@
-//! `cyclorama doctor --url`: what a customer of a service needs to work, looked at from here. Spends nothing.
+//! `cyclorama doctor --url`: checks everything that a customer of a service needs, from this
+//! machine. Spends nothing.
 
 use super::credentials::key_for;
 use super::service::{builder, root_of_host};
@@ -9,10 +10,11 @@ use cyclorama_client::types::ResolveRequest;
 use cyclorama_client::{Client, Error};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Partners' signatures and lifetimes of addresses are in seconds.
+/// Maximum difference between this machine's clock and the service's, in seconds. Partners'
+/// signatures and lifetimes of signed URLs are in seconds.
 const SKEW_SECONDS_MAX: i64 = 60;
 
-/// Looks at everything; one failure does not hide the next, where the next can be looked at.
+/// Runs all checks. A failure does not stop the following ones, unless they depend on it.
 pub async fn check(address: &str) -> anyhow::Result<Vec<Check>> {
     let address = &root_of_host(address)?;
     let key = key_for(address)?;
@@ -24,9 +26,9 @@ pub async fn check(address: &str) -> anyhow::Result<Vec<Check>> {
         Ok(time) => time,
         Err(error) => return Ok(vec![Check::new("service", Err(said(&error)))]),
     };
-    let mut checks = vec![Check::new("service", Ok(format!("answers at {address}"))), clock(time)];
+    let mut checks = vec![Check::new("service", Ok(format!("responds at {address}"))), clock(time)];
     if key.is_none() {
-        let what_to_do = format!("none: run `cyclorama login --url {address}`, or put a key into CYCLORAMA_KEY");
+        let what_to_do = format!("none: run `cyclorama login --url {address}`, or set CYCLORAMA_KEY");
         checks.push(Check::new("key", Err(what_to_do)));
         return Ok(checks);
     }
@@ -44,10 +46,10 @@ fn clock(service: Option<SystemTime>) -> Check {
     Check::new(
         "clock",
         match ahead {
-            None => Ok("the service does not tell its time".to_owned()),
-            Some(ahead) if ahead.abs() <= SKEW_SECONDS_MAX => Ok(format!("{} s from the service's", ahead.abs())),
+            None => Ok("the service does not report its time".to_owned()),
+            Some(ahead) if ahead.abs() <= SKEW_SECONDS_MAX => Ok(format!("{} s off the service's clock", ahead.abs())),
             Some(ahead) => Err(format!(
-                "{} s {} the service's: set this machine's clock, or signed addresses end too early or late",
+                "{} s {} the service's clock: set the clock of this machine, or signed URLs expire too early or too late",
                 ahead.abs(),
                 if ahead > 0 { "ahead of" } else { "behind" }
             )),
@@ -58,12 +60,12 @@ fn clock(service: Option<SystemTime>) -> Check {
 async fn account(client: &Client) -> Vec<Check> {
     let account = match client.get_account().await {
         Ok(answer) => answer.data,
-        // The key may be good for pictures alone.
+        // The key may have the scope for images only.
         Err(error) if error.status() == Some(403) => return vec![Check::new("scopes", Err(said(&error)))],
         Err(error) => return vec![Check::new("key", Err(said(&error)))],
     };
     let credits = match account.credits {
-        ..=0 => Err("none left: a person has to buy some".to_owned()),
+        ..=0 => Err("none left: a person has to buy credits".to_owned()),
         credits => Ok(format!("{} left", count(credits, "credit"))),
     };
     let spends = account.key.scopes.iter().any(|scope| scope == "images:read");
@@ -72,7 +74,7 @@ async fn account(client: &Client) -> Vec<Check> {
         Check::new("key", Ok(account.key.id)),
         Check::new(
             "scopes",
-            if spends { Ok(scopes) } else { Err(format!("{scopes}: no pictures without images:read")) },
+            if spends { Ok(scopes) } else { Err(format!("{scopes}: images need the scope images:read")) },
         ),
         Check::new("credits", credits),
     ]

@@ -1,5 +1,6 @@
-//! Keys of this machine's user, one for each service, in a file that only they can read: `cyclorama/credentials.json` in the folder of
-//! configuration (`XDG_CONFIG_HOME`, else `~/.config`). `CYCLORAMA_KEY` comes first.
+//! The API keys of this machine's user, one for each service, in a file that only the user can
+//! read: `cyclorama/credentials.json` in the configuration folder (`XDG_CONFIG_HOME`, otherwise
+//! `~/.config`). `CYCLORAMA_KEY` takes precedence.
 
 use crate::accounts::private_file;
 use anyhow::Context;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
-/// A key that prints nowhere.
+/// A key that no debug output shows.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Key(String);
@@ -32,18 +33,18 @@ impl std::fmt::Debug for Key {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Credentials {
-    /// The address of the last login: what commands mean that name none.
+    /// URL of the service of the last login, for commands that name none.
     pub last: Option<String>,
-    /// By address, without the slash at its end.
+    /// The keys by the URL of the service, without the slash at its end.
     pub keys: BTreeMap<String, Key>,
 }
 
 impl Credentials {
-    /// None yet is an empty one.
+    /// Reads the file; there are no keys if the file does not exist.
     pub fn read() -> anyhow::Result<Self> {
         let path = path()?;
         let Some(bytes) = private_file::read(&path)? else { return Ok(Credentials::default()) };
-        // What is wrong is not told: the text holds keys.
+        // The error does not show the fault: the text contains keys.
         let read = serde_json::from_slice(&bytes).ok();
         read.with_context(|| format!("{} is damaged: delete it and log in again", path.display()))
     }
@@ -52,14 +53,14 @@ impl Credentials {
         let path = path()?;
         if let Some(folder) = path.parent() {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-            made.with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+            made.with_context(|| format!("the folder {} cannot be created", folder.display()))?;
         }
         private_file::write(&path, &serde_json::to_vec_pretty(self)?)?;
         Ok(path)
     }
 }
 
-/// The key for a service: of the environment, else of the last login there.
+/// Returns the key for a service: that of the environment, otherwise that of the last login there.
 pub fn key_for(address: &str) -> anyhow::Result<Option<Key>> {
     if let Some(key) = key_of_environment() {
         return Ok(Some(key));
@@ -67,7 +68,7 @@ pub fn key_for(address: &str) -> anyhow::Result<Option<Key>> {
     Ok(Credentials::read()?.keys.remove(address.trim_end_matches('/')))
 }
 
-/// The key that `CYCLORAMA_KEY` names.
+/// Returns the key in `CYCLORAMA_KEY`.
 #[expect(clippy::disallowed_methods, reason = "a customer's variable, which is no setting of the service")]
 pub fn key_of_environment() -> Option<Key> {
     let key = std::env::var("CYCLORAMA_KEY").ok().filter(|key| !key.trim().is_empty())?;
@@ -75,6 +76,6 @@ pub fn key_of_environment() -> Option<Key> {
 }
 
 pub fn path() -> anyhow::Result<PathBuf> {
-    let folders = Xdg::new().context("there is no home folder to keep a key in: set HOME or XDG_CONFIG_HOME")?;
+    let folders = Xdg::new().context("there is no home folder for the key: set HOME or XDG_CONFIG_HOME")?;
     Ok(folders.config_dir().join("cyclorama/credentials.json"))
 }

@@ -1,4 +1,4 @@
-//! `cyclorama feedback`: how good a picture is.
+//! `cyclorama feedback`: rates an image.
 
 use super::service::Service;
 use crate::cli::print;
@@ -6,14 +6,14 @@ use cyclorama_client::types::FeedbackRequest;
 
 #[derive(Debug, clap::Args)]
 pub struct Feedback {
-    /// The request that gave the picture
+    /// Request id of the delivery
     #[arg(long, value_name = "ID", conflicts_with_all = ["make", "model", "vehicle", "year", "body", "view", "color", "finish", "shadow"])]
     request_id: Option<String>,
     #[arg(long, requires_all = ["model", "year"], required_unless_present_any = ["request_id", "vehicle"])]
     make: Option<String>,
     #[arg(long, requires = "make")]
     model: Option<String>,
-    /// A permanent id of make, model and body in place of make and model
+    /// Permanent id of make, model and body, instead of --make and --model
     #[arg(long, value_name = "ID", requires = "year", conflicts_with = "make")]
     vehicle: Option<String>,
     #[arg(long)]
@@ -28,13 +28,13 @@ pub struct Feedback {
     finish: Option<String>,
     #[arg(long, requires = "make")]
     shadow: Option<String>,
-    /// 1 (bad) to 5 (good)
+    /// Rating from 1 (bad) to 5 (good)
     #[arg(long, required_unless_present = "verdict")]
     rating: Option<i64>,
-    /// good or bad
+    /// `good` or `bad`, instead of a rating
     #[arg(long)]
     verdict: Option<String>,
-    /// What is wrong with it, up to 500 characters
+    /// What is wrong with the image, at most 500 characters
     #[arg(long)]
     reason: Option<String>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ impl Feedback {
             return Ok(print::answer(&serde_json::to_value(&answer)?, true)?);
         }
         Ok(print::line(match answer.data.flagged {
-            Some(true) => "Recorded. The render will be looked at.",
+            Some(true) => "Recorded. The operator will review the image.",
             _ => "Recorded.",
         })?)
     }

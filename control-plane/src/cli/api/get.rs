@@ -1,4 +1,5 @@
-//! `cyclorama get`: one picture, into a file or to standard output. What it cost goes to standard error.
+//! `cyclorama get`: saves one image into a file or writes it to standard output. The cost is
+//! printed on standard error.
 
 use super::picture::{AUTO, Asked};
 use super::service::Service;
@@ -13,10 +14,11 @@ use std::path::{Path, PathBuf};
 pub struct Get {
     #[command(flatten)]
     asked: Asked,
-    /// With --format auto, what is welcome, such as image/avif,image/webp; png comes when not given, or jpg on a background
+    /// With --format auto: media types that are accepted, such as image/avif,image/webp; default:
+    /// png, or jpg if --background is a colour
     #[arg(long, value_name = "MEDIA TYPES")]
     accept: Option<String>,
-    /// File to write, `-` for standard output; named after the vehicle when not given
+    /// File to write; `-` writes to standard output; default: a name made of the vehicle
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -44,8 +46,8 @@ impl Get {
             Ok(()) => tell(&picture.info, "standard output", as_json, true),
             Err(cause) => {
                 let what = match keep(&picture.content, &self.asked.file_name_of(&picture.info)) {
-                    Ok(kept) => format!("the picture is paid for, and kept in {}", kept.display()),
-                    Err(error) => format!("the picture is paid for, and cannot be kept in a file either ({error})"),
+                    Ok(kept) => format!("the image was charged and is saved in {}", kept.display()),
+                    Err(error) => format!("the image was charged, but it cannot be saved in a file either ({error})"),
                 };
                 Err(Unseen { what, cause }.into())
             }
@@ -53,14 +55,15 @@ impl Get {
     }
 }
 
-/// Gives a picture the name of the format that came.
+/// Renames the file of an image, so that its name has the format that the service chose.
 fn renamed(file: &Path, name: &str) -> anyhow::Result<PathBuf> {
-    let what = || format!("the picture is paid for, and in {}; it cannot be called {name}", file.display());
+    let what = || format!("the image was charged and is in {}; the file cannot be renamed to {name}", file.display());
     std::fs::rename(file, name).with_context(what)?;
     Ok(name.into())
 }
 
-/// Keeps what was bought in a file of the folder that the command runs in, or of the temporary files where that takes none.
+/// Stores an image that was paid for in a file of the current folder, or of the folder for
+/// temporary files if that fails.
 fn keep(content: &[u8], name: &str) -> std::io::Result<PathBuf> {
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "png"));
     let (prefix, suffix) = (format!("{stem}-"), format!(".{extension}"));
@@ -83,7 +86,7 @@ fn tell(info: &ImageInfo, written: &str, as_json: bool, output_is_taken: bool) -
             print::note(told);
             return Ok(());
         }
-        let unseen = |cause| Unseen { what: format!("the picture is paid for, and in {written}"), cause };
+        let unseen = |cause| Unseen { what: format!("the image was charged and is in {written}"), cause };
         return Ok(print::answer(&told, true).map_err(unseen)?);
     }
     let number = |value: Option<i64>| value.unwrap_or_default();
@@ -91,7 +94,7 @@ fn tell(info: &ImageInfo, written: &str, as_json: bool, output_is_taken: bool) -
         "{written}: {} x {} px, {}, {} charged, {} left",
         number(info.width),
         number(info.height),
-        info.media_type.as_deref().unwrap_or("picture"),
+        info.media_type.as_deref().unwrap_or("image"),
         print::count(number(info.credits_charged), "credit"),
         number(info.credits_remaining),
     ));

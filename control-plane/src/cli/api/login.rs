@@ -1,4 +1,5 @@
-//! `cyclorama login` and `logout`: a key for this machine, approved by a person in a browser (device login).
+//! `cyclorama login` and `logout`: a key for this machine, approved by a
+//! person in a browser (device login).
 
 use super::credentials::{Credentials, Key, key_of_environment, path};
 use super::service::Service;
@@ -10,7 +11,7 @@ use serde_json::json;
 pub struct Login {
     #[command(flatten)]
     service: Service,
-    /// What the key is called in the dashboard; this machine's name when not given
+    /// Name of the key in the dashboard; default: the name of this machine
     #[arg(long)]
     name: Option<String>,
 }
@@ -21,13 +22,13 @@ impl Login {
         let client = self.service.visitor()?;
         let name = self.name.unwrap_or_else(this_machine);
         let started = client.start_device_login(Some(&name), None).await?;
-        // On standard error: standard output is the result's.
+        // Printed on standard error: standard output is for the result.
         let within = print::count(started.expires_in / 60, "minute");
         let told = format!(
             "Open {}\nand approve the code {} within {within}.",
             started.verification_uri_complete, started.user_code
         );
-        print::prompt(told).context("the address to open cannot be shown: standard error cannot be written")?;
+        print::prompt(told).context("the URL to open cannot be shown: standard error cannot be written")?;
         let handed = client.wait_for_device_login(&started).await?;
         let mut credentials = Credentials::read()?;
         credentials.keys.insert(address.clone(), Key::new(&handed.access_token));
@@ -39,10 +40,10 @@ impl Login {
             print::answer(&told, true)?;
         } else {
             let file = file.display();
-            print::line(format_args!("Logged in at {address}. The key is in {file}, readable by you alone."))?;
+            print::line(format_args!("Logged in at {address}. The key is in {file}, which only you can read."))?;
         }
         if key_of_environment().is_some() {
-            print::note("CYCLORAMA_KEY is set and comes before the key of this login.");
+            print::note("CYCLORAMA_KEY is set and is used instead of the key of this login.");
         }
         Ok(())
     }
@@ -71,12 +72,12 @@ impl Logout {
         if !had_one {
             return Ok(print::line(format_args!("There was no key for {address}."))?);
         }
-        print::line(format_args!("The key for {address} is gone from {}.", path()?.display()))?;
-        Ok(print::line(format_args!("It still works elsewhere: revoke it at {address}/dashboard/keys."))?)
+        print::line(format_args!("The key for {address} was removed from {}.", path()?.display()))?;
+        Ok(print::line(format_args!("The key still works elsewhere until you revoke it at {address}/dashboard/keys."))?)
     }
 }
 
-/// At most as long as the service takes names.
+/// Returns a name for this machine, at most as long as the service accepts.
 fn this_machine() -> String {
     const CHARS_MAX: usize = 80;
     let node = rustix::system::uname().nodename().to_string_lossy().into_owned();

@@ -1,5 +1,5 @@
-//! The commands of a service's customers: pictures, signed addresses, the catalog, the account. All go through the Rust client
-//! (`sdk/rust`); where the key comes from is `credentials`'.
+//! The commands for customers of a service: images, signed URLs, the catalog, the account. All use
+//! the Rust client (`sdk/rust`); the key comes from `credentials`.
 
 mod agent_config;
 mod batch;
@@ -24,29 +24,31 @@ pub use service::root_of_host;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// Get a key for this machine: a person approves it in a browser
+    /// Get a key for this machine, which a person approves in a browser
     Login(login::Login),
-    /// Forget this machine's key
+    /// Remove this machine's key
     Logout(login::Logout),
-    /// The account: credits, what was used, what the key may do
+    /// Show the account: credits, usage and the scopes of the key
     Whoami(whoami::Whoami),
-    /// A picture into a file (1 credit)
+    /// Save an image to a file (1 credit)
     Get(get::Get),
-    /// Signed URLs for web pages (1 credit each)
+    /// Create signed URLs for web pages (1 credit each)
     Url(url::Url),
-    /// Pictures of a list (CSV) into a folder (1 credit each); goes on where it was stopped
+    /// Save the images of a CSV list to a folder (1 credit each); can be resumed
     Batch(batch::Batch),
-    /// Which vehicles of a list (CSV) there are, by names, ids, identification numbers or words (free); goes on where it was stopped
+    /// Check which vehicles of a CSV list are in the catalog, by names, ids, vehicle identification
+    /// numbers or words (free); can be resumed
     Check(check_vehicles::Check),
-    /// What a few words mean, such as "navy 911 from behind", or which vehicle an identification number is of (free)
+    /// Find the vehicle that a text such as "navy 911 from behind", or a vehicle identification
+    /// number, means (free)
     Resolve(resolve::Resolve),
-    /// Makes and models by name (free)
+    /// Search makes and models by name (free)
     Search(search::Search),
-    /// Views, colors, sizes, formats, prices and limits (free)
+    /// Show views, colours, sizes, formats, prices and limits (free)
     Options(options::Options),
-    /// Say how good a picture is (free)
+    /// Rate an image (free)
     Feedback(feedback::Feedback),
-    /// Configuration of agents' hosts for the tools of this service
+    /// Print the configuration of agent hosts for the tools of this service
     AgentConfig(agent_config::AgentConfig),
 }
 

@@ -1,4 +1,4 @@
-//! `cyclorama options`: what can be asked for, and what it costs.
+//! `cyclorama options`: prints the options of images, and their prices.
 
 use super::service::Service;
 use super::show::pairs;
@@ -39,7 +39,7 @@ impl Options {
             ),
             ("finishes", words(options.paints.finishes.iter().map(ToString::to_string).collect())),
             ("fits", words(options.frame.fits.iter().map(ToString::to_string).collect())),
-            ("padding", format!("{} to {} per cent", options.frame.padding.min, options.frame.padding.max)),
+            ("padding", format!("{} to {} percent", options.frame.padding.min, options.frame.padding.max)),
             (
                 "backgrounds",
                 words(
@@ -56,7 +56,7 @@ impl Options {
             (
                 "price",
                 format!(
-                    "{} a picture, {} for 1 USD",
+                    "{} an image, {} for 1 USD",
                     print::count(prices.credits_per_image, "credit"),
                     prices.credits_per_dollar
                 ),

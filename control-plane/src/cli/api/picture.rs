@@ -1,4 +1,4 @@
-//! Which picture is meant, as arguments. What words are allowed is the service's to say.
+//! The arguments that describe an image. The service decides which words are allowed.
 
 use cyclorama_client::types::ImageRequest;
 use cyclorama_client::{AskedYear, Format, ImageInfo, Picture};
@@ -6,66 +6,72 @@ use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 pub struct Asked {
-    /// Name or slug, such as porsche
+    /// Make: name or slug, such as porsche
     #[arg(required_unless_present = "vehicle")]
     make: Option<String>,
-    /// Name or slug, such as 911
+    /// Model: name or slug, such as 911
     #[arg(required_unless_present = "vehicle")]
     model: Option<String>,
-    /// A model year, or latest: the newest that the model has
+    /// Model year, or latest for the newest year of the model
     #[arg(required_unless_present = "of_year")]
     year: Option<AskedYear>,
-    /// A permanent id of make, model and body in place of make and model, with --year
+    /// Permanent id of make, model and body, instead of make and model; needs --year
     #[arg(long, value_name = "ID", conflicts_with_all = ["make", "model", "year"], requires = "of_year")]
     vehicle: Option<String>,
-    /// The year, where it does not follow make and model
+    /// Model year, if it does not follow make and model
     #[arg(long = "year", id = "of_year", value_name = "YEAR", conflicts_with = "year")]
     of_year: Option<AskedYear>,
-    /// hatchback, estate, saloon, coupe, convertible, suv, pickup, van, ...: the model's usual body when not given
+    /// Body: hatchback, estate, saloon, coupe, convertible, suv, pickup, van, ...; default: the
+    /// model's usual body
     #[arg(long)]
     body: Option<String>,
-    /// front, front-3-4 (when not given), side, side-right, rear or rear-3-4
+    /// front, front-3-4 (default), side, side-right, rear or rear-3-4
     #[arg(long)]
     view: Option<String>,
-    /// A name that `cyclorama options` lists (silver when not given), six hex digits such as 1f4e8c, or the CSS name of a colour
+    /// Preset listed by `cyclorama options` (default: silver), six hex digits such as 1f4e8c, or a
+    /// CSS colour name
     #[arg(long)]
     color: Option<String>,
-    /// Of a colour that is no preset: solid, metallic (when not given), pearl or matt
+    /// Finish of a colour that is not a preset: solid, metallic (default), pearl or matt
     #[arg(long)]
     finish: Option<String>,
-    /// The box the picture fits in, in pixels, up to 1024
+    /// Width of the box in pixels, at most 1024; see --fit
     #[arg(long, value_name = "PIXELS")]
     width: Option<i64>,
     #[arg(long, value_name = "PIXELS")]
     height: Option<i64>,
-    /// thumb, small, medium or large, in place of width and height
+    /// thumb, small, medium or large, instead of width and height
     #[arg(long)]
     size: Option<String>,
-    /// png, webp, jpg, avif, or auto: the best of what is welcome
+    /// png, webp, jpg, avif, or auto for the best accepted format
     #[arg(long)]
     format: Option<String>,
-    /// inside (when not given): as large as fits into the box; contain: exactly the box, the vehicle whole; cover: exactly the box, filled
+    /// inside (default): as large as fits into the box; contain: exactly the box, with the whole
+    /// vehicle; cover: exactly the box, filled to the edges
     #[arg(long)]
     fit: Option<String>,
-    /// Cut the picture to what is seen, the vehicle and its shadow, before it is fitted
+    /// Trim the image to the vehicle and its shadow before it is fitted
     #[arg(long)]
     trim: bool,
-    /// With --trim: space on each side, 0 to 50 per cent of the longer side of what is cut out
+    /// With --trim: space on each side, 0 to 50 percent of the longer side of the trimmed image
     #[arg(long, value_name = "PERCENT")]
     padding: Option<i64>,
-    /// transparent, white, black, six hex digits, or the CSS name of a colour; jpg is laid on white when not given
+    /// transparent, white, black, six hex digits or a CSS colour name; default: white for jpg,
+    /// otherwise transparent
     #[arg(long)]
     background: Option<String>,
-    /// The shadow on the ground: on (when not given) or off
+    /// Shadow on the ground: on (default) or off
     #[arg(long)]
     shadow: Option<String>,
-    /// fill (when not given): each vehicle fills the picture; true: all at the same millimetres for a pixel, so that sizes compare
+    /// fill (default): each vehicle fills the image; true: all vehicles have the same millimetres
+    /// per pixel, so that their sizes compare
     #[arg(long)]
     scale: Option<String>,
 }
 
 impl Asked {
-    /// As a delivery of its own; the format is the file's when none is given.
+    /// Returns the image as a request of its own. If no format is given, that of the file's
+    /// extension is used.
     pub fn picture(&self, file: Option<&Path>) -> Picture {
         let extension = file.and_then(|file| file.extension()).and_then(|extension| extension.to_str());
         let of_file =
@@ -74,7 +80,7 @@ impl Asked {
         Picture { format: image.format.clone().or(of_file.map(Format::from)), ..image.into() }
     }
 
-    /// As a part of a request for signed addresses.
+    /// Returns the image as a part of a request for signed URLs.
     pub fn image(&self) -> ImageRequest {
         ImageRequest {
             make: self.make.clone(),
@@ -99,22 +105,22 @@ impl Asked {
         }
     }
 
-    /// One of the two is always there.
+    /// Returns the year. clap makes sure that one of the two arguments is given.
     fn asked_year(&self) -> AskedYear {
         self.of_year.or(self.year).unwrap_or_default()
     }
 
-    /// Whether only the answer says what format it is in.
+    /// True if only the response tells the format of the image.
     pub fn is_negotiated(&self) -> bool {
         self.format.as_deref().is_some_and(|format| format.eq_ignore_ascii_case(AUTO))
     }
 
-    /// A file's name for it.
+    /// Returns a file name for the image.
     pub fn file_name(&self) -> String {
         self.named(self.format.as_deref())
     }
 
-    /// A file's name for the picture that came.
+    /// Returns a file name for the image with the format that the service sent.
     pub fn file_name_of(&self, info: &ImageInfo) -> String {
         let media_type = info.media_type.as_deref().unwrap_or_default();
         match self.is_negotiated() {
@@ -130,10 +136,11 @@ impl Asked {
     }
 }
 
-/// The format that the answer chooses.
+/// The format name with which the service chooses the format.
 pub const AUTO: &str = "auto";
 
-/// `porsche-911-2024.png`: letters and digits of the words, whatever was typed.
+/// Returns a name such as `porsche-911-2024.png`, with nothing but letters and digits of the words,
+/// whatever was typed.
 pub fn file_name(words: &[&str], format: Option<&str>) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     let name: Vec<String> = words.iter().map(|word| word.chars().map(plain).collect()).collect();

@@ -1,4 +1,5 @@
-//! `cyclorama resolve`: what a few words mean, or which vehicle an identification number is of.
+//! `cyclorama resolve`: resolves a few words, or an identification
+//! number, to the parameters of an image.
 
 use super::service::Service;
 use super::show::{pairs, table, years};
@@ -7,18 +8,20 @@ use anyhow::Context;
 use cyclorama_client::types::ResolveRequest;
 use std::io::{BufRead, Read};
 
-/// A number has 17 characters; what is longer is refused by the service.
+/// Maximum number of bytes that are read for a number. A number has 17 characters, and the service
+/// refuses longer ones.
 const VIN_LINE_BYTES_MAX: u64 = 100;
 
 #[derive(Debug, clap::Args)]
 pub struct Resolve {
-    /// Such as: navy porsche 911 2024 from behind
+    /// Text to resolve, such as: navy porsche 911 2024 from behind
     #[arg(required_unless_present = "vin")]
     words: Vec<String>,
-    /// A vehicle identification number or its beginning, in place of words; `-` reads it from standard input
+    /// Vehicle identification number or its beginning, instead of words; `-` reads it from
+    /// standard input
     #[arg(long, conflicts_with_all = ["words", "make", "model"])]
     vin: Option<String>,
-    /// In place of a year among the words; beside --vin its model year, where that is known
+    /// Model year, instead of a year among the words; with --vin: its model year, if known
     #[arg(long)]
     year: Option<i64>,
     /// Only vehicles of this make
@@ -68,7 +71,8 @@ impl Resolve {
     }
 }
 
-/// A number as it was given, or the first line of standard input for `-`: everybody on a machine sees the arguments of its programs.
+/// Returns the number that was given, or the first line of standard input for `-`: every user of a
+/// machine can see the arguments of its programs.
 fn given(vin: String) -> anyhow::Result<String> {
     if vin != "-" {
         return Ok(vin);

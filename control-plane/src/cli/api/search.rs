@@ -1,4 +1,4 @@
-//! `cyclorama search`: makes and models by name.
+//! `cyclorama search`: finds makes and models by name.
 
 use super::service::Service;
 use super::show::{table, years};
@@ -12,10 +12,10 @@ pub struct Search {
     /// Only models of this make
     #[arg(long)]
     make: Option<String>,
-    /// Only what there was in this model year
+    /// Only models of this model year
     #[arg(long)]
     year: Option<i64>,
-    /// 1 to 25; 10 when not given
+    /// Number of results, 1 to 25; default: 10
     #[arg(long)]
     limit: Option<i64>,
     #[command(flatten)]
@@ -47,7 +47,7 @@ impl Search {
         });
         let rows: Vec<_> = rows.collect();
         match rows.is_empty() {
-            true => Ok(print::line("Nothing is called that.")?),
+            true => Ok(print::line("Nothing found.")?),
             false => Ok(print::text(&table(&rows))?),
         }
     }

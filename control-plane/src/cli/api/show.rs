@@ -1,6 +1,6 @@
-//! Answers for people: names and values in columns.
+//! Formats answers for people: names and values in columns.
 
-/// `name   value` lines; those without a value are left out.
+/// Returns lines of the form `name   value`. Pairs without a value are left out.
 pub fn pairs(pairs: &[(&str, String)]) -> String {
     let rows: Vec<Vec<String>> = pairs
         .iter()
@@ -10,7 +10,7 @@ pub fn pairs(pairs: &[(&str, String)]) -> String {
     table(&rows)
 }
 
-/// Rows under each other; the last column is as long as it likes.
+/// Returns rows with aligned columns. The last column is not padded.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
@@ -23,7 +23,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// `1990-1994, 2000`.
+/// Returns years as spans, such as `1990-1994, 2000`.
 pub fn years(years: &[i64]) -> String {
     let mut spans: Vec<(i64, i64)> = Vec::new();
     for year in years {

@@ -1,4 +1,5 @@
-//! `cyclorama url`: signed addresses of a picture, which hold no key and load for nothing until they expire.
+//! `cyclorama url`: makes signed URLs of an image, which contain no key and can be loaded free
+//! until they expire.
 
 use super::picture::Asked;
 use super::service::Service;
@@ -11,19 +12,19 @@ use cyclorama_client::{ImageUrlsRequest, car_image_html};
 pub struct Url {
     #[command(flatten)]
     asked: Asked,
-    /// Seconds until they expire, 60 to 604800; an hour when not given
+    /// Seconds until the URLs expire, 60 to 604800; default: that of the service, usually 3600
     #[arg(long, value_name = "SECONDS")]
     ttl: Option<i64>,
-    /// How often each may be loaded (previews of chats and mail count); as often as one likes when not given
+    /// How often each URL can be loaded (previews in chats and emails count); default: no limit
     #[arg(long, value_name = "TIMES")]
     uses: Option<i64>,
-    /// One address for each of these widths, such as 256,512,1024 (1 credit each)
+    /// Create one URL for each of these widths, such as 256,512,1024 (1 credit each)
     #[arg(long, value_delimiter = ',', value_name = "PIXELS", conflicts_with_all = ["width", "height", "size"])]
     widths: Vec<i64>,
-    /// Print an <img> element for a page in place of the addresses
+    /// Print an <img> element for a page instead of the URLs
     #[arg(long)]
     html: bool,
-    /// The same name again within a day is the same answer for nothing
+    /// Name of this request: repeating it within a day returns the same URLs for free
     #[arg(long, value_name = "NAME")]
     idempotency_key: Option<String>,
     #[command(flatten)]
@@ -39,11 +40,12 @@ impl Url {
         };
         if self.html && self.uses.is_some_and(|uses| uses > 0) {
             return Err(WrongUsage(
-                "--html with --uses: a page loads its pictures as often as it is looked at".to_owned(),
+                "--html does not allow --uses: a page loads its images each time it is opened".to_owned(),
             )
             .into());
         }
-        // Named, so that what was bought can be had again where it could not be shown.
+        // The request always has an idempotency key, so that URLs that were paid for can be fetched
+        // again if they could not be printed.
         let name = self.idempotency_key.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let request = ImageUrlsRequest {
             images,
@@ -60,7 +62,7 @@ impl Url {
         if let Err(cause) = print::line(&shown) {
             print::note(&shown);
             let what =
-                format!("paid for, and shown here: `--idempotency-key {name}` shows it again within a day for nothing");
+                format!("charged, and printed above: `--idempotency-key {name}` prints it again for free within a day");
             return Err(Unseen { what, cause }.into());
         }
         if as_json {

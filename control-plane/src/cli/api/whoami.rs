@@ -1,4 +1,4 @@
-//! `cyclorama whoami`: the account as the key sees it.
+//! `cyclorama whoami`: prints the account as the key sees it.
 
 use super::credentials::key_of_environment;
 use super::service::Service;
@@ -25,7 +25,7 @@ impl Whoami {
             ("credits", format!("{} (USD {:.2})", account.credits, account.credits_value_usd)),
             ("last 30 days", {
                 let usage = &account.usage_30d;
-                format!("{}, {}", print::count(usage.images, "picture"), print::count(usage.credits_spent, "credit"))
+                format!("{}, {}", print::count(usage.images, "image"), print::count(usage.credits_spent, "credit"))
             }),
             ("key", format!("{} (from {source})", key.id)),
             ("may", key.scopes.join(", ")),

@@ -1,22 +1,23 @@
-//! Lists of any length: read row by row, of which one is held at a time.
+//! Lists of any length: read row by row, with one row in memory at a time.
 
 use super::{WrongUsage, builder, name, names, separator, without_mark};
 use csv::StringRecord;
 use std::io::{self, Chain, Cursor, Read};
 
-/// What of a list is looked at to find its separator: more than any heading.
+/// Number of bytes in which the separator is looked for: more than any heading has.
 const HEAD_BYTES: u64 = 64 << 10;
-/// A row beyond this has a quote that is not closed. It is held in memory.
+/// Maximum size of a row, in bytes. A row is held in memory, and a longer
+/// one has a quote that is not closed.
 const ROW_BYTES_MAX: usize = 1 << 20;
 
-/// Reads no more of its source than a row may have.
+/// A reader that reads no more from its source than a row may have.
 pub struct Bounded<R> {
     source: R,
     left: usize,
 }
 
 impl<R> Bounded<R> {
-    /// The next row may have all of it again.
+    /// Allows the next row to have the maximum size again.
     pub fn refill(&mut self) {
         self.left = ROW_BYTES_MAX;
     }
@@ -34,25 +35,26 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// A reader of rows as they are written, none of them longer than a row may be (see [`Bounded::refill`]).
+/// Returns a reader of rows as they are written. No row may be longer than the maximum (see
+/// [`Bounded::refill`]).
 pub fn bounded_reader<R: Read>(separator: u8, source: R) -> csv::Reader<Bounded<R>> {
     let source = Bounded { source, left: ROW_BYTES_MAX };
     builder(separator).trim(csv::Trim::None).from_reader(source)
 }
 
-/// A list whose heading has been read. Its rows are those that are not empty in every column.
+/// A list whose heading has been read. Rows that are empty in every column are skipped.
 pub struct CsvStream<R> {
-    /// Lower case. An empty name belongs to a column that nothing may stand in.
+    /// The names of the columns in lower case. A column with an empty name must be empty.
     heading: Vec<String>,
     separator: u8,
     reader: csv::Reader<Bounded<Chain<Cursor<Vec<u8>>, R>>>,
     record: StringRecord,
-    /// Rows that were read.
+    /// Number of rows that were read.
     rows: u64,
 }
 
 impl<R: Read> CsvStream<R> {
-    /// Reads the heading, which has no other columns than `columns`.
+    /// Reads the heading, which may have no other columns than `columns`.
     pub fn open(mut source: R, columns: &[&str]) -> Result<Self, WrongUsage> {
         let mut head = Vec::new();
         let unread = |cause| WrongUsage(format!("the list cannot be read: {cause}"));
@@ -71,17 +73,17 @@ impl<R: Read> CsvStream<R> {
         self.separator
     }
 
-    /// Names of the columns that have one.
+    /// Returns the names of the columns that have one.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.heading.iter().map(String::as_str).filter(|column| !column.is_empty())
     }
 
-    /// How far into the list, in bytes.
+    /// Returns how many bytes of the list have been read.
     pub fn position(&self) -> u64 {
         self.reader.position().byte()
     }
 
-    /// The values of the next row, one for each of [`CsvStream::columns`].
+    /// Returns the values of the next row, one for each of [`CsvStream::columns`].
     pub fn next_row(&mut self) -> Result<Option<Vec<String>>, WrongUsage> {
         loop {
             self.reader.get_mut().refill();
@@ -99,11 +101,11 @@ impl<R: Read> CsvStream<R> {
 
     fn values(&self) -> Result<Vec<String>, WrongUsage> {
         let (record, row, named) = (&self.record, self.rows, name(self.separator));
-        // A row that was cut short is a mistake, and not a row of nothing.
+        // A row that was cut short is an error; its missing values are not taken as empty.
         if record.len() < self.heading.len() {
             let (fields, columns) = (record.len(), self.heading.len());
             let told = format!("row {row} has {fields} of {columns} columns (separated by {named})");
-            return Err(WrongUsage(format!("the list is no CSV: {told}")));
+            return Err(WrongUsage(format!("the list is not valid CSV: {told}")));
         }
         let mut values = Vec::with_capacity(self.heading.len());
         for (place, value) in record.iter().enumerate() {
@@ -111,8 +113,8 @@ impl<R: Read> CsvStream<R> {
                 Some(column) if !column.is_empty() => values.push(value.to_owned()),
                 _ if value.is_empty() => {}
                 _ => {
-                    let told = format!("row {row} has something in column {}, which has no name", place + 1);
-                    return Err(WrongUsage(format!("the list is no CSV: {told} (separated by {named})")));
+                    let told = format!("row {row} has a value in column {}, which has no name", place + 1);
+                    return Err(WrongUsage(format!("the list is not valid CSV: {told} (separated by {named})")));
                 }
             }
         }
@@ -169,7 +171,7 @@ mod tests {
             (&b"make,paint\n"[..], "`paint`"),
             (b"make;MAKE\n", "two columns `make`"),
             (b"make;model\nhonda;civic\nhonda\n", "row 2 has 1 of 2 columns"),
-            (b"make;model\n\nhonda;civic;2018\n", "row 1 has something in column 3"),
+            (b"make;model\n\nhonda;civic;2018\n", "row 1 has a value in column 3"),
             (b"make\nCitro\xebn\n", "row 1 of the list is not UTF-8"),
             (b"\xff\xfem\0", "UTF-16"),
             (unclosed.as_bytes(), "row 1 of the list is longer than 1 MiB"),

@@ -1,23 +1,23 @@
-//! Reads the parameters of paint and frame.
+//! Reads the parameters of paint and framing.
 
 use super::given::{Given, Keys};
 use super::values::{BadParameter, one_of, shortened, side, whole_number};
 use cyclorama_core::frame::PADDING_PERCENT_MAX;
 use cyclorama_core::paint::{hex_of_srgb, srgb_of_hex};
-use cyclorama_core::{Colour, Finish, Fit, Format, Frame, Paint, PaintColour, Scale, SizePreset};
+use cyclorama_core::{Colour, Finish, Fit, Format, Framing, Paint, PaintColour, Scale, SizePreset};
 use std::fmt;
 use std::str::FromStr;
 use url::form_urlencoded;
 
-/// The format that a request asks for.
+/// The format that a request names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedFormat {
     One(Format),
-    /// The best that the client says it takes, each time it asks.
+    /// The best format that the client accepts, at each request.
     Auto,
 }
 
-/// `auto`, as it is written.
+/// The spelling of `auto`.
 const AUTO: &str = "auto";
 
 impl AskedFormat {
@@ -28,7 +28,7 @@ impl AskedFormat {
         }
     }
 
-    /// The format of the answer where a client sends no `Accept`.
+    /// Returns the format of the answer for a client that sends no `Accept`.
     pub const fn usual(self) -> Format {
         match self {
             AskedFormat::One(format) => format,
@@ -69,7 +69,7 @@ impl fmt::Display for AskedFormat {
     }
 }
 
-/// Six hex digits with or without `#`, or one of CSS's names.
+/// Parses six hex digits with or without `#`, or one of CSS's colour names, as sRGB.
 fn srgb(text: &str) -> Option<[u8; 3]> {
     let text = text.trim();
     srgb_of_hex(text.strip_prefix('#').unwrap_or(text)).or_else(|| {
@@ -77,7 +77,7 @@ fn srgb(text: &str) -> Option<[u8; 3]> {
     })
 }
 
-/// The paint of `color`, `finish` and `shadow`.
+/// Reads the paint from `color`, `finish` and `shadow`.
 pub(super) fn paint(given: &Given<'_>) -> Result<Paint, BadParameter> {
     let finish = one_of::<Finish>("finish", given.finish)?;
     let shadow = match given.shadow {
@@ -94,8 +94,10 @@ pub(super) fn paint(given: &Given<'_>) -> Result<Paint, BadParameter> {
     let colour = match (preset, finish) {
         (Some(preset), None) => PaintColour::Preset(preset),
         (Some(preset), Some(_)) => {
-            let detail =
-                format!("`finish` goes with a colour of your own in `color`; the preset {preset} has its finish");
+            let detail = format!(
+                "`finish` can only be used with a `color` that is not a preset; the preset {preset} has its own \
+                 finish",
+            );
             return Err(BadParameter::new("finish", detail));
         }
         (None, finish) => {
@@ -114,8 +116,9 @@ pub(super) fn paint(given: &Given<'_>) -> Result<Paint, BadParameter> {
     Ok(Paint { colour, shadow })
 }
 
-/// The frame of a request. `format`: what it is encoded in, which a background has to go with.
-pub(super) fn frame(given: &Given<'_>, keys: Keys, format: AskedFormat) -> Result<Frame, BadParameter> {
+/// Reads the framing of a request. `format` is the format that it is encoded in, which the
+/// background has to be compatible with.
+pub(super) fn frame(given: &Given<'_>, keys: Keys, format: AskedFormat) -> Result<Framing, BadParameter> {
     let size = one_of::<SizePreset>("size", given.size)?;
     let (mut width, height) = (side(keys.width, given.w)?, side(keys.height, given.h)?);
     let fit = one_of::<Fit>("fit", given.fit)?.unwrap_or_default();
@@ -138,11 +141,14 @@ pub(super) fn frame(given: &Given<'_>, keys: Keys, format: AskedFormat) -> Resul
     };
     let padding_percent = padding(given.padding)?;
     if padding_percent > 0 && !trim {
-        return Err(BadParameter::new("padding", "`padding` goes with `trim=true`: it is added to what is cut out"));
+        return Err(BadParameter::new(
+            "padding",
+            "`padding` can only be used with `trim=true`: it is added to the part that is cut out",
+        ));
     }
     let background = background(given.background, format)?;
     let scale = one_of::<Scale>("scale", given.scale)?.unwrap_or_default();
-    Ok(Frame { fit, width, height, trim, padding_percent, background, scale })
+    Ok(Framing { fit, width, height, trim, padding_percent, background, scale })
 }
 
 fn padding(given: Option<&str>) -> Result<u8, BadParameter> {
@@ -150,7 +156,7 @@ fn padding(given: Option<&str>) -> Result<u8, BadParameter> {
     let percent = whole_number(text).and_then(|percent| u8::try_from(percent).ok());
     percent.filter(|percent| *percent <= PADDING_PERCENT_MAX).ok_or_else(|| {
         let detail = format!(
-            "`padding` is a whole number of per cent from 0 to {PADDING_PERCENT_MAX}, not `{}`",
+            "`padding` must be a whole number from 0 to {PADDING_PERCENT_MAX}, in percent, not `{}`",
             shortened(text)
         );
         BadParameter::new("padding", detail)
@@ -160,7 +166,8 @@ fn padding(given: Option<&str>) -> Result<u8, BadParameter> {
 const WHITE: [u8; 3] = [255; 3];
 const BLACK: [u8; 3] = [0; 3];
 
-/// The background as sRGB. `None`: transparent, or white in a format without transparency.
+/// Reads the background as sRGB. Returns `None` for transparent, or for white in a format without
+/// transparency.
 fn background(given: Option<&str>, format: AskedFormat) -> Result<Option<[u8; 3]>, BadParameter> {
     let is_flat = matches!(format, AskedFormat::One(format) if !format.keeps_transparency());
     let Some(text) = given else { return Ok(None) };
@@ -169,7 +176,7 @@ fn background(given: Option<&str>, format: AskedFormat) -> Result<Option<[u8; 3]
             false => Ok(None),
             true => Err(BadParameter::new(
                 "background",
-                "`background`: jpg has no transparency; leave it out for white, or give a colour",
+                "`background`: jpg has no transparency; leave `background` out for white, or send a colour",
             )),
         };
     }
@@ -183,7 +190,7 @@ fn background(given: Option<&str>, format: AskedFormat) -> Result<Option<[u8; 3]
     Ok(Some(srgb).filter(|srgb| !(is_flat && *srgb == WHITE)))
 }
 
-/// A background as addresses and answers spell it.
+/// Returns a background as URLs and answers spell it.
 pub fn background_name(srgb: [u8; 3]) -> String {
     match srgb {
         WHITE => "white".to_owned(),
@@ -192,9 +199,10 @@ pub fn background_name(srgb: [u8; 3]) -> String {
     }
 }
 
-/// Keys and values of the API for everything in a frame but its width and height; defaults are left out.
-pub fn frame_pairs(frame: &Frame) -> Vec<(&'static str, String)> {
-    let Frame { fit, width: _, height: _, trim, padding_percent, background, scale } = frame;
+/// Returns keys and values of the API for everything in a framing but its width and height;
+/// defaults are left out.
+pub fn frame_pairs(frame: &Framing) -> Vec<(&'static str, String)> {
+    let Framing { fit, width: _, height: _, trim, padding_percent, background, scale } = frame;
     let mut pairs = Vec::new();
     if *fit != Fit::default() {
         pairs.push(("fit", fit.to_string()));
@@ -214,14 +222,15 @@ pub fn frame_pairs(frame: &Frame) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// The pairs of [`frame_pairs`] as a query string.
-pub fn frame_query(frame: &Frame) -> String {
+/// Returns the pairs of [`frame_pairs`] as a query string.
+pub fn frame_query(frame: &Framing) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(frame_pairs(frame)).finish()
 }
 
-/// Reads a query string of [`frame_query`] back, with its box beside it. `None`: [`frame_query`] writes no such string.
-pub fn frame_of_query(query: &str, width: Option<u32>, height: Option<u32>) -> Option<Frame> {
-    let mut frame = Frame { width, height, ..Frame::default() };
+/// Reads a query string of [`frame_query`] back, with its box beside it. Returns `None` for a
+/// string that [`frame_query`] never writes.
+pub fn frame_of_query(query: &str, width: Option<u32>, height: Option<u32>) -> Option<Framing> {
+    let mut frame = Framing { width, height, ..Framing::default() };
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
         match &*key {
             "fit" => frame.fit = value.parse().ok()?,
@@ -235,8 +244,9 @@ pub fn frame_of_query(query: &str, width: Option<u32>, height: Option<u32>) -> O
     Some(frame)
 }
 
-/// Keys and values of all parameters that stand after `format` in a canonical address, in its order; defaults are left out.
-pub fn added_pairs(frame: &Frame, paint: &Paint) -> Vec<(&'static str, String)> {
+/// Returns keys and values of all parameters that come after `format` in a canonical URL, in its
+/// order; defaults are left out.
+pub fn added_pairs(frame: &Framing, paint: &Paint) -> Vec<(&'static str, String)> {
     let mut pairs = frame_pairs(frame);
     if !paint.shadow {
         let place = pairs.iter().position(|(key, _)| *key == "scale").unwrap_or(pairs.len());

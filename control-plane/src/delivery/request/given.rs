@@ -1,8 +1,9 @@
-//! The keys of a request for a picture, and their values as they came.
+//! The keys of a request for an image, and their values before parsing.
 
 use super::values::BadParameter;
 
-/// The values as they came, one slot a key. A slot that is filled twice is a refusal, never a choice.
+/// The unparsed values, one slot per key. A slot that is filled twice is refused; no value is
+/// preferred.
 #[derive(Default)]
 pub(super) struct Given<'a> {
     pub(super) make: Option<&'a str>,
@@ -27,25 +28,25 @@ pub(super) struct Given<'a> {
     pub(super) response: Option<&'a str>,
 }
 
-/// What the two forms of a request call their keys, where they differ.
+/// The names of keys, where queries and JSON bodies differ.
 #[derive(Clone, Copy)]
 pub(super) struct Keys {
     pub(super) width: &'static str,
     pub(super) height: &'static str,
-    /// Each with the key that it stands for.
+    /// Synonyms, each with the key that it stands for.
     synonyms: &'static [(&'static str, &'static str)],
     takes_response: bool,
-    /// The endpoint's further keys, as a refusal lists them after those of a picture.
+    /// The endpoint's further keys, as an error lists them after those of an image.
     others: &'static str,
 }
 
 impl Keys {
-    /// The key that a word stands for.
+    /// Returns the key that a word stands for.
     pub(super) fn meant<'k>(&self, key: &'k str) -> &'k str {
         self.synonyms.iter().find(|(synonym, _)| *synonym == key).map_or(key, |(_, ours)| ours)
     }
 
-    /// All keys, as a refusal lists them.
+    /// Returns all keys, as an error lists them.
     fn all(&self) -> String {
         let Keys { width, height, others, .. } = self;
         format!(
@@ -55,19 +56,20 @@ impl Keys {
     }
 }
 
-/// Whose query is read: each takes keys of its own beside those of a picture, and names its own to whoever sends another.
+/// The endpoint whose query is read. Each accepts keys of its own beside those of an image, and its
+/// errors about unknown keys list its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endpoint {
     /// `GET /api/v1/images/car`
     Image,
     /// `GET /images/car.png`, which reads its own keys itself.
     Embed,
-    /// A page of ours.
+    /// A page of the service.
     Page,
 }
 
 impl Endpoint {
-    /// The key that a word stands for.
+    /// Returns the key that a word stands for.
     pub fn meant(self, key: &str) -> &str {
         self.keys().meant(key)
     }
@@ -82,6 +84,7 @@ impl Endpoint {
     }
 }
 
+/// The keys of an item of a JSON body.
 pub(super) const JSON: Keys =
     Keys { width: "width", height: "height", synonyms: &SYNONYMS, takes_response: false, others: "" };
 
@@ -90,6 +93,8 @@ pub const SYNONYMS: [(&str, &str); 2] = [("colour", "color"), ("bg", "background
 const QUERY_SYNONYMS: [(&str, &str); 4] = [("colour", "color"), ("bg", "background"), ("width", "w"), ("height", "h")];
 
 impl<'a> Given<'a> {
+    /// Sorts the pairs into slots. Fails with [`BadParameter`] for an unknown key or one that is
+    /// given twice.
     pub(super) fn collect(pairs: &'a [(String, String)], keys: Keys) -> Result<Self, BadParameter> {
         let mut given = Self::default();
         for (key, value) in pairs {
@@ -114,7 +119,8 @@ impl<'a> Given<'a> {
                 "scale" => &mut given.scale,
                 "finish" => &mut given.finish,
                 "response" if keys.takes_response => &mut given.response,
-                // Refused, not ignored: a misspelt `colr=red` would otherwise be charged as a silver picture.
+                // Refused, not ignored: a misspelt `colr=red` would otherwise be charged as a
+                // silver image.
                 unknown => return Err(unknown_key(unknown, keys)),
             };
             if slot.replace(value).is_some() {
@@ -126,7 +132,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// What callers mean by a key that is not ours: a refusal names the right one.
+/// Returns the key that callers mean by an unknown key, so that the error names the right one.
 pub fn meant(key: &str, [width, height]: [&'static str; 2]) -> Option<&'static str> {
     match key {
         "colour" | "paint" => Some("color"),
@@ -144,7 +150,7 @@ fn unknown_key(key: &str, keys: Keys) -> BadParameter {
     let shown: String = key.chars().take(40).collect();
     let detail = match meant(key, [keys.width, keys.height]) {
         Some(ours) => format!("`{shown}` is not a parameter of this endpoint; it is called `{ours}`"),
-        None => format!("`{shown}` is not a parameter of this endpoint; it takes {}", keys.all()),
+        None => format!("`{shown}` is not a parameter of this endpoint, which takes {}", keys.all()),
     };
     BadParameter::new(shown, detail)
 }

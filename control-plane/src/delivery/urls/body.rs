@@ -1,6 +1,7 @@
-//! The body of `POST /api/v1/image-urls` as a validated [`Wanted`]: one ImageRequest, or a batch object.
+//! The body of `POST /api/v1/image-urls` as a validated [`MintRequest`]: one ImageRequest, or a
+//! batch object.
 //!
-//! Pure: whether the vehicles exist is the catalog's affair.
+//! Pure: the catalog decides if the vehicles exist.
 
 use crate::config::delivery::Delivery;
 use crate::delivery::request::{kind_of, whole};
@@ -8,20 +9,21 @@ use crate::delivery::urls::Terms;
 use crate::delivery::{BadParameter, ImageRequest};
 use serde_json::{Map, Value};
 
+/// Maximum number of images in a batch.
 pub const IMAGES_MAX: usize = 50;
 const TTL_SECONDS: std::ops::RangeInclusive<u64> = 60..=604_800;
 const USES_MAX: u64 = 1000;
 
-/// The one form or the other, checked.
+/// The validated body, in either form.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct MintRequest {
     pub images: Vec<ImageRequest>,
     pub terms: Terms,
-    /// A failure names the item it is about.
+    /// True for a batch: errors then name the item that they are about.
     pub is_batch: bool,
 }
 
-/// A refusal, and the item it is about.
+/// An error, and the item that it is about.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BadBody {
     pub index: Option<usize>,
@@ -32,10 +34,15 @@ fn refused(parameter: &str, detail: impl Into<String>) -> BadBody {
     BadBody { index: None, wrong: BadParameter::new(parameter, detail) }
 }
 
-impl Wanted {
+impl MintRequest {
+    /// Reads the body in either form. A valid `ttl_seconds` outside `bounds` is clamped to them.
+    /// Fails with [`BadBody`] for the first parameter that is wrong.
     pub fn read(body: &Value, bounds: &Delivery) -> Result<Self, BadBody> {
         let Value::Object(body) = body else {
-            return Err(refused("body", "the `body` is a JSON object: one image, or `images` with a list of them"));
+            return Err(refused(
+                "body",
+                "the `body` must be a JSON object: one image, or `images` with a list of images",
+            ));
         };
         if body.contains_key("images") { Self::batch(body, bounds) } else { Self::single(body, bounds) }
     }
@@ -44,11 +51,11 @@ impl Wanted {
         if let Some(key) = ["ttl_seconds", "max_uses"].into_iter().find(|key| body.contains_key(*key)) {
             return Err(refused(
                 key,
-                format!("`{key}` belongs to the batch form: {{\"images\": [...], \"{key}\": ...}}"),
+                format!("`{key}` can only be used with `images`: {{\"images\": [...], \"{key}\": ...}}"),
             ));
         }
         let image = ImageRequest::parse_json(body).map_err(|wrong| BadBody { index: None, wrong })?;
-        Ok(Wanted { images: vec![image], terms: Terms::usual(bounds), is_batch: false })
+        Ok(MintRequest { images: vec![image], terms: Terms::usual(bounds), is_batch: false })
     }
 
     fn batch(body: &Map<String, Value>, bounds: &Delivery) -> Result<Self, BadBody> {
@@ -60,40 +67,41 @@ impl Wanted {
                 "ttl_seconds" => {
                     let ttl = whole(value).filter(|ttl| TTL_SECONDS.contains(ttl)).ok_or_else(|| {
                         let (low, high) = (TTL_SECONDS.start(), TTL_SECONDS.end());
-                        refused(key, format!("`ttl_seconds` is a whole number from {low} to {high}"))
+                        refused(key, format!("`ttl_seconds` must be a whole number from {low} to {high}"))
                     })?;
                     terms.ttl_seconds = ttl.clamp(bounds.ttl_seconds_min, bounds.ttl_seconds_max) as i64;
                 }
                 "max_uses" => {
                     let uses = whole(value).filter(|uses| *uses <= USES_MAX);
-                    let wrong = || refused(key, format!("`max_uses` is a whole number from 0 to {USES_MAX}"));
+                    let wrong = || refused(key, format!("`max_uses` must be a whole number from 0 to {USES_MAX}"));
                     terms.max_uses = uses.ok_or_else(wrong)? as i64;
                 }
                 unknown => {
                     let shown: String = unknown.chars().take(40).collect();
                     let detail =
-                        format!("`{shown}` is not a field of a batch; it takes images, ttl_seconds and max_uses");
+                        format!("`{shown}` is not a member of a batch, which takes images, ttl_seconds and max_uses");
                     return Err(refused(&shown, detail));
                 }
             }
         }
-        Ok(Wanted { images, terms, is_batch: true })
+        Ok(MintRequest { images, terms, is_batch: true })
     }
 }
 
 fn list(value: &Value) -> Result<Vec<ImageRequest>, BadBody> {
     let items = value.as_array().filter(|items| (1..=IMAGES_MAX).contains(&items.len()));
-    let items = items.ok_or_else(|| refused("images", format!("`images` is a list of 1 to {IMAGES_MAX} images")))?;
+    let items =
+        items.ok_or_else(|| refused("images", format!("`images` must be a list of 1 to {IMAGES_MAX} images")))?;
     let item = |(index, item): (usize, &Value)| {
         let found = match item {
             Value::Object(item) => ImageRequest::parse_json(item).map_err(|wrong| {
-                // By its path: the caller sent many.
+                // The error names the item's path, because the caller sent many items.
                 let (member, path) =
                     (format!("`{}`", wrong.parameter), format!("`images[{index}].{}`", wrong.parameter));
                 BadParameter { detail: wrong.detail.replacen(&member, &path, 1), ..wrong }
             }),
             other => {
-                let detail = format!("`images[{index}]` is an object, not {}", kind_of(other));
+                let detail = format!("`images[{index}]` must be an object, not {}", kind_of(other));
                 Err(BadParameter::new("images", detail))
             }
         };
@@ -103,7 +111,7 @@ fn list(value: &Value) -> Result<Vec<ImageRequest>, BadBody> {
 }
 
 impl Terms {
-    /// What holds where the caller says nothing.
+    /// Returns the terms that apply where the caller gives none.
     pub fn usual(bounds: &Delivery) -> Self {
         Terms { ttl_seconds: bounds.ttl_seconds_default as i64, max_uses: 0 }
     }
@@ -122,8 +130,8 @@ mod tests {
         allow_legacy_query_keys: false,
     };
 
-    fn read(body: Value) -> Result<Wanted, BadBody> {
-        Wanted::read(&body, &BOUNDS)
+    fn read(body: Value) -> Result<MintRequest, BadBody> {
+        MintRequest::read(&body, &BOUNDS)
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! Signed addresses of an account, as its owner looks at them.
+//! The list of an account's signed URLs, for its owner.
 
 use crate::clock::UnixMs;
 use crate::db::Database;
 use sqlx::Row;
 
-/// A signed address without its token, which is shown when it is made and never again.
+/// A signed URL without its token, which is shown when it is minted and never again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct UrlSummary {
     pub id: String,
     pub make: String,
     pub model: String,
@@ -21,12 +21,12 @@ pub struct Listed {
     pub state: ListedState,
 }
 
-/// The state of a listed address at the time of the request.
+/// The state of a listed URL at the time of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListedState {
     Active,
     Exhausted,
-    /// Its first load failed; the credit came back.
+    /// Its first load failed; the credit was given back.
     Consumed,
     Expired,
     /// Its key was revoked.
@@ -45,8 +45,8 @@ impl ListedState {
     }
 }
 
-/// The newest first.
-pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> Result<Vec<Listed>, sqlx::Error> {
+/// Returns an account's signed URLs, the newest first.
+pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> Result<Vec<UrlSummary>, sqlx::Error> {
     let rows = sqlx::query(
         "select u.id, u.make, u.model || case when u.body = '' then '' else '.' || u.body end, u.year, u.view, u.color,
             k.name, u.created_at_ms, u.expires_at_ms, u.max_uses, u.uses, u.state,
@@ -69,7 +69,7 @@ pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> R
                 _ if max_uses > 0 && uses >= max_uses => ListedState::Exhausted,
                 _ => ListedState::Active,
             };
-            Ok(Listed {
+            Ok(UrlSummary {
                 id: row.try_get(0)?,
                 make: row.try_get(1)?,
                 model: row.try_get(2)?,
@@ -87,7 +87,7 @@ pub async fn list(db: &Database, account_id: &str, limit: i64, now: UnixMs) -> R
         .collect()
 }
 
-/// How many addresses of a key can still be loaded.
+/// Returns the number of a key's signed URLs that can still be loaded.
 pub async fn count_active(db: &Database, key_id: &str, now: UnixMs) -> Result<i64, sqlx::Error> {
     sqlx::query(
         "select count(*) from delivery_urls

@@ -1,26 +1,29 @@
-//! Loading a signed address. Free: it was paid when it was made.
+//! Loading a signed URL, which is free: it was paid for when it was minted.
 //!
-//! The bytes are found first and the load is counted last, right before they are sent: whatever fails on the way uses nothing up.
-//! Only when the first load of all fails in the render is the address closed, and its credit given back.
+//! The bytes are found first, and the load is counted last, right before they are sent: a failure
+//! in between uses nothing up. Only when the very first load fails in the render is the URL closed,
+//! and its credit given back.
+//!
 //!
 //! Why: `docs/decisions/signed-urls.md` (What consumes a signed URL).
 
 use super::super::charge::delivered;
-use super::super::find::{Described, Ready};
-use super::super::framed::Framed;
+use super::super::find::{ImageDescription, ReadyImage};
+use super::super::framed::FramedImage;
 use super::super::{AskedFormat, DeliveryError, etag};
-use super::address::{Address, Addresses, Sources};
-use crate::ledger::{Charge, Entry, Metered, Outcome, Source};
-use crate::renders::{Asker, Lane};
+use super::signed_url::{SignedUrl, SignedUrls, Sources};
+use crate::ledger::{Charge, Entry, MeterAnswer, Outcome, Source};
+use crate::renders::{Lane, Requester};
 use cyclorama_core::Format;
 use cyclorama_drawings::{Likeness, likeness};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Why an address is not served. The first four are said before anything is looked for.
+/// The reasons for which a signed URL is not served. The first four are checked before the image is
+/// looked up.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
-    /// Never signed by us, or changed on the way.
+pub enum LoadRefusal {
+    /// The token was never signed by this service, or was changed on the way.
     #[error("the address is not one of ours")]
     Invalid,
     #[error("the address has expired")]
@@ -38,58 +41,65 @@ pub enum Refused {
     Delivery(#[from] DeliveryError),
 }
 
-impl From<sqlx::Error> for Refused {
+impl From<sqlx::Error> for LoadRefusal {
     fn from(error: sqlx::Error) -> Self {
-        Refused::Delivery(error.into())
+        LoadRefusal::Delivery(error.into())
     }
 }
 
+/// The answer to a load of a signed URL.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedImage {
     pub etag: String,
     pub likeness: Likeness,
     pub format: Format,
-    /// `None`: the client has these bytes.
-    pub framed: Option<Framed>,
-    /// Whether the format depends on what the client takes.
+    /// `None` if the client has these bytes already.
+    pub framed: Option<FramedImage>,
+    /// True if the format depends on the client's `Accept`.
     pub is_negotiated: bool,
-    /// Seconds until the address expires; `None` when its loads are counted and nobody may keep the answer.
+    /// Seconds until the URL expires; `None` when its loads are counted and no cache may keep the
+    /// answer.
     pub shareable_seconds: Option<i64>,
-    /// `None`: the client has these bytes.
-    pub image: Option<(Ready, Source)>,
+    /// `None` if the client has these bytes already.
+    pub image: Option<(ReadyImage, Source)>,
 }
 
-/// What `HEAD` is told.
+/// The answer to a `HEAD` request.
 #[derive(Debug)]
-pub struct Promised {
+pub struct UrlHeadAnswer {
     pub likeness: Likeness,
     pub format: Format,
-    pub framed: Option<Framed>,
+    pub framed: Option<FramedImage>,
     pub is_negotiated: bool,
     pub is_rendered: bool,
-    /// Given when the picture exists.
+    /// `Some` if the image exists.
     pub etag: Option<String>,
-    /// Of the bytes, where they are stored.
+    /// Length of the bytes, where they are stored.
     pub length: Option<u64>,
-    /// The client has these bytes.
+    /// True if the client has these bytes already.
     pub not_modified: bool,
     pub shareable_seconds: Option<i64>,
 }
 
-impl Addresses {
-    /// Checks an address as a load would, without rendering and without counting. `accept` is the client's `Accept`,
-    /// empty where it sent none.
-    pub async fn promise(&self, token: &str, if_none_match: Option<&str>, accept: &str) -> Result<Promised, Refused> {
+impl SignedUrls {
+    /// Checks a signed URL as a load would, without rendering and without counting. `accept` is the
+    /// client's `Accept`, which is empty if the client sent none.
+    pub async fn promise(
+        &self,
+        token: &str,
+        if_none_match: Option<&str>,
+        accept: &str,
+    ) -> Result<UrlHeadAnswer, LoadRefusal> {
         let pictures = &self.sources.pictures;
         let address = self.checked(token).await?;
-        let order = Cow::Borrowed(address.order.as_ref().ok_or(Refused::NoVehicle)?);
+        let order = Cow::Borrowed(address.order.as_ref().ok_or(LoadRefusal::NoVehicle)?);
         let order = &*pictures.negotiated(order, accept).await?;
         let rendered = pictures.rendered(order).await?;
-        let Described { framed, etag, length } = match &rendered {
+        let ImageDescription { framed, etag, length } = match &rendered {
             Some(picture) => pictures.described(order, picture).await?,
-            None => Described { framed: order.framed_in_advance(), etag: None, length: None },
+            None => ImageDescription { framed: order.framed_in_advance(), etag: None, length: None },
         };
-        Ok(Promised {
+        Ok(UrlHeadAnswer {
             likeness: likeness(&order.vehicle),
             format: order.format,
             framed,
@@ -102,21 +112,21 @@ impl Addresses {
         })
     }
 
-    /// The picture of an address. `request_id` names this load where it is recorded. `accept` is the client's `Accept`,
-    /// empty where there is none.
+    /// Returns the image of a signed URL. `request_id` identifies this load where it is recorded.
+    /// `accept` is the client's `Accept`, which is empty if the client sent none.
     pub async fn load(
         &self,
         token: &str,
         request_id: &str,
         if_none_match: Option<&str>,
         accept: &str,
-    ) -> Result<Loaded, Refused> {
+    ) -> Result<LoadedImage, LoadRefusal> {
         let pictures = &self.sources.pictures;
         let address = self.checked(token).await?;
-        let order = Cow::Borrowed(address.order.as_ref().ok_or(Refused::NoVehicle)?);
+        let order = Cow::Borrowed(address.order.as_ref().ok_or(LoadRefusal::NoVehicle)?);
         let order = &*pictures.negotiated(order, accept).await?;
         let rendered = pictures.rendered(order).await?;
-        let described = |etag: String, image: Option<(Ready, Source)>| Loaded {
+        let described = |etag: String, image: Option<(ReadyImage, Source)>| LoadedImage {
             etag,
             likeness: likeness(&order.vehicle),
             format: order.format,
@@ -134,8 +144,8 @@ impl Addresses {
         let (source, found) = match &rendered {
             Some(picture) => (Source::Cache, pictures.bytes(order, picture).await),
             None => {
-                let asker = Asker::account(Lane::FirstLoad, &address.account_id);
-                (Source::Generated, pictures.obtain(order, &asker).await)
+                let requester = Requester::account(Lane::FirstLoad, &address.account_id);
+                (Source::Generated, pictures.find_or_render(order, &requester).await)
             }
         };
         let ready = match found {
@@ -148,7 +158,8 @@ impl Addresses {
             }
         };
         if address.is_capped() || !address.was_loaded() {
-            // Everybody who has waited for one render comes at once: those after the first few find that it is recorded already.
+            // All requests that waited for one render arrive here at once. Those after the first
+            // few find that the load is recorded already.
             let _place = self.recording.acquire().await.ok();
             let address = match &rendered {
                 Some(_) => address.clone(),
@@ -160,40 +171,40 @@ impl Addresses {
             let delivery = delivered(&address.key_id, request_id, order, &ready, source);
             let charge = Charge::Load { delivery_url_id: address.id.to_string(), delivery };
             if self.submit(charge).await?.outcome == Outcome::DeliveryUrlClosed {
-                // Others were quicker, or the time is up: the row says which.
+                // Other loads were quicker, or the URL has expired: the row says which.
                 self.checked(token).await?;
-                return Err(Refused::Exhausted);
+                return Err(LoadRefusal::Exhausted);
             }
         }
         Ok(described(ready.etag.clone(), Some((ready, source))))
     }
 
-    /// The address of a token that may be loaded now.
-    async fn checked(&self, token: &str) -> Result<Arc<Address>, Refused> {
+    /// Returns the signed URL of a token, if it may be loaded now.
+    async fn checked(&self, token: &str) -> Result<Arc<SignedUrl>, LoadRefusal> {
         let Sources { signing_keys, clock, .. } = &self.sources;
-        let id = signing_keys.verify(token).await?.ok_or(Refused::Invalid)?;
-        let address = self.find(id).await?.ok_or(Refused::Invalid)?;
+        let id = signing_keys.verify(token).await?.ok_or(LoadRefusal::Invalid)?;
+        let address = self.find(id).await?.ok_or(LoadRefusal::Invalid)?;
         if address.key_revoked {
-            return Err(Refused::KeyRevoked);
+            return Err(LoadRefusal::KeyRevoked);
         }
         if address.expires_at <= clock.now() {
-            return Err(Refused::Expired);
+            return Err(LoadRefusal::Expired);
         }
         if address.consumed {
-            return Err(Refused::Consumed);
+            return Err(LoadRefusal::Consumed);
         }
         if address.is_capped() && address.uses >= address.max_uses {
-            return Err(Refused::Exhausted);
+            return Err(LoadRefusal::Exhausted);
         }
         Ok(address)
     }
 
-    fn shareable_seconds(&self, address: &Address) -> Option<i64> {
+    fn shareable_seconds(&self, address: &SignedUrl) -> Option<i64> {
         let left_ms = address.expires_at.0 - self.sources.clock.now().0;
         (!address.is_capped()).then(|| (left_ms / 1000).max(0))
     }
 
-    async fn submit(&self, charge: Charge) -> Result<Metered, DeliveryError> {
+    async fn submit(&self, charge: Charge) -> Result<MeterAnswer, DeliveryError> {
         Ok(self.sources.meter.submit(Entry::uncounted(charge)).await?)
     }
 }

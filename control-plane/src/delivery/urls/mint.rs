@@ -1,84 +1,85 @@
-//! Making signed addresses: all of a call with one debit, or none.
+//! Minting signed URLs: all URLs of a call with one debit, or none.
 
-use super::super::charge::{Deliveries, PaidAddress};
+use super::super::charge::{Deliveries, PaidUrl};
 use super::super::request::frame_query;
 use super::super::{DeliveryError, Order};
 use super::SigningKeys;
 use crate::accounts::caller::Caller;
 use crate::clock::{Clock, UnixMs};
-use crate::ledger::idempotency::Kept;
+use crate::ledger::idempotency::StoredAnswer;
 use crate::ledger::{AnswerToKeep, Charge, Credits, Entry, Meter, MeterError, NewDeliveryUrl};
-use crate::named_requests::{Begun, NameError, NamedRequest, NamedRequests, kept_or_given_up};
+use crate::named_requests::{NameError, NamedRequest, NamedRequests, RequestStart, kept_or_given_up};
 use cyclorama_core::traces::Trace;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// What named requests for addresses are kept under, those of the tool as well: the same addresses asked for over HTTP
-/// and over the tool are one request.
+/// Name of the endpoint under which idempotent requests for signed URLs are stored, those of the
+/// tool as well: the same URLs requested over HTTP and with the tool are one request.
 pub const ENDPOINT: &str = "POST /api/v1/image-urls";
 
-/// How long addresses live and how often they may be loaded.
+/// How long signed URLs are valid, and how often they may be loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     pub ttl_seconds: i64,
-    /// 0: as often as one likes.
+    /// Maximum number of loads; 0 for no limit.
     pub max_uses: i64,
 }
 
-/// An address to hand out.
+/// A signed URL to hand out.
 #[derive(Debug, Clone)]
 pub struct MintedUrl {
     pub id: String,
     pub url: String,
 }
 
-/// Signed addresses, in the order of the orders.
+/// Signed URLs, in the order of their orders.
 #[derive(Debug, Clone)]
-pub struct Minted {
+pub struct MintedUrls {
     pub urls: Vec<MintedUrl>,
     pub expires_at: UnixMs,
 }
 
-impl Minted {
-    /// What all of them cost.
+impl MintedUrls {
+    /// Returns the cost of all of them.
     pub fn price(&self) -> Credits {
         Credits::of_pictures(self.urls.len())
     }
 }
 
-/// Addresses that are signed and good for nothing until they are paid for.
+/// Signed URLs that are not valid until they are paid for.
 #[derive(Debug)]
-pub struct Unpaid {
-    pub minted: Minted,
+pub struct UnpaidUrls {
+    pub minted: MintedUrls,
     rows: Vec<NewDeliveryUrl>,
 }
 
-impl Unpaid {
-    /// The only address, to be paid for with its picture; `answer` is what a named request is told.
-    pub fn with_its_picture(mut self, answer: String) -> Option<PaidAddress> {
-        self.rows.pop().map(|url| PaidAddress { url, answer })
+impl UnpaidUrls {
+    /// Returns the only URL, to be paid for together with its image. `answer` is stored for a
+    /// request with an idempotency key.
+    pub fn with_its_picture(mut self, answer: String) -> Option<PaidUrl> {
+        self.rows.pop().map(|url| PaidUrl { url, answer })
     }
 }
 
-/// The addresses that a request asks for.
+/// The orders that a request wants signed URLs for.
 #[derive(Debug, Clone, Copy)]
-pub struct Wish<'a> {
+pub struct UrlOrder<'a> {
     pub request_id: &'a str,
     pub orders: &'a [Order],
     pub terms: Terms,
 }
 
-/// What a request for addresses came to.
+/// The outcome of a request for signed URLs.
 #[derive(Debug)]
-pub enum Made {
-    /// The addresses are paid for; `remaining` is the balance after that.
-    Now { minted: Minted, remaining: Credits },
+pub enum MintOutcome {
+    /// The URLs are paid for; `remaining` is the balance after that.
+    Now { minted: MintedUrls, remaining: Credits },
     /// The same request was answered before: nothing was charged now.
-    Before(Kept),
+    Before(StoredAnswer),
 }
 
-/// Why there are no addresses. Nothing was charged.
+/// The reasons why there are no signed URLs. Nothing was charged.
 #[derive(Debug, thiserror::Error)]
 pub enum MintError {
     #[error(transparent)]
@@ -87,7 +88,7 @@ pub enum MintError {
     Delivery(#[from] DeliveryError),
 }
 
-/// Makes signed addresses. Cheap to clone.
+/// Mints signed URLs. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Mint {
     pub signing_keys: Arc<SigningKeys>,
@@ -95,26 +96,26 @@ pub struct Mint {
     pub named: NamedRequests,
     pub meter: Meter,
     pub clock: Clock,
-    /// What clients see in front of every path; no slash at the end.
+    /// The beginning of every URL that clients see, without a slash at the end.
     pub base_url: String,
 }
 
 impl Mint {
-    /// Makes the addresses of a request and charges them, or finds the answer that the same request was given before.
-    /// The request is counted whatever it comes to. `answer` is what is kept of a request that names itself, written
-    /// with the addresses before they are paid for.
+    /// Mints and charges the signed URLs of a request, or returns the answer that the same request
+    /// was given before. The request is counted in any case. `answer` writes the answer that is
+    /// stored for a request with an idempotency key, from the URLs before they are paid for.
     pub async fn make(
         &self,
         caller: &Caller,
-        wish: Wish<'_>,
+        wish: UrlOrder<'_>,
         named: NamedRequest<'_>,
-        answer: impl FnOnce(&Minted) -> String,
-    ) -> Result<Made, MintError> {
+        answer: impl FnOnce(&MintedUrls) -> String,
+    ) -> Result<MintOutcome, MintError> {
         let attempt = match self.named.begin(caller, named).await {
-            Ok(Begun::Ours(attempt)) => attempt,
-            Ok(Begun::Done(kept)) => {
+            Ok(RequestStart::Ours(attempt)) => attempt,
+            Ok(RequestStart::Done(kept)) => {
                 self.deliveries.count(caller).await?;
-                return Ok(Made::Before(kept));
+                return Ok(MintOutcome::Before(kept));
             }
             Err(error) => {
                 self.deliveries.count(caller).await?;
@@ -136,12 +137,16 @@ impl Mint {
             .map(|attempt| AnswerToKeep { attempt_id: attempt.id().to_owned(), answer: answer(&minted) });
         let paid = self.pay(caller, unpaid, keep).await;
         let remaining = kept_or_given_up(attempt, paid).await?;
-        Ok(Made::Now { minted, remaining })
+        Ok(MintOutcome::Now { minted, remaining })
     }
 
-    /// Makes the addresses of a request that does not name itself and charges them; gives the balance after that. The request is counted
-    /// whatever it comes to.
-    pub async fn make_unnamed(&self, caller: &Caller, wish: Wish<'_>) -> Result<(Minted, Credits), DeliveryError> {
+    /// Mints and charges the signed URLs of a request without an idempotency key. Returns them with
+    /// the balance after that. The request is counted in any case.
+    pub async fn make_unnamed(
+        &self,
+        caller: &Caller,
+        wish: UrlOrder<'_>,
+    ) -> Result<(MintedUrls, Credits), DeliveryError> {
         let unpaid = match self.sign(caller, wish).await {
             Ok(unpaid) => unpaid,
             Err(error) => return self.deliveries.after_count(caller, error).await,
@@ -151,22 +156,23 @@ impl Mint {
         Ok((minted, remaining))
     }
 
-    /// The answer that was given to the very same request before it was refused, which the catalog may do once it has
-    /// changed. `text` is the request as it was sent, `key` its name.
+    /// Returns the stored answer to the same request, for a request that is now refused, as the
+    /// catalog may do once it has changed. `text` is the request as it was sent, `key` its
+    /// idempotency key.
     pub async fn made_before(
         &self,
         caller: &Caller,
         key: Option<&str>,
         text: &[u8],
-    ) -> Result<Option<Kept>, MintError> {
+    ) -> Result<Option<StoredAnswer>, MintError> {
         let kept = self.named.kept_for(caller, ENDPOINT, key, text).await;
         self.deliveries.count(caller).await?;
         Ok(kept?)
     }
 
-    /// Signs an address for each order.
-    pub async fn sign(&self, caller: &Caller, wish: Wish<'_>) -> Result<Unpaid, DeliveryError> {
-        let Wish { request_id, orders, terms } = wish;
+    /// Signs a URL for each order.
+    pub async fn sign(&self, caller: &Caller, wish: UrlOrder<'_>) -> Result<UnpaidUrls, DeliveryError> {
+        let UrlOrder { request_id, orders, terms } = wish;
         let expires_at = self.clock.now().plus_ms(terms.ttl_seconds * 1000);
         let mut urls = Vec::with_capacity(orders.len());
         let mut rows = Vec::with_capacity(orders.len());
@@ -188,16 +194,17 @@ impl Mint {
                 expires_at_ms: expires_at.0,
             });
         }
-        Ok(Unpaid { minted: Minted { urls, expires_at }, rows })
+        Ok(UnpaidUrls { minted: MintedUrls { urls, expires_at }, rows })
     }
 
-    /// Takes one credit for each and makes them good, in one step. Gives the balance after it; `keep` is kept with it.
-    /// When the caller leaves meanwhile, nobody will ever know the addresses: their credits are given back, unless the
-    /// request named itself and may ask again.
+    /// Debits one credit for each URL and makes them valid, in one step. Returns the balance after
+    /// that; `keep` is stored with it. When the caller leaves meanwhile, no client will ever know
+    /// the URLs: their credits are given back, unless the request had an idempotency key and may be
+    /// repeated.
     pub async fn pay(
         &self,
         caller: &Caller,
-        unpaid: Unpaid,
+        unpaid: UnpaidUrls,
         keep: Option<AnswerToKeep>,
     ) -> Result<Credits, DeliveryError> {
         let forgotten = match keep {
@@ -209,8 +216,8 @@ impl Mint {
         let (deliveries, meter, caller) = (self.deliveries.clone(), self.meter.clone(), caller.clone());
         tokio::spawn(Trace::current().around(async move {
             let paid = deliveries.submit(&caller, charge).await;
-            // Whoever has left drops it unread.
-            let _ = answer.send(paid.map(|remaining| (remaining, Untold { meter, ids: forgotten })));
+            // If the caller has left, the answer is dropped unread.
+            let _ = answer.send(paid.map(|remaining| (remaining, UnreportedUrls { meter, ids: forgotten })));
         }));
         match answered.await {
             Ok(Ok((remaining, untold))) => {
@@ -223,20 +230,21 @@ impl Mint {
     }
 }
 
-/// Addresses that are paid for and that nobody has been told. Dropping this gives their credits back.
-struct Untold {
+/// URLs that are paid for and were not reported to the client. Dropping this gives their credits
+/// back.
+struct UnreportedUrls {
     meter: Meter,
     ids: Vec<String>,
 }
 
-impl Untold {
-    /// Their credits stay charged.
+impl UnreportedUrls {
+    /// Keeps the credits charged, because the URLs are reported.
     fn forget(mut self) {
         self.ids.clear();
     }
 }
 
-impl Drop for Untold {
+impl Drop for UnreportedUrls {
     fn drop(&mut self) {
         // When the process ends, no task can give the credits back any more.
         if tokio::runtime::Handle::try_current().is_err() {

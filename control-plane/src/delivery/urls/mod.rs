@@ -1,17 +1,17 @@
-//! Signed addresses: browser-safe, opaque, paid once when they are made and free to load until they expire. How
-//! credits move with them is `ledger`'s.
+//! Signed URLs: safe for browsers, opaque, paid for once when they are minted and free to load
+//! until they expire. `ledger` moves the credits for them.
 
-mod address;
 mod body;
 mod list;
 mod load;
 mod mint;
+mod signed_url;
 mod signing;
 mod token;
 
-pub use address::{Addresses, Sources};
-pub use body::{IMAGES_MAX, Wanted};
-pub use list::{Listed, count_active, list};
-pub use load::Refused;
-pub use mint::{ENDPOINT, Made, Mint, MintError, Minted, Terms, Wish};
+pub use body::{IMAGES_MAX, MintRequest};
+pub use list::{UrlSummary, count_active, list};
+pub use load::LoadRefusal;
+pub use mint::{ENDPOINT, Mint, MintError, MintOutcome, MintedUrls, Terms, UrlOrder};
+pub use signed_url::{SignedUrls, Sources};
 pub use signing::SigningKeys;

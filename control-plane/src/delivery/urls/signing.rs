@@ -1,8 +1,10 @@
-//! The ring of signing keys: the newest signs, older ones are believed until what they signed has expired.
+//! The ring of signing keys: the newest key signs, and older ones are accepted until the URLs that
+//! they signed have expired.
 //!
-//! Every process reads the ring from the database again once a minute, and at once when a token names a key it does not know.
+//! Every process reads the ring from the database again once a minute, and at once when a token
+//! names a key that it does not know.
 
-use super::token::{self, Claimed, SigningSecret};
+use super::token::{self, SigningSecret, UnverifiedToken};
 use crate::clock::{Clock, UnixMs};
 use crate::db::{self, Database};
 use sqlx::Row;
@@ -10,17 +12,20 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
 use uuid::Uuid;
 
-/// No address lives longer (`ttl_seconds` at its most), with a day to spare.
+/// Time for which a retired key is accepted, in milliseconds: a day longer than any URL lives (the
+/// maximum of `ttl_seconds`).
 /// Why: `docs/decisions/signed-urls.md` (Rotating the signing key).
 const OVERLAP_MS: i64 = 8 * 24 * 3600 * 1000;
 
-/// How old a ring may get.
+/// Maximum age of a ring before it is read again, in milliseconds.
 const AGE_MAX_MS: i64 = 60_000;
 
-/// How old a ring must be before an unknown key number is worth another look: forged ones are free to make.
+/// Minimum age of a ring before an unknown key number causes another read, in milliseconds: forged
+/// tokens with such numbers cost nothing to make.
 const AGE_MIN_MS: i64 = 1_000;
 
-/// Rotations at the same moment are somebody's mistake; more than this many are an error.
+/// Maximum number of attempts at a rotation. Concurrent rotations are somebody's mistake; more than
+/// this many are an error.
 const ROTATION_TRIES: usize = 16;
 
 #[derive(Debug)]
@@ -29,7 +34,7 @@ struct Ring {
     read_at: UnixMs,
 }
 
-/// Signs and checks delivery tokens.
+/// Signs and verifies delivery tokens.
 #[derive(Debug)]
 pub struct SigningKeys {
     database: Database,
@@ -38,7 +43,7 @@ pub struct SigningKeys {
 }
 
 impl SigningKeys {
-    /// Reads the ring; the first process of all makes the first key.
+    /// Reads the ring. The first process of all makes the first key.
     pub async fn open(database: Database, clock: Clock) -> Result<Self, sqlx::Error> {
         let secret = SigningSecret::generate(&mut rand::rng()).to_stored();
         database
@@ -54,6 +59,7 @@ impl SigningKeys {
         Ok(SigningKeys { database, clock, ring: RwLock::new(Arc::new(ring)) })
     }
 
+    /// Returns the token of the signed URL with this id, signed by the newest key.
     pub async fn sign(&self, id: Uuid) -> Result<String, sqlx::Error> {
         let ring = self.ring(AGE_MAX_MS).await?;
         match ring.secrets.last_key_value() {
@@ -62,9 +68,9 @@ impl SigningKeys {
         }
     }
 
-    /// The address that a token names, if we signed it.
+    /// Returns the id of the URL that a token names, if this service signed it.
     pub async fn verify(&self, token: &str) -> Result<Option<Uuid>, sqlx::Error> {
-        let Some(claimed) = Claimed::read(token) else { return Ok(None) };
+        let Some(claimed) = UnverifiedToken::read(token) else { return Ok(None) };
         let mut ring = self.ring(AGE_MAX_MS).await?;
         if !ring.secrets.contains_key(&claimed.key_number) {
             ring = self.ring(AGE_MIN_MS).await?;
@@ -72,9 +78,11 @@ impl SigningKeys {
         Ok(ring.secrets.get(&claimed.key_number).and_then(|secret| claimed.verify(secret)))
     }
 
-    /// Makes a new key sign from now on; answers its number. Keys whose addresses have all expired are deleted.
+    /// Makes a new key that signs from now on, and returns its number. Deletes keys whose URLs have
+    /// all expired.
     pub async fn rotate(&self) -> Result<u32, sqlx::Error> {
-        // Two rotations at once want one number, and the primary key lets one of them through: the other takes the next.
+        // Two concurrent rotations want one number, and the primary key lets one of them through:
+        // the other one takes the next.
         for _ in 1..ROTATION_TRIES {
             match self.rotate_once().await {
                 Err(error) if db::is_unique_violation(&error) => {}
@@ -108,7 +116,7 @@ impl SigningKeys {
         number(row.try_get(0)?)
     }
 
-    /// The ring, read again if it is older than `age_max_ms`.
+    /// Returns the ring, read again if it is older than `age_max_ms`.
     async fn ring(&self, age_max_ms: i64) -> Result<Arc<Ring>, sqlx::Error> {
         let known = self.ring.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         match self.clock.now().0 - known.read_at.0 <= age_max_ms {
@@ -162,7 +170,8 @@ mod tests {
             assert_eq!(here.rotate().await.expect("rotates"), 2);
             let after = here.sign(id).await.expect("signs");
             assert_ne!(before, after);
-            // The other process does not know the new key yet and looks once its ring is a second old.
+            // The other process does not know the new key yet and reads again once its ring is a
+            // second old.
             tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
             for process in [&here, &elsewhere] {
                 for token in [&before, &after] {

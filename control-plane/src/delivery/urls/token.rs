@@ -1,15 +1,16 @@
-//! The text of a delivery token: which signing key, which address, and a tag that proves we wrote both.
+//! The text of a delivery token: the signing key's number, the id of the signed URL, and a tag that
+//! proves that this service wrote both.
 //!
-//! base64url (RFC 4648, section 5) without padding of
+//! A token is base64url (RFC 4648, section 5) without padding of
 //!
 //! | bytes | |
 //! |---|---|
 //! | 1 | version, 1 |
 //! | 4 | number of the signing key, big endian |
-//! | 16 | id of the address (UUID) |
+//! | 16 | id of the signed URL (UUID) |
 //! | 16 | HMAC-SHA256 (RFC 2104) of all before it, its first 128 bits |
 //!
-//! It names neither key nor account, and nothing is looked up for a token whose tag is wrong.
+//! It names neither API key nor account, and nothing is looked up for a token whose tag is wrong.
 //!
 //! Why: `docs/decisions/signed-urls.md` (Delivery token: what it contains).
 
@@ -35,14 +36,14 @@ impl SigningSecret {
         SigningSecret(bytes)
     }
 
-    /// From the form in which it is stored: 64 hex digits.
+    /// Reads the secret from its stored form: 64 hex digits.
     pub fn from_stored(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
         hex::decode_to_slice(text, &mut bytes).ok()?;
         Some(SigningSecret(bytes))
     }
 
-    /// The form in which it is stored.
+    /// Returns the stored form.
     pub fn to_stored(&self) -> String {
         hex::encode(self.0)
     }
@@ -53,7 +54,8 @@ impl SigningSecret {
         mac
     }
 
-    /// HMAC takes a key of one block, shorter ones filled with zeros (RFC 2104, section 2).
+    /// Returns the secret as an HMAC key of one block; shorter keys are filled with zeros (RFC
+    /// 2104, section 2).
     fn padded(&self) -> [u8; 64] {
         let mut block = [0; 64];
         block[..32].copy_from_slice(&self.0);
@@ -67,14 +69,14 @@ impl std::fmt::Debug for SigningSecret {
     }
 }
 
-/// A token as it came, its tag not checked yet.
+/// A parsed token whose tag has not been verified yet.
 #[derive(Debug, Clone, Copy)]
-pub struct Claimed {
+pub struct UnverifiedToken {
     pub key_number: u32,
     bytes: [u8; SIGNED_BYTES + TAG_BYTES],
 }
 
-/// The token of an address.
+/// Returns the token of a signed URL.
 pub fn sign(key_number: u32, secret: &SigningSecret, id: Uuid) -> String {
     let mut bytes = [0; SIGNED_BYTES + TAG_BYTES];
     bytes[0] = VERSION;
@@ -85,18 +87,19 @@ pub fn sign(key_number: u32, secret: &SigningSecret, id: Uuid) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-impl Claimed {
-    /// `None` for anything that cannot be a token, whatever signed it.
+impl UnverifiedToken {
+    /// Parses a token. Returns `None` for text that cannot be a token of any signer.
     pub fn read(token: &str) -> Option<Self> {
         if token.len() != TOKEN_CHARS {
             return None;
         }
         let bytes: [u8; SIGNED_BYTES + TAG_BYTES] = URL_SAFE_NO_PAD.decode(token).ok()?.try_into().ok()?;
         let [version, a, b, c, d, ..] = bytes;
-        (version == VERSION).then(|| Claimed { key_number: u32::from_be_bytes([a, b, c, d]), bytes })
+        (version == VERSION).then(|| UnverifiedToken { key_number: u32::from_be_bytes([a, b, c, d]), bytes })
     }
 
-    /// The address it names, if this secret signed it. Takes the same time for every wrong tag.
+    /// Returns the id of the URL that the token names, if this secret signed it. Takes the same
+    /// time for every wrong tag.
     pub fn verify(&self, secret: &SigningSecret) -> Option<Uuid> {
         let (signed, tag) = self.bytes.split_at(SIGNED_BYTES);
         secret.mac(signed).verify_truncated_left(tag).ok()?;
@@ -117,7 +120,7 @@ mod tests {
         let id = Uuid::from_u128(0x0192_f0c1_2d3e_7a4b_8c5d_6e7f_8091_a2b3);
         let token = sign(7, &secret, id);
         assert_eq!(token.len(), TOKEN_CHARS);
-        let claimed = Claimed::read(&token).expect("a token");
+        let claimed = UnverifiedToken::read(&token).expect("a token");
         assert_eq!((claimed.key_number, claimed.verify(&secret)), (7, Some(id)));
         assert_eq!(claimed.verify(&other), None);
         for at in 0..token.len() {
@@ -125,7 +128,7 @@ mod tests {
                 let mut changed: Vec<char> = token.chars().collect();
                 changed[at] = with;
                 let changed: String = changed.into_iter().collect();
-                let believed = Claimed::read(&changed).and_then(|claimed| claimed.verify(&secret));
+                let believed = UnverifiedToken::read(&changed).and_then(|claimed| claimed.verify(&secret));
                 assert_eq!(believed.is_some(), changed == token, "{at} {with}");
             }
         }
@@ -137,13 +140,14 @@ mod tests {
         let longer = format!("{token}A");
         let spaced = format!(" {}", &token[1..]);
         for wrong in ["", "A", &token[1..], &longer, &spaced, &"ü".repeat(25), &"/".repeat(50)] {
-            assert!(Claimed::read(wrong).is_none(), "{wrong}");
+            assert!(UnverifiedToken::read(wrong).is_none(), "{wrong}");
         }
     }
 
     #[test]
     fn the_tag_is_the_one_of_rfc_2104() {
-        // Python: hmac.new(b"\x09" * 32, bytes([1, 0, 0, 0, 1]) + bytes(16), "sha256").hexdigest()[:32]
+        // Python: `hmac.new(b"\x09" * 32, message, "sha256").hexdigest()[:32]`, where `message` is
+        // `bytes([1, 0, 0, 0, 1]) + bytes(16)`.
         let token = sign(1, &SigningSecret([9; 32]), Uuid::nil());
         let bytes = URL_SAFE_NO_PAD.decode(token).expect("base64url");
         assert_eq!(hex::encode(&bytes[SIGNED_BYTES..]), "9d3573d62d88bb23c7f4485342e00b39");

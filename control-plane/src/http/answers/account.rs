@@ -1,4 +1,4 @@
-//! The account as its keys are told it.
+//! The account of an API key, as the JSON API and the MCP tools show it.
 
 use crate::accounts::api_key;
 use crate::accounts::caller::Caller;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Credits that can be bought at once.
+/// A number of credits that can be bought at once.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Pack {
     #[schema(minimum = 1)]
@@ -28,7 +28,7 @@ impl From<&prices::Pack> for Pack {
     }
 }
 
-/// What things cost.
+/// Prices.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Pricing {
     credits_per_image: i64,
@@ -39,20 +39,21 @@ pub struct Pricing {
     packs: Vec<Pack>,
 }
 
-/// The last thirty UTC days, today included.
+/// Usage in the last thirty UTC days, today included.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Usage30d {
     /// Requests of the account's keys, refused ones included.
     requests: i64,
-    /// Pictures delivered, by key or as a counted load of a signed address.
+    /// Images delivered, to a key or by a counted load of a signed URL.
     images: i64,
-    /// How many of them existed already, 0 to 1; null without any.
+    /// Ratio of these images that existed before they were requested, from 0
+    /// to 1; null if there were none.
     cache_hit_rate: Option<f64>,
-    /// Credits taken less credits given back.
+    /// Credits charged less credits given back.
     credits_spent: i64,
 }
 
-/// The key that asks.
+/// The key that made the request.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeyView {
     #[schema(format = Uuid)]
@@ -60,18 +61,18 @@ pub struct KeyView {
     /// images:read, account:read, billing:write.
     scopes: Vec<String>,
     rate_limit_per_minute: i64,
-    /// Only of a key that has one.
+    /// Present only for a key that has a cap.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     monthly_cap: Option<MonthlyCap>,
 }
 
-/// What a key may take in a UTC month.
+/// The credits that a key may spend in a UTC month.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MonthlyCap {
     #[schema(minimum = 1)]
     credits: i64,
-    /// In this month so far, less what was given back.
+    /// Credits spent in this month so far, less those that were given back.
     #[schema(minimum = 0)]
     spent: i64,
     /// When the next month begins.
@@ -82,7 +83,7 @@ pub struct MonthlyCap {
 /// An account as its keys see it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Account {
-    /// What it can spend now.
+    /// Credits that the account can spend now.
     #[schema(minimum = 0)]
     credits: i64,
     credits_value_usd: f64,
@@ -93,7 +94,7 @@ pub struct Account {
     key: KeyView,
 }
 
-/// The account, and where to go from here.
+/// The account, with links to related pages.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AccountResponse {
     data: Account,
@@ -101,7 +102,7 @@ pub struct AccountResponse {
     request_id: String,
 }
 
-/// The account of the key that asks.
+/// Returns the account of the key that made the request.
 pub async fn answer(app: &App, caller: &Caller, request_id: String) -> Result<AccountResponse, Problem> {
     let credits = ledger::balance(&app.db.readers, &caller.account_id).await?;
     let usage = ledger::usage_30d(&app.db.readers, &caller.account_id, app.clock.now()).await?;
@@ -115,7 +116,7 @@ pub async fn answer(app: &App, caller: &Caller, request_id: String) -> Result<Ac
     let data = Account {
         credits: credits.0,
         credits_value_usd: credits.0 as f64 / prices.credits_per_dollar as f64,
-        // Only Stripe keeps cards.
+        // Only Stripe stores cards.
         auto_reload: reload.is_some_and(|settings| settings.is_on),
         has_payment_method: customer.is_some_and(|customer| customer.payment_method.is_some()),
         pricing: Pricing {

@@ -1,4 +1,4 @@
-//! What an identification number says. A number is neither logged nor kept.
+//! Decodes vehicle identification numbers for responses. A number is neither logged nor kept.
 
 use crate::app::App;
 use crate::catalog::{Found, vin};
@@ -9,10 +9,10 @@ use cyclorama_vin::{Confidence, Coverage, Decoded, VinError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What was read beside make, model, year and body.
+/// Parts that were decoded beside make, model, year and body.
 #[derive(Debug, Serialize, ToSchema)]
 struct DecodedParts {
-    /// Names of the parts that were read: make, model, year, body, series, trim, plant_country.
+    /// Names of the decoded parts: make, model, year, body, series, trim, plant_country.
     parts: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<String>,
@@ -20,15 +20,18 @@ struct DecodedParts {
     trim: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     plant_country: Option<String>,
-    /// The other year that the number may mean, thirty away, where nothing tells which.
+    /// The other possible model year, thirty years away, if the VIN does not decide between the
+    /// two.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_year: Option<u16>,
 }
 
-/// What a number says, and the vehicle of the catalog that it is.
+/// The content of a vehicle identification number (VIN), and the vehicle of the catalog that it
+/// stands for.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DecodedVin {
-    /// The slug of the catalog where the vehicle was found there, else as the tables write it.
+    /// The slug of the catalog if the vehicle was found there, otherwise the name in the VIN
+    /// tables.
     make: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
@@ -40,13 +43,14 @@ pub struct DecodedVin {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = requests::body)]
     body: Option<&'static str>,
-    /// Absent where the catalog does not have the vehicle.
+    /// Absent if the catalog does not have the vehicle.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = requests::vehicle_id)]
     vehicle_id: Option<String>,
     #[schema(pattern = "^(high|medium|low)$")]
     confidence: &'static str,
-    /// `full`, or `make-and-year` where the tables have no more of this maker.
+    /// `full`, or `make-and-year` if the tables have no more of this maker: then mostly only the
+    /// make is known, and the year if the maker encodes it.
     #[schema(pattern = "^(full|make-and-year)$")]
     coverage: &'static str,
     decoded: DecodedParts,
@@ -58,12 +62,13 @@ pub struct VinResponse {
     pub request_id: String,
 }
 
-/// What a number says, or the problem that whoever sent it is told.
+/// Decodes `number`; `hint` is the model year if the client knows it. Returns 400 for a text that
+/// is no such number, 422 for one with a wrong character, and 404 for an unknown maker.
 pub fn decode(app: &App, number: &str, hint: Option<u16>) -> Result<Decoded, Problem> {
     app.vins.decode(number, hint, latest_year(app)).map_err(refusal)
 }
 
-/// The last model year that can be: next year's.
+/// Returns the last possible model year, which is the year after the present one.
 pub fn latest_year(app: &App) -> u16 {
     app.clock.now().utc_year().saturating_add(1)
 }
@@ -77,7 +82,7 @@ pub fn confidence(decoded: &Decoded) -> &'static str {
 }
 
 impl DecodedVin {
-    /// `found`: the vehicle of the catalog that it is.
+    /// `found` is the vehicle of the catalog that the number stands for.
     pub fn new(decoded: Decoded, found: Option<&Found>) -> Self {
         let (parts, confidence) = (decoded.parts(), confidence(&decoded));
         let coverage = match decoded.coverage {

@@ -1,4 +1,4 @@
-//! What somebody thinks of a picture.
+//! Records the feedback of clients about images.
 
 use crate::accounts::caller::Caller;
 use crate::app::App;
@@ -7,7 +7,7 @@ use crate::delivery::{ImageRequest, Order};
 use crate::http::delivery_problem::vehicle_not_found;
 use crate::http::error::Problem;
 use crate::http::json;
-use crate::renders::{Judged, Opinion, Verdict};
+use crate::renders::{Opinion, RatedImage, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -15,7 +15,8 @@ use utoipa::ToSchema;
 const REQUEST_ID_CHARS_MAX: usize = 128;
 const REASON_CHARS_MAX: usize = 500;
 
-/// The members that say which picture is meant by itself, as an image request spells them.
+/// The members of a body that can name an image without a request
+/// id, spelled as in an image request.
 const VEHICLE_MEMBERS: [&str; 10] =
     ["make", "model", "vehicle", "year", "body", "view", "color", "colour", "finish", "shadow"];
 
@@ -26,7 +27,7 @@ struct Body {
     rating: Option<Value>,
     verdict: Option<String>,
     reason: Option<String>,
-    // Checked as an image request.
+    // The members from here on are checked as an image request.
     #[serde(rename = "make")]
     _make: Option<Value>,
     #[serde(rename = "model")]
@@ -51,11 +52,11 @@ struct Body {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct Recorded {
-    /// The render.
+    /// The id of the render.
     #[schema(format = Uuid)]
     asset_id: String,
     recorded: bool,
-    /// True when this report put the render into review; else absent.
+    /// True if this report put the render into review; otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     flagged: Option<bool>,
 }
@@ -66,7 +67,7 @@ pub struct FeedbackResponse {
     request_id: String,
 }
 
-/// Keeps the report of a body's members.
+/// Stores the feedback in the members of a body.
 pub async fn record(
     app: &App,
     caller: &Caller,
@@ -82,13 +83,17 @@ pub async fn record(
     Ok(FeedbackResponse { data, request_id })
 }
 
-async fn understand(app: &App, caller: &Caller, mut members: Map<String, Value>) -> Result<(Judged, Opinion), Problem> {
+async fn understand(
+    app: &App,
+    caller: &Caller,
+    mut members: Map<String, Value>,
+) -> Result<(RatedImage, Opinion), Problem> {
     let body: Body = json::fit(members.clone(), "")?;
     members.retain(|name, _| VEHICLE_MEMBERS.contains(&name.as_str()));
     let opinion = opinion(&body)?;
     let judged = match (&body.request_id, members.is_empty()) {
         (Some(id), _) if id.is_empty() || id.chars().count() > REQUEST_ID_CHARS_MAX => {
-            let detail = format!("`request_id` is 1 to {REQUEST_ID_CHARS_MAX} characters.");
+            let detail = format!("`request_id` must have 1 to {REQUEST_ID_CHARS_MAX} characters.");
             return Err(Problem::bad_parameter("request_id", detail));
         }
         (Some(id), _) => {
@@ -103,7 +108,7 @@ async fn understand(app: &App, caller: &Caller, mut members: Map<String, Value>)
         (None, true) => {
             return Err(Problem::bad_parameter(
                 "request_id",
-                "Name the picture: `request_id`, or `make`, `model` and `year`.",
+                "Name the image: send `request_id`, or `make`, `model` and `year`.",
             ));
         }
     };
@@ -111,23 +116,23 @@ async fn understand(app: &App, caller: &Caller, mut members: Map<String, Value>)
 }
 
 fn opinion(body: &Body) -> Result<Opinion, Problem> {
-    let wrong_verdict = |_| Problem::bad_parameter("verdict", "`verdict` is good or bad.");
+    let wrong_verdict = |_| Problem::bad_parameter("verdict", "`verdict` must be good or bad.");
     let verdict = body.verdict.as_deref().map(str::parse::<Verdict>).transpose().map_err(wrong_verdict)?;
-    let wrong_rating = || Problem::bad_parameter("rating", "`rating` is a whole number from 1 to 5.");
+    let wrong_rating = || Problem::bad_parameter("rating", "`rating` must be a whole number from 1 to 5.");
     let rating = match &body.rating {
         Some(rating) => Some(whole(rating).filter(|rating| (1..=5).contains(rating)).ok_or_else(wrong_rating)? as i64),
         None => None,
     };
     if rating.is_none() && verdict.is_none() {
-        return Err(Problem::bad_parameter(
-            "rating",
-            "Say what you think: a `rating` from 1 to 5, or a `verdict` (good, bad).",
-        ));
+        return Err(Problem::bad_parameter("rating", "Send a `rating` from 1 to 5, or a `verdict` (good or bad)."));
     }
-    // PostgreSQL keeps no NUL in a text.
+    // PostgreSQL stores no NUL in a text.
     let reason = body.reason.as_ref().map(|reason| reason.replace('\0', ""));
     if reason.as_ref().is_some_and(|reason| reason.chars().count() > REASON_CHARS_MAX) {
-        return Err(Problem::bad_parameter("reason", format!("`reason` is at most {REASON_CHARS_MAX} characters.")));
+        return Err(Problem::bad_parameter(
+            "reason",
+            format!("`reason` must have at most {REASON_CHARS_MAX} characters."),
+        ));
     }
     Ok(Opinion { rating, verdict, reason })
 }
@@ -138,7 +143,8 @@ fn order(app: &App, members: &Map<String, Value>) -> Result<Order, Problem> {
     Order::find(&app.catalog.now(), &app.missing_vehicles, &request).map_err(vehicle_not_found)
 }
 
-/// Members of a vehicle beside a request id that do not name one together: each must still be a value it may have.
+/// Checks vehicle members that stand beside a request id and do not name a vehicle by themselves:
+/// each must still be a valid value.
 fn check_alone(members: &Map<String, Value>) -> Result<(), Problem> {
     let mut whole = members.clone();
     let mut missing = vec![("year", Value::from(2000))];
@@ -152,18 +158,18 @@ fn check_alone(members: &Map<String, Value>) -> Result<(), Problem> {
     checked.map(drop).map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))
 }
 
-async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
+async fn by_vehicle(app: &App, order: &Order) -> Result<RatedImage, Problem> {
     let kept = app.pictures.looks.kept_variant(order).await?;
     let picture = match &kept {
         Some(kept) => app.renders.find(kept).await?,
         None => None,
     };
     let missing = || {
-        Problem::not_found("not_rendered", "This picture has not been rendered yet.")
-            .advise("", "Only a picture that get_car_image has shown, or that a URL has served, can be rated.")
+        Problem::not_found("not_rendered", "This image has not been rendered yet.")
+            .advise("", "Only an image that get_car_image has shown, or that a signed URL has delivered, can be rated.")
     };
     let picture = picture.ok_or_else(missing)?;
-    Ok(Judged {
+    Ok(RatedImage {
         render_id: picture.render_id,
         revision: picture.revision,
         vehicle_key: kept.map_or_else(|| order.variant.vehicle_key(), |kept| kept.vehicle_key()),
@@ -172,8 +178,8 @@ async fn by_vehicle(app: &App, order: &Order) -> Result<Judged, Problem> {
     })
 }
 
-/// What a request id stands for; a vehicle beside it says which of several pictures is meant.
-async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>) -> Result<Judged, Problem> {
+/// Returns the image of a request id. `order` selects one if the request made several.
+async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>) -> Result<RatedImage, Problem> {
     let mut candidates = match id.contains('\0') {
         true => Vec::new(),
         false => app.renders.judged_by_request(&caller.account_id, id).await?,
@@ -187,21 +193,21 @@ async fn by_request(app: &App, caller: &Caller, id: &str, order: Option<&Order>)
     }
     let mut candidates = candidates.into_iter();
     let missing = || {
-        Problem::not_found("unknown_request", "No picture was delivered to this account under this `request_id`.")
-            .advise("", "It is the `request_id` in the answer of get_car_image or create_car_image_urls.")
+        Problem::not_found("unknown_request", "No image was delivered to this account with this `request_id`.")
+            .advise("", "Use the `request_id` in the answer of get_car_image or create_car_image_urls.")
     };
     let judged = candidates.next().ok_or_else(missing)?;
     if candidates.next().is_some() {
-        let detail = "This `request_id` made several addresses: send `make`, `model`, `year`, `view`, `color`, `finish` \
+        let detail = "This `request_id` made several URLs: send `make`, `model`, `year`, `view`, `color`, `finish` \
                       and `shadow` as well.";
         return Err(Problem::bad_parameter("request_id", detail));
     }
     Ok(judged)
 }
 
-/// The pictures of addresses that a request made, as far as they are rendered.
-async fn minted(app: &App, caller: &Caller, id: &str) -> Result<Vec<Judged>, Problem> {
-    let mut judged: Vec<Judged> = Vec::new();
+/// Returns the images of the signed URLs that a request made, as far as they are rendered.
+async fn minted(app: &App, caller: &Caller, id: &str) -> Result<Vec<RatedImage>, Problem> {
+    let mut judged: Vec<RatedImage> = Vec::new();
     for (key, view, paint) in app.renders.minted_by_request(&caller.account_id, id).await? {
         let (Ok(key), Ok(view), Ok(paint)) = (key.parse(), view.parse(), paint.parse()) else { continue };
         let request = ImageRequest::of_stored(&key, view, paint);

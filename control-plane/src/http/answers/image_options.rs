@@ -1,4 +1,4 @@
-//! Everything that can be asked of a picture, and what it costs.
+//! The options of images, and their prices.
 
 use crate::app::App;
 use crate::delivery::AskedFormat;
@@ -12,47 +12,47 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// A camera.
+/// A camera position.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ViewOption {
     #[schema(schema_with = requests::view)]
     id: &'static str,
     label: &'static str,
-    /// Turn of the vehicle; 0 shows its nose, 90 its left side.
+    /// Rotation of the vehicle in degrees: 0 shows its nose, 90 its left side.
     #[schema(minimum = 0, maximum = 359)]
     yaw_degrees: u32,
     description: &'static str,
-    /// Other names it is taken by.
+    /// Other names that are accepted for this view.
     aliases: &'static [&'static str],
 }
 
-/// A paint that has a name.
+/// A paint with a name.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ColorOption {
     #[schema(schema_with = requests::preset_color)]
     name: &'static str,
-    /// To show it in a menu.
+    /// The color to show in a menu.
     #[schema(pattern = "^#[0-9a-f]{6}$")]
     hex: &'static str,
 }
 
-/// Sides of the square picture, in pixels.
+/// Sides of the square image, in pixels.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SizeOptions {
     presets: BTreeMap<&'static str, u32>,
-    /// The largest that can be asked for.
+    /// The largest side that can be requested.
     max: u32,
-    /// What it is made from.
+    /// The side of the master, the image from which all sizes are made.
     source: u32,
 }
 
-/// An encoding.
+/// A file format.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FormatOption {
     #[schema(schema_with = requests::format)]
     id: &'static str,
     mime: &'static str,
-    /// Whether it keeps the transparent background.
+    /// True if the format keeps the transparent background.
     transparent: bool,
 }
 
@@ -60,53 +60,54 @@ pub struct FormatOption {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AutoFormatOption {
     id: &'static str,
-    /// The formats that it may choose, the best first. AVIF and WebP only where `Accept` names them. With a background, `jpg`
-    /// comes before `png`.
+    /// The formats that may be chosen, the best first: AVIF or WebP if `Accept` names them,
+    /// otherwise PNG, or JPG if `background` is a colour.
     formats: Vec<&'static str>,
-    /// What it answers a request without `Accept`.
+    /// The format for a request without `Accept`.
     #[schema(schema_with = requests::format)]
     without_accept: &'static str,
 }
 
-/// Per cent of the longer side of what `trim` cuts out.
+/// Space on each side, in percent of the longer side of the trimmed image. The whole fits into the
+/// box. Needs `trim`.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PaddingOptions {
     min: u8,
     max: u8,
 }
 
-/// What a picture's frame can be.
+/// The options of framing.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FrameOptions {
     fits: Vec<&'static str>,
-    /// Whether pictures can be cut to what is seen.
+    /// True if the empty margin around the vehicle and its shadow can be cut away.
     trim: bool,
     padding: PaddingOptions,
-    /// Beside six hex digits.
+    /// Named backgrounds; six hex digits are accepted as well.
     backgrounds: Vec<&'static str>,
     shadows: Vec<&'static str>,
     scales: Vec<&'static str>,
-    /// Millimetres of the vehicle for a pixel of the 1024 px source with `scale=true`.
+    /// Millimetres of the vehicle per pixel of an image of 1024 px with `scale=true`.
     true_scale_mm_per_px: f64,
 }
 
-/// Paints beside the presets.
+/// Custom paints: colors that are not presets.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PaintOptions {
-    /// Whether six hex digits are taken for a color.
+    /// True if six hex digits are accepted as a color.
     hex: bool,
     finishes: Vec<&'static str>,
-    /// Of a color that is given without one.
+    /// The finish of a color that is given without one.
     #[schema(schema_with = requests::finish)]
     default_finish: &'static str,
 }
 
-/// What things cost.
+/// Prices.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PriceOptions {
     credits_per_image: i64,
     credits_per_dollar: i64,
-    /// What an account starts with.
+    /// The credits of a new account.
     free_credits: i64,
     packs: Vec<Pack>,
 }
@@ -118,7 +119,7 @@ pub struct YearRange {
     to: u16,
 }
 
-/// Where makes, models and years come from.
+/// A source of makes, models and years.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CatalogSource {
     id: String,
@@ -127,7 +128,7 @@ pub struct CatalogSource {
     license: String,
 }
 
-/// The release that answers.
+/// The release of the catalog that is in use.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CatalogRelease {
     /// Package and version.
@@ -137,7 +138,7 @@ pub struct CatalogRelease {
     sha256: String,
 }
 
-/// Which vehicles there are.
+/// The content of the catalog.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CatalogOptions {
     makes: usize,
@@ -145,12 +146,13 @@ pub struct CatalogOptions {
     years: YearRange,
     sources: Vec<CatalogSource>,
     release: CatalogRelease,
-    /// How many vehicles (make, model and year) are drawn how closely: for this `generation` from measured proportions, for the `model`, by
-    /// class, size and time with the face of the `make`, or by class, size and time alone (`body`).
+    /// How many vehicles (make, model and year) are drawn with which likeness: for their
+    /// `generation` from measured proportions, for their `model`, by body class, size and era with
+    /// the face of the `make`, or by body class, size and era alone (`body`).
     likeness: BTreeMap<&'static str, usize>,
 }
 
-/// Lifetimes of signed addresses, in seconds.
+/// Lifetimes of signed URLs, in seconds.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeliveryTtl {
     default: u64,
@@ -158,7 +160,7 @@ pub struct DeliveryTtl {
     max: u64,
 }
 
-/// What this deployment allows.
+/// The limits of this deployment.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LimitOptions {
     rate_limit_per_minute_default: i64,
@@ -166,7 +168,7 @@ pub struct LimitOptions {
     delivery_ttl: DeliveryTtl,
 }
 
-/// Everything that can be asked for.
+/// All options of images.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ImageOptions {
     views: Vec<ViewOption>,
@@ -188,7 +190,7 @@ pub struct ImageOptionsResponse {
     pub request_id: String,
 }
 
-/// The options of this deployment.
+/// Returns the options of this deployment.
 pub fn options(app: &App) -> ImageOptions {
     let views = View::ALL.iter().map(|view| ViewOption {
         id: view.as_str(),

@@ -1,5 +1,6 @@
-//! Answers that more than one skin gives: the JSON API (`v1`), the tools (`mcp`), pages and the operator's API. Each is made here once, of
-//! domain calls; handlers decide who may ask and how it is sent.
+//! Responses that more than one interface gives: the JSON API (`v1`), the MCP tools (`mcp`), pages
+//! and the operator's API. Each is built here once from calls of the domain modules; handlers
+//! decide who may call and how the response is sent.
 
 pub mod account;
 pub mod decoded_vin;

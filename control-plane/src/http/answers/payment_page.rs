@@ -1,4 +1,5 @@
-//! Pages where a person pays, opened for the JSON API and the dashboard alike, with whichever provider there is.
+//! Opens pages on which a person pays, for the JSON API and the dashboard, with
+//! the configured payment provider.
 
 use crate::accounts::account;
 use crate::accounts::token::PlainKey;
@@ -12,26 +13,28 @@ use crate::payments::stripe::{Stripe, StripeError};
 use crate::payments::{self, PAGE_PREFIX, Provider, auto_reload};
 use axum::http::StatusCode;
 
-/// The pack of so many credits. 503 where nothing is sold.
+/// Returns the pack with `credits` credits. Returns 503 if this service sells nothing, and 400 if
+/// there is no such pack.
 pub fn pack(app: &App, credits: i64) -> Result<&Pack, Problem> {
     if app.config.prices.payments == Payments::Off {
-        return Err(Problem::unavailable("payments_off", "This service sells no credits by itself: ask its operator."));
+        return Err(Problem::unavailable("payments_off", "This service does not sell credits: ask its operator."));
     }
     let packs = &app.config.prices.packs;
     packs.iter().find(|pack| pack.credits == credits).ok_or_else(|| {
         let allowed = packs.iter().map(|pack| pack.credits.to_string()).collect::<Vec<_>>().join(", ");
-        Problem::bad_parameter("credits", format!("`credits` is one of {allowed}, not {credits}."))
+        Problem::bad_parameter("credits", format!("`credits` must be one of {allowed}, not {credits}."))
     })
 }
 
-/// Offers a pack; where a person pays for it.
+/// Opens a payment for a pack and returns the URL of the page on which a person pays.
 pub async fn open(app: &App, account_id: &str, pack: &Pack) -> Result<String, Problem> {
     let provider = if app.stripe.is_some() { Provider::Stripe } else { Provider::Local };
     let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
     let mut tx = app.db.begin().await?;
     let offered = payments::offer(&mut tx, provider, account_id, pack, &page, app.clock.now()).await?;
     let payment_id = offered.ok_or_else(too_many)?;
-    // Before Stripe is asked: whatever it tells of the payment finds it here.
+    // Committed before Stripe is called: any event of Stripe about the
+    // payment finds the payment here.
     tx.commit().await?;
     let our_page = format!("{}/pay/{}", app.base_url, page.reveal());
     let Some(stripe) = &app.stripe else { return Ok(our_page) };
@@ -57,17 +60,17 @@ async fn open_session(
     let new = NewSession { payment_id, customer: &customer.id, pack, return_url: our_page, keeps_card: is_wanted };
     let session = stripe.create_session(&new).await.map_err(no_answer)?;
     let Some(url) = session.url else {
-        tracing::error!(payment_id, "Stripe made a checkout session without an address");
+        tracing::error!(payment_id, "Stripe created a checkout session without a URL");
         return Err(Problem::new(StatusCode::BAD_GATEWAY, "payment_provider_refused", REFUSED));
     };
     payments::opened_at_stripe(&app.db, payment_id, &session.id, &url).await?;
     Ok(url)
 }
 
-/// The account at Stripe, made if need be.
+/// Returns the account's customer at Stripe, which is made if there is none.
 pub async fn customer(app: &App, stripe: &Stripe, account_id: &str) -> Result<Customer, Problem> {
     let account = account::find(&app.db, account_id).await.map_err(|error| {
-        tracing::error!(error = &error as &dyn std::error::Error, "the account of a caller is not found");
+        tracing::error!(error = &error as &dyn std::error::Error, "the account of a caller was not found");
         Problem::internal()
     })?;
     customers::establish(&app.db, stripe, account_id, &account.email).await.map_err(|error| match error {
@@ -76,7 +79,8 @@ pub async fn customer(app: &App, stripe: &Stripe, account_id: &str) -> Result<Cu
     })
 }
 
-/// Where somebody who has bought before sees what was bought: Stripe's pages, or ours. 400 for who has not.
+/// Returns the URL of the page that shows a customer's purchases: Stripe's page, or ours. Returns
+/// 400 for an account that has bought nothing.
 pub async fn portal(app: &App, account_id: &str) -> Result<String, Problem> {
     if !ledger::has_purchase(&app.db.readers, account_id).await? {
         return Err(Problem::bad_request("no_purchase", "The account has not bought anything yet."));
@@ -87,24 +91,25 @@ pub async fn portal(app: &App, account_id: &str) -> Result<String, Problem> {
     stripe.create_portal_session(&customer.id, &billing).await.map_err(no_answer)
 }
 
-const REFUSED: &str = "The provider of payments refused; nothing was charged. The operator can see why in the log.";
+const REFUSED: &str = "The payment provider refused; nothing was charged. The operator can find the reason in the log.";
 
-/// 503 when Stripe may answer later, 502 when it refuses; either way it is logged here, once.
+/// Returns 503 if Stripe may answer later, and 502 if it refuses. The error is
+/// logged here, once, in both cases.
 pub fn no_answer(error: StripeError) -> Problem {
     match &error {
         StripeError::Down(_) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, "Stripe does not answer");
-            let detail = "The provider of payments does not answer; nothing was charged.";
+            tracing::warn!(error = &error as &dyn std::error::Error, "Stripe did not answer");
+            let detail = "The payment provider does not answer; nothing was charged.";
             Problem::unavailable("dependency_down", detail).retry_after(5)
         }
         StripeError::Declined { .. } | StripeError::Refused { .. } | StripeError::Form(_) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "Stripe did not do what it was asked for");
+            tracing::error!(error = &error as &dyn std::error::Error, "Stripe refused a request");
             Problem::new(StatusCode::BAD_GATEWAY, "payment_provider_refused", REFUSED)
         }
     }
 }
 
-/// As many payments are open as may be.
+/// Returns 409 for an account with the maximum number of open payments.
 fn too_many() -> Problem {
     let detail = format!("{} payments of this account are open: pay or cancel one first.", payments::OPEN_MAX);
     Problem::conflict("too_many_payments", detail)

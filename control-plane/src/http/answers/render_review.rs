@@ -1,4 +1,4 @@
-//! What an operator decides of renders, over `/admin` and in the console.
+//! The decisions of an operator about renders, over `/admin` and in the console.
 
 use crate::app::App;
 use crate::http::delivery_problem::problem;
@@ -22,30 +22,32 @@ pub struct Decided {
 #[derive(Debug, Serialize)]
 pub struct Rerendering {
     render_id: String,
-    /// The revision it will be; the present one is served until then, or until a candidate is accepted.
+    /// The number of the new revision. The present one is delivered until the new one is ready, or
+    /// until a candidate is accepted.
     revision: i64,
-    /// Every colour of the vehicle and view that exists.
+    /// Every paint of the vehicle and view that exists.
     colors: Vec<String>,
 }
 
-/// The render is good as it is.
+/// Approves a render as it is.
 pub async fn approve(app: &App, render_id: String) -> Result<Approved, Problem> {
     app.renders.approve(&render_id).await.map_err(|error| refusal(app, error))?;
     tracing::info!(render_id, "render approved by the operator");
     Ok(Approved { render_id, approved: true })
 }
 
-/// Renders anew; the present pictures are served until the new ones are there.
+/// Orders a new revision. The present images are delivered until the new ones are ready.
 pub async fn rerender(app: &App, render_id: String) -> Result<Rerendering, Problem> {
     order(app, render_id, false).await
 }
 
-/// Renders anew to be looked at: what is served stays until the candidate is accepted.
+/// Orders a new revision as a candidate: the delivered image stays until the candidate is accepted.
 pub async fn candidate(app: &App, render_id: String) -> Result<Rerendering, Problem> {
     order(app, render_id, true).await
 }
 
-/// The candidate takes the place of what is served, in every colour. Repeating it changes nothing.
+/// Accepts a candidate, which replaces the delivered image in every paint.
+/// Repeating the call changes nothing.
 pub async fn accept(app: &App, render_id: String, revision: i64) -> Result<Decided, Problem> {
     app.renders.accept_candidate(&render_id, revision).await.map_err(|error| refusal(app, error))?;
     app.pictures.forget_known();
@@ -53,7 +55,8 @@ pub async fn accept(app: &App, render_id: String, revision: i64) -> Result<Decid
     Ok(Decided { render_id, revision, accepted: true })
 }
 
-/// What is served stays, and is approved. Repeating it changes nothing.
+/// Rejects a candidate. The delivered image stays, and is approved.
+/// Repeating the call changes nothing.
 pub async fn reject(app: &App, render_id: String, revision: i64) -> Result<Decided, Problem> {
     app.renders.reject_candidate(&render_id, revision).await.map_err(|error| refusal(app, error))?;
     tracing::info!(render_id, revision, "candidate rejected by the operator");
@@ -67,7 +70,7 @@ async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Reren
     let vehicle = app.catalog.now().of_key(&key).ok_or_else(gone)?.vehicle;
     let anew =
         app.renders.render_anew(&vehicle, &key, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
-    tracing::info!(render_id, revision = anew.revision, is_candidate, "render ordered anew by the operator");
+    tracing::info!(render_id, revision = anew.revision, is_candidate, "rerender ordered by the operator");
     let colors = anew.colours.iter().map(|colour| colour.to_string()).collect();
     Ok(Rerendering { render_id, revision: anew.revision, colors })
 }

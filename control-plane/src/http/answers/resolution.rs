@@ -1,4 +1,4 @@
-//! Words, or an identification number, as the parameters of one picture.
+//! Resolves words, or a vehicle identification number, to the parameters of one image.
 
 use crate::app::App;
 use crate::catalog::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
@@ -28,13 +28,14 @@ struct Body {
     model: Option<String>,
 }
 
-/// Parameters of a picture, in slugs; what the words do not say has its default, or is left out.
+/// Parameters of an image, as slugs. If the words do not mention them, the year is the latest of
+/// the model, view and color are the defaults, and size, width and format are left out.
 #[derive(Debug, Serialize, ToSchema)]
 struct ResolvedParams {
     make: String,
     model: String,
     year: u16,
-    /// Where it is not the model's usual one of that year.
+    /// Present if it is not the model's usual body of that year.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = requests::body)]
     body: Option<&'static str>,
@@ -48,12 +49,12 @@ struct ResolvedParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1024)]
     width: Option<u32>,
-    /// png, webp or jpg.
+    /// png, webp or jpg; words never choose avif.
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<&'static str>,
 }
 
-/// The names people know.
+/// The names for display.
 #[derive(Debug, Serialize, ToSchema)]
 struct DisplayNames {
     make_name: String,
@@ -67,13 +68,13 @@ struct ResolveCandidate {
     make_slug: String,
     model_name: String,
     model_slug: String,
-    /// Ascending.
+    /// In ascending order.
     years: Vec<u16>,
     #[schema(pattern = "^(exact|prefix|token|contains|fuzzy)$")]
     match_kind: &'static str,
 }
 
-/// What was recognised in the words; null where they say nothing.
+/// The parameters that were recognised in the words; null for those that the words do not mention.
 #[derive(Debug, Serialize, ToSchema)]
 struct ExtractedWords {
     year: Option<u16>,
@@ -87,7 +88,7 @@ struct ExtractedWords {
     unread: Vec<String>,
 }
 
-/// The picture that is meant.
+/// The image that is meant.
 #[derive(Debug, Serialize, ToSchema)]
 struct ResolvedPicture {
     params: ResolvedParams,
@@ -95,14 +96,15 @@ struct ResolvedPicture {
     #[schema(schema_with = requests::vehicle_id)]
     vehicle_id: String,
     display: DisplayNames,
-    /// The best first, at most eight; the first is the one in `params`.
+    /// At most eight candidates, the best first; the first is the one in `params`.
     candidates: Vec<ResolveCandidate>,
-    /// `high`: use `image_path`. `medium` or `low`: show the candidates to somebody.
+    /// With `high`, use `params` or `image_path`. With `medium` or `low`, show the candidates to a
+    /// person.
     #[schema(pattern = "^(high|medium|low)$")]
     confidence: &'static str,
-    /// Ready to be requested.
+    /// The path and query of the image, ready to be requested.
     image_path: String,
-    /// How like the real vehicle the picture will be.
+    /// How close the image will be to the real vehicle.
     #[schema(schema_with = requests::likeness)]
     likeness: &'static str,
     extracted: ExtractedWords,
@@ -114,14 +116,14 @@ pub struct ResolveResponse {
     request_id: String,
 }
 
-/// The picture that the members of a body mean.
+/// Resolves the members of a body to an image.
 pub fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Result<ResolveResponse, Problem> {
     let (body, year) = understand(members)?;
     let make = body.make.as_deref().filter(|name| !name.trim().is_empty());
     let model = body.model.as_deref().filter(|name| !name.trim().is_empty());
     let data = match (&body.query, &body.vin) {
         (Some(_), Some(_)) => {
-            return Err(Problem::bad_parameter("vin", "`vin` does not go with `query`: send one of them."));
+            return Err(Problem::bad_parameter("vin", "`vin` cannot be used with `query`: send one of the two."));
         }
         (None, None) => return Err(Problem::bad_parameter("query", "`query` or `vin` is required.")),
         (Some(query), None) => {
@@ -134,7 +136,7 @@ pub fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Res
                 if value.is_some() {
                     return Err(Problem::bad_parameter(
                         name,
-                        format!("`{name}` does not go with `vin`, which says it."),
+                        format!("`{name}` cannot be used with `vin`, which contains it."),
                     ));
                 }
             }
@@ -144,7 +146,7 @@ pub fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Res
     Ok(ResolveResponse { data, request_id })
 }
 
-/// The picture of the vehicle that an identification number says.
+/// Returns the image of the vehicle that an identification number stands for.
 fn of_vin(app: &App, number: &str, year: Option<u16>) -> Result<ResolvedPicture, Problem> {
     let decoded = decode(app, number, year)?;
     let catalog = app.catalog.now();
@@ -154,17 +156,18 @@ fn of_vin(app: &App, number: &str, year: Option<u16>) -> Result<ResolvedPicture,
     }
 }
 
-/// The number was read, and the catalog has no such vehicle: what was read, and the make's models.
+/// Returns 404 for a number that was decoded but whose vehicle is not in the catalog, with the
+/// decoded parts and the make's models.
 fn not_in_catalog(catalog: &Catalog, decoded: &Decoded) -> Problem {
     let Decoded { make, model, year, .. } = decoded;
     let parts = [Some(make.clone()), model.clone(), year.map(|year| year.to_string())];
     let said = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let missing = match (model, year) {
-        (None, _) => "its tables say no model",
-        (Some(_), None) => "its tables say no year: send `year`",
+        (None, _) => "the tables do not contain its model",
+        (Some(_), None) => "the tables do not contain its year: send `year`",
         (Some(_), Some(_)) => "the catalog has no such vehicle",
     };
-    let problem = Problem::not_found("vehicle_not_found", format!("The number is of {said}, and {missing}."));
+    let problem = Problem::not_found("vehicle_not_found", format!("The number stands for {said}, but {missing}."));
     match catalog.make(make) {
         Some(make) => {
             let makes = serde_json::to_value([CatalogMake::from(make)]).unwrap_or_default();
@@ -180,15 +183,21 @@ fn understand(members: Map<String, Value>) -> Result<(Body, Option<u16>), Proble
     let body: Body = json::fit(members, "")?;
     let is_wrong = |query: &String| query.trim().is_empty() || query.chars().count() > QUERY_CHARS_MAX;
     if body.query.as_ref().is_some_and(is_wrong) {
-        return Err(Problem::bad_parameter("query", format!("`query` is 1 to {QUERY_CHARS_MAX} characters of text.")));
+        return Err(Problem::bad_parameter(
+            "query",
+            format!("`query` must have 1 to {QUERY_CHARS_MAX} characters, not only spaces."),
+        ));
     }
     for (name, value) in [("make", &body.make), ("model", &body.model)] {
         if value.as_ref().is_some_and(|value| value.chars().count() > NARROWING_CHARS_MAX) {
-            return Err(Problem::bad_parameter(name, format!("`{name}` is at most {NARROWING_CHARS_MAX} characters.")));
+            return Err(Problem::bad_parameter(
+                name,
+                format!("`{name}` must have at most {NARROWING_CHARS_MAX} characters."),
+            ));
         }
     }
     let (first, last) = (*YEARS.start(), *YEARS.end());
-    let wrong = || Problem::bad_parameter("year", format!("`year` is a whole number from {first} to {last}."));
+    let wrong = || Problem::bad_parameter("year", format!("`year` must be a whole number from {first} to {last}."));
     let year = match &body.year {
         Some(year) => {
             let year = whole(year).and_then(|year| u16::try_from(year).ok()).filter(|year| YEARS.contains(year));
@@ -204,7 +213,8 @@ fn not_found(unresolved: Unresolved<'_>) -> Problem {
     if makes.is_empty() {
         return Problem::not_found("vehicle_not_found", "No vehicle of the catalog was recognised in `query`.").advise(
             "",
-            "search_vehicles with `q` finds makes and models by a part of their name, with `year` it lists the makes of a year.",
+            "search_vehicles with `q` finds makes and models by a part of their name; with `year` it lists the makes \
+             of a year.",
         );
     }
     let names: Vec<&str> = makes.iter().map(|make| make.name.as_str()).collect();
@@ -214,8 +224,8 @@ fn not_found(unresolved: Unresolved<'_>) -> Problem {
     };
     let detail = format!("Only a make was recognised: {}. {left}.", names.join(", "));
     let slug = makes.first().map_or("", |make| make.slug.as_str());
-    let api = format!("GET /api/v1/vehicles?make={slug} lists them.");
-    let tool = format!("search_vehicles with `make`: `{slug}` lists them.");
+    let api = format!("GET /api/v1/vehicles?make={slug} lists its models.");
+    let tool = format!("search_vehicles with `make`: `{slug}` lists its models.");
     let makes: Vec<CatalogMake> = makes.into_iter().map(|make: &Make| CatalogMake::from(make)).collect();
     let makes = serde_json::to_value(makes).unwrap_or_default();
     Problem::not_found("vehicle_not_found", detail).with("makes", makes).advise(api, tool)
@@ -256,7 +266,7 @@ fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
     }
 }
 
-/// The vehicle that a number says, in the usual view and colour.
+/// Returns the decoded vehicle in the default view and paint.
 fn shown_of_vin(catalog: &Catalog, decoded: &Decoded, found: &Found) -> ResolvedPicture {
     let params = ResolvedParams {
         make: found.make.clone(),

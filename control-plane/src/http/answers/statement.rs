@@ -1,4 +1,4 @@
-//! The statement of an account: pages of it, and the file.
+//! The statement of an account: its pages, and the CSV file.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -17,10 +17,10 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::{IntoParams, ToSchema};
 
-/// Where the page after this one begins; absent on the last.
+/// Header with the value of `after` for the next page; absent on the last page.
 const NEXT: HeaderName = HeaderName::from_static("x-next-after");
 
-/// What is asked for.
+/// The query of a request for a statement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct StatementQuery {
     after: Option<String>,
@@ -36,24 +36,25 @@ impl StatementQuery {
         for (key, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match key.as_ref() {
                 "after" if uuid::Uuid::parse_str(&value).is_ok() => asked.after = Some(value.into_owned()),
-                "after" => return Err(Problem::bad_parameter("after", "`after` is the id of an entry.")),
+                "after" => return Err(Problem::bad_parameter("after", "`after` must be the id of an entry.")),
                 "limit" => {
                     let limit = value.parse().ok().filter(|limit| {
                         (1..=PAGE_MAX).contains(limit) && value.bytes().all(|digit| digit.is_ascii_digit())
                     });
-                    let wrong =
-                        || Problem::bad_parameter("limit", format!("`limit` is a whole number from 1 to {PAGE_MAX}."));
+                    let wrong = || {
+                        Problem::bad_parameter("limit", format!("`limit` must be a whole number from 1 to {PAGE_MAX}."))
+                    };
                     asked.limit = limit.ok_or_else(wrong)?;
                 }
                 "format" => match value.as_ref() {
                     "json" => asked.as_csv = false,
                     "csv" => asked.as_csv = true,
-                    _ => return Err(Problem::bad_parameter("format", "`format` is json or csv.")),
+                    _ => return Err(Problem::bad_parameter("format", "`format` must be json or csv.")),
                 },
                 _ => {
                     let shown: String = key.chars().take(40).collect();
                     let detail =
-                        format!("`{shown}` is not a parameter of this endpoint; it takes after, limit and format.");
+                        format!("`{shown}` is not a parameter of this endpoint, which takes after, limit and format.");
                     return Err(Problem::bad_parameter(&shown, detail));
                 }
             }
@@ -75,11 +76,15 @@ impl IntoParams for StatementQuery {
         vec![
             parameter(
                 "after",
-                after.description(Some("Id of the last entry at hand: the page begins after it.")),
+                after.description(Some("Id of the last entry of the page before. The page begins after it.")),
                 false,
             ),
-            parameter("limit", limit.description(Some("Entries of one page.")), false),
-            parameter("format", format.description(Some("Also chosen by `Accept: text/csv`.")), false),
+            parameter("limit", limit.description(Some("Maximum number of entries of the page. Default: 1000.")), false),
+            parameter(
+                "format",
+                format.description(Some("Format of the page. Default: csv with `Accept: text/csv`, otherwise json.")),
+                false,
+            ),
         ]
     }
 }
@@ -91,23 +96,23 @@ fn wants_csv(headers: &HeaderMap) -> bool {
         .is_some_and(|accept| accept.trim().starts_with("text/csv"))
 }
 
-/// A page of the statement, oldest entry first.
+/// A page of the statement, with the oldest entry first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StatementResponse {
     data: Vec<StatementLine>,
-    /// `after` of the next page; null on the last.
+    /// `after` of the next page; null on the last page.
     next_after: Option<String>,
     request_id: String,
 }
 
-/// The page as it is sent, whoever asks.
+/// Returns a page of the statement as JSON or CSV, for the account's owner or the operator.
 pub async fn page(
     app: &App,
     account_id: &str,
     asked: StatementQuery,
     request_id: RequestId,
 ) -> Result<Response, Problem> {
-    // One more than is shown tells whether there is a next page.
+    // One entry more than is shown tells if there is a next page.
     let mut lines = ledger::statement(&app.db.readers, account_id, asked.after.as_deref(), asked.limit + 1).await?;
     let more = lines.len() as i64 > asked.limit;
     lines.truncate(asked.limit as usize);
@@ -121,10 +126,12 @@ pub async fn page(
     Ok((cache, next, CSV_FILE, csv(&lines, true)?).into_response())
 }
 
-/// Lines of one file at most: more than a spreadsheet is any good with, a few megabytes. Whatever is older, the API gives page by page.
+/// Maximum number of lines of one file, a few megabytes: more than a spreadsheet can handle well.
+/// The API returns older entries page by page.
 pub const FILE_LINES_MAX: i64 = 100_000;
 
-/// The statement as a CSV file, sent as it is read: the newest [`FILE_LINES_MAX`] entries, oldest first.
+/// Returns the statement as a CSV file, which is sent while it is read: the newest
+/// [`FILE_LINES_MAX`] entries, oldest first.
 pub async fn csv_file(app: &App, account_id: String) -> Result<Response, Problem> {
     let before = ledger::before_newest(&app.db.readers, &account_id, FILE_LINES_MAX).await?;
     let app = app.clone();
@@ -135,7 +142,7 @@ pub async fn csv_file(app: &App, account_id: String) -> Result<Response, Problem
             let Some((after, is_first)) = next else { return Ok(None) };
             let read = ledger::statement(&app.db.readers, &account_id, after.as_deref(), PAGE_MAX).await;
             let lines = read.inspect_err(|error| {
-                tracing::error!(error = error as &dyn std::error::Error, "a statement breaks off");
+                tracing::error!(error = error as &dyn std::error::Error, "a statement broke off while it was sent");
             });
             let lines = lines.map_err(std::io::Error::other)?;
             let page = csv(&lines, is_first).map_err(|_| std::io::Error::other("not written as CSV"))?;
@@ -153,7 +160,8 @@ const CSV_FILE: [(HeaderName, &str); 2] =
 const HEADING: [&str; 10] =
     ["id", "at", "kind", "credits", "balance", "reason", "hold_id", "delivery_url_id", "reference", "corrects"];
 
-/// RFC 4180; a first page begins with a heading. Texts that a spreadsheet would take for formulas begin with an apostrophe.
+/// Writes CSV (RFC 4180); the first page begins with a heading. An apostrophe is put before texts
+/// that a spreadsheet would take for formulas.
 fn csv(lines: &[StatementLine], is_first: bool) -> Result<Vec<u8>, Problem> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let text = |text: &Option<String>| match text.as_deref() {

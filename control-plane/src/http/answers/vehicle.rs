@@ -10,12 +10,12 @@ use cyclorama_drawings::{Likeness, likeness};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Pictures of a view that exist: asked for, they are delivered at once.
+/// Stored images of a view, which are delivered at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StoredView {
     #[schema(schema_with = requests::view)]
     pub view: String,
-    /// Presets, in the order of their names.
+    /// Preset paints, in the order of their names.
     pub colors: Vec<String>,
 }
 
@@ -30,16 +30,16 @@ pub struct VehicleOfId {
     model_name: String,
     #[schema(schema_with = requests::body)]
     body: &'static str,
-    /// Ascending.
+    /// In ascending order.
     years: Vec<u16>,
-    /// Spans of years with one look and one picture, in order of time.
+    /// Spans of years in which it looks the same and has one image, in order of time.
     generations: Vec<ShownGeneration>,
     /// Every body that the model was sold with, this one among them.
     bodies: Vec<OfferedBody>,
-    /// How like the real vehicle its picture is, of the best of its years.
+    /// How close the image is to the real vehicle, in the best of its years.
     #[schema(schema_with = requests::likeness)]
     likeness: &'static str,
-    /// Views that exist in the newest year.
+    /// Stored images of the newest year.
     stored: Vec<StoredView>,
 }
 
@@ -49,7 +49,7 @@ pub struct VehicleResponse {
     request_id: String,
 }
 
-/// The vehicle of an id with what is stored of it; 404 where the catalog has none.
+/// Returns the vehicle of an id with its stored images. Returns 404 if the catalog has none.
 pub async fn answer(app: &App, id: VehicleId, request_id: String) -> Result<VehicleResponse, Problem> {
     let (data, newest) = {
         let catalog = app.catalog.now();
@@ -60,7 +60,7 @@ pub async fn answer(app: &App, id: VehicleId, request_id: String) -> Result<Vehi
     Ok(VehicleResponse { data: VehicleOfId { stored, ..data }, request_id })
 }
 
-/// The vehicle of an id, and what is drawn for its newest year.
+/// Returns the vehicle of an id, and the vehicle of its newest year as it is drawn.
 fn of_id(catalog: &Catalog, id: VehicleId) -> Option<(VehicleOfId, Vehicle)> {
     let (make, model, body) = catalog.of_id(id)?;
     let years = catalog.years_of_body(make, model, body);
@@ -83,7 +83,7 @@ fn of_id(catalog: &Catalog, id: VehicleId) -> Option<(VehicleOfId, Vehicle)> {
     Some((vehicle, newest))
 }
 
-/// The views and presets of a vehicle that exist, of whichever year of its look.
+/// Returns the views and preset paints of a vehicle that exist, rendered for any year of its look.
 pub async fn stored_views(app: &App, vehicle: &Vehicle) -> Result<Vec<StoredView>, sqlx::Error> {
     let look = app.catalog.now().look(vehicle);
     let existing = app.renders.existing(look.keys.iter().map(ToString::to_string)).await?;

@@ -1,4 +1,4 @@
-//! Which vehicles of a list are in the catalog.
+//! Checks which vehicles of a list are in the catalog.
 
 use super::decoded_vin::{DecodedVin, latest_year};
 use super::vehicle::{StoredView, stored_views};
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// Rows of one request.
+/// Maximum number of rows of one request.
 pub const ROWS_MAX: usize = 100;
 
 #[derive(Debug, Deserialize)]
@@ -27,7 +27,9 @@ struct Body {
     vehicles: Vec<Value>,
 }
 
-/// A row: names with a year, an id with a year, an identification number, or free text.
+/// A row: names with a year, an id with a year, a vehicle identification number (VIN), or free
+/// text. The first of `vehicle`, names with a year, `vin` and `query` is used. `vehicle` together
+/// with `make` or `model` is invalid.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckRow {
@@ -41,7 +43,8 @@ pub struct CheckRow {
     year: Option<Value>,
     #[schema(max_length = 30)]
     body: Option<String>,
-    /// A vehicle identification number, whole or its beginning. It is neither logged nor kept.
+    /// A vehicle identification number (VIN), or the beginning of one. It is neither logged nor
+    /// stored.
     #[schema(max_length = 40)]
     vin: Option<String>,
     /// A permanent id.
@@ -53,11 +56,12 @@ pub struct CheckRow {
 }
 
 named_enum! {
-    /// What the catalog says of a row.
+    /// The result of checking a row against the catalog.
     pub enum CheckStatus {
-        /// This very vehicle can be asked for.
+        /// The catalog has exactly this vehicle.
         Match = "match",
-        /// Not this one; the one beside it is the nearest, for the given reason.
+        /// The catalog does not have this vehicle. The response has
+        /// the nearest one, and the reason.
         Suggestion = "suggestion",
         /// The catalog has nothing near.
         Miss = "miss",
@@ -66,7 +70,7 @@ named_enum! {
     }
 }
 
-/// What a row came to.
+/// The result for a row.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub struct CheckedVehicle {
     /// The row's place in the request, from 0.
@@ -88,22 +92,22 @@ pub struct CheckedVehicle {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = requests::likeness)]
     likeness: Option<&'static str>,
-    /// Why it is no match.
+    /// The reason why the row is not a match.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// Views and presets that exist: asked for, they are delivered at once.
+    /// Views and preset paints whose images are stored and are delivered at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<Vec<StoredView>>,
-    /// Of a row with `vin`: what the number says, and how sure that is.
+    /// For a row with `vin`: the decoded VIN, with the confidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     decoded: Option<DecodedVin>,
-    /// Of a row whose `vin` has a wrong character: the number that was probably meant.
+    /// For a row whose `vin` has a wrong character: the VIN that was probably meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     vin_suggestion: Option<String>,
 }
 
-/// The rows, in their order.
+/// The results for the rows, in their order.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CheckedVehicles {
     vehicles: Vec<CheckedVehicle>,
@@ -115,7 +119,7 @@ pub struct CheckResponse {
     request_id: String,
 }
 
-/// What the rows of a body's members come to.
+/// Checks the rows in the members of a body.
 pub async fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Result<CheckResponse, Problem> {
     let rows = read_rows(members)?;
     let verdicts: Vec<Verdict> = {
@@ -134,14 +138,14 @@ fn read_rows(members: Map<String, Value>) -> Result<Vec<CheckRow>, Problem> {
     let body: Body = json::fit(members, "")?;
     let count = body.vehicles.len();
     if count == 0 || count > ROWS_MAX {
-        let detail = format!("`vehicles` has 1 to {ROWS_MAX} rows, not {count}.");
+        let detail = format!("`vehicles` must have 1 to {ROWS_MAX} rows, not {count}.");
         return Err(Problem::bad_parameter("vehicles", detail));
     }
-    // A row that cannot be read is that row's affair.
+    // A row that cannot be read does not fail the request: its own result is `invalid`.
     Ok(body.vehicles.into_iter().map(|row| serde_json::from_value(row).unwrap_or_default()).collect())
 }
 
-/// What a row came to, before what is stored of it is looked up.
+/// The result for a row, before its stored images are looked up.
 enum Outcome {
     Match(Found),
     Suggestion(Found, String),
@@ -149,7 +153,7 @@ enum Outcome {
     Invalid(String),
 }
 
-/// What is said of a row.
+/// The result for a row, with the parts that were decoded from its number.
 struct Verdict {
     outcome: Outcome,
     decoded: Option<DecodedVin>,
@@ -165,7 +169,7 @@ impl From<Outcome> for Verdict {
 struct Checker<'a> {
     catalog: &'a Catalog,
     decoders: &'a Decoders,
-    /// The last model year that can be.
+    /// The last possible model year.
     latest: u16,
 }
 
@@ -174,25 +178,25 @@ impl Checker<'_> {
         self.read(row).unwrap_or_else(|reason| Outcome::Invalid(reason).into())
     }
 
-    /// `Err`: why the row says too little.
+    /// Checks a row. The error is the reason why the row says too little.
     fn read(&self, row: &CheckRow) -> Result<Verdict, String> {
         let year = row.year.as_ref().filter(|year| !year.is_null()).map(year_of).transpose()?;
         let body = row.body.as_deref().map(body).transpose().map_err(|wrong| wrong.detail)?;
         if let Some(id) = &row.vehicle {
             if row.make.is_some() || row.model.is_some() {
-                return Err("`vehicle` does not go with `make` or `model`".to_owned());
+                return Err("`vehicle` cannot be used with `make` or `model`".to_owned());
             }
             let name = AskedName::Id(vehicle_id(id).map_err(|wrong| wrong.detail)?);
             let year = year.ok_or("`year` is required with `vehicle`: a model year, or `latest`")?;
             return Ok(self.outcome(&AskedVehicle { name, year, body }).into());
         }
-        // Names without a year give way to a number, which says the year as well.
+        // Names without a year are ignored if there is a number, which contains the year as well.
         if let (Some(make), Some(model)) = (&row.make, &row.model)
             && (year.is_some() || row.vin.is_none())
         {
             for (key, name) in [("make", make), ("model", model)] {
                 if name.trim().is_empty() || name.chars().count() > NAME_CHARS_MAX {
-                    return Err(format!("`{key}` has 1 to {NAME_CHARS_MAX} characters"));
+                    return Err(format!("`{key}` must have 1 to {NAME_CHARS_MAX} characters"));
                 }
             }
             let name = AskedName::Names { make: make.clone(), model: model.clone() };
@@ -206,7 +210,7 @@ impl Checker<'_> {
             Some(text) if !text.trim().is_empty() && text.chars().count() <= QUERY_CHARS_MAX => {
                 Ok(self.of_text(text, year, row.make.as_deref()).into())
             }
-            Some(_) => Err(format!("`query` has 1 to {QUERY_CHARS_MAX} characters")),
+            Some(_) => Err(format!("`query` must have 1 to {QUERY_CHARS_MAX} characters")),
             None => Err("send `make`, `model` and `year`, or `vehicle` and `year`, `vin`, or `query`".to_owned()),
         }
     }
@@ -219,7 +223,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The nearest vehicle to one that is missing: its usual body, its nearest year, or the first of the names that are like it.
+    /// Finds the nearest vehicle to a missing one: with its usual body, in its nearest year, or the
+    /// first of the similar names.
     fn nearest(&self, asked: &AskedVehicle, missing: NotFound) -> Outcome {
         if missing.missing == Missing::Body {
             let usual = AskedVehicle { body: None, ..asked.clone() };
@@ -253,7 +258,9 @@ impl Checker<'_> {
         let Some(found) = found else { return Outcome::Miss("the catalog has no such vehicle".to_owned()) };
         match resolved.confidence {
             Confidence::High if year.or(resolved.extracted.year).is_some() => Outcome::Match(found),
-            Confidence::High => Outcome::Suggestion(found, "`query` names no year: this is the newest".to_owned()),
+            Confidence::High => {
+                Outcome::Suggestion(found, "`query` names no year: this vehicle is of the newest one".to_owned())
+            }
             confidence => Outcome::Suggestion(found, format!("`query` was understood with {confidence} confidence")),
         }
     }
@@ -274,10 +281,11 @@ impl Checker<'_> {
         Verdict { outcome, decoded: Some(DecodedVin::new(decoded, found.as_ref())), vin_suggestion: None }
     }
 
-    /// With the row's body in place of the one that the number says; a suggestion where the catalog lacks the vehicle.
+    /// Looks a decoded vehicle up with the row's body in place of the decoded one. Results in a
+    /// suggestion if the catalog lacks the vehicle.
     fn of_decoded(&self, decoded: &Decoded, body: Option<BodyClass>) -> Outcome {
         let Some((model, year)) = decoded.model.as_ref().zip(decoded.year) else {
-            return Outcome::Miss(format!("the number tells {} and no model or year", decoded.make));
+            return Outcome::Miss(format!("the number names the make {} but no model or year", decoded.make));
         };
         self.outcome(&AskedVehicle { body, ..AskedVehicle::named(&decoded.make, model, year) })
     }
@@ -289,7 +297,7 @@ fn year_of(value: &Value) -> Result<AskedYear, String> {
         Value::Number(_) => {
             crate::delivery::request::whole(value).map_or_else(|| value.to_string(), |year| year.to_string())
         }
-        _ => return Err("`year` is a whole number or `latest`".to_owned()),
+        _ => return Err("`year` must be a whole number or `latest`".to_owned()),
     };
     year(&text).map_err(|wrong| wrong.detail)
 }

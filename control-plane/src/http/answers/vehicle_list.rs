@@ -1,4 +1,4 @@
-//! The catalog, browsed or searched.
+//! Lists of the catalog, for browsing and searching.
 
 use super::vehicles_query::VehiclesQuery;
 use crate::catalog::search::Hit;
@@ -25,12 +25,13 @@ pub struct CatalogModel {
     slug: String,
     /// motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
     vehicle_type: &'static str,
-    /// How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for
-    /// the model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was
-    /// asked for, else the best of its years.
+    /// How close the image is to the real vehicle: `generation` (drawn for this generation from
+    /// measured proportions), `model` (drawn for the model), `make` (by body class, size and era,
+    /// with the face of the make) or `body` (by body class, size and era alone). For the requested
+    /// year, otherwise for the best of its years.
     #[schema(schema_with = requests::likeness)]
     likeness: &'static str,
-    /// The permanent id of its usual body, in the year that was asked for or else the newest.
+    /// The permanent id of its usual body, in the requested year or otherwise the newest.
     #[schema(schema_with = requests::vehicle_id)]
     vehicle_id: String,
     #[schema(schema_with = requests::body)]
@@ -44,24 +45,24 @@ pub struct OfferedBody {
     body: &'static str,
     #[schema(schema_with = requests::vehicle_id)]
     vehicle_id: String,
-    /// Ascending.
+    /// In ascending order.
     years: Vec<u16>,
-    /// Spans of years with one look and one picture, in order of time.
+    /// Spans of years in which it looks the same and has one image, in order of time.
     generations: Vec<ShownGeneration>,
 }
 
 /// Years in which a model looks the same.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ShownGeneration {
-    /// What the makers or people call it, where that is known.
+    /// The name that makers or people use, if it is known.
     name: Option<String>,
     from: u16,
     to: u16,
-    /// The generation before it with another face.
+    /// True if this is the previous generation with another face.
     facelift: bool,
 }
 
-/// Neighbouring years of a model whose pictures are equally like the real vehicle.
+/// Neighbouring years of a model whose images are equally close to the real vehicle.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LikenessSpan {
     year_from: u16,
@@ -70,7 +71,7 @@ pub struct LikenessSpan {
     likeness: &'static str,
 }
 
-/// A make or a model that fits.
+/// A make or a model that fits the search.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CatalogSearchHit {
     #[schema(pattern = "^(make|model)$")]
@@ -83,26 +84,26 @@ pub struct CatalogSearchHit {
     model_slug: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vehicle_type: Option<&'static str>,
-    /// Of a model: the permanent id of its usual body in its newest year.
+    /// For a model: the permanent id of its usual body in its newest year.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = requests::vehicle_id)]
     vehicle_id: Option<String>,
-    /// Ascending.
+    /// In ascending order.
     years: Vec<u16>,
     /// exact, prefix, token, contains or fuzzy.
     #[schema(pattern = "^(exact|prefix|token|contains|fuzzy)$")]
     match_kind: &'static str,
 }
 
-/// Years of the catalog.
+/// The model years of the catalog.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct YearList {
-    /// Ascending.
+    /// In ascending order.
     years: Vec<u16>,
 }
 
-/// Makes of a year.
+/// The makes of a year.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MakeList {
@@ -110,7 +111,7 @@ pub struct MakeList {
     makes: Vec<CatalogMake>,
 }
 
-/// Models of a make's id, of a year.
+/// The models of a make, which is given by its id, in a year.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelsOfIdList {
@@ -119,7 +120,7 @@ pub struct ModelsOfIdList {
     models: Vec<CatalogModel>,
 }
 
-/// What was found, the best first.
+/// The makes and models that were found, the best first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchResults {
@@ -129,7 +130,7 @@ pub struct SearchResults {
     results: Vec<CatalogSearchHit>,
 }
 
-/// Models of a make.
+/// The models of a make.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelList {
@@ -139,19 +140,20 @@ pub struct ModelList {
     models: Vec<CatalogModel>,
 }
 
-/// Years of a model.
+/// The years of a model.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelYearList {
     make: CatalogMake,
     model: CatalogModel,
-    /// Ascending.
+    /// In ascending order.
     years: Vec<u16>,
-    /// How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
+    /// How close images are to the real vehicle, as spans of years in ascending order. A span may
+    /// contain years in which the model was not built.
     likeness: Vec<LikenessSpan>,
-    /// Looks of its usual body, in order of time.
+    /// Looks of the usual body, in order of time.
     generations: Vec<ShownGeneration>,
-    /// Every body that it was sold with, the usual one of its newest year first.
+    /// Every body that the model was sold with, the usual one of its newest year first.
     bodies: Vec<OfferedBody>,
 }
 
@@ -193,13 +195,13 @@ fn model(catalog: &Catalog, make: &Make, model: &Model, year: Option<u16>) -> Ca
     }
 }
 
-/// Every year of a model, ascending, with how like the real vehicle its picture is.
+/// Returns every year of a model, in ascending order, with the likeness of its image.
 fn likeness_by_year(catalog: &Catalog, make: &Make, model: &Model) -> impl Iterator<Item = (u16, Likeness)> {
     let vehicles = model.years().iter().filter_map(|year| catalog.vehicle(make, model, year));
     vehicles.map(|vehicle| (vehicle.year, likeness(&vehicle)))
 }
 
-/// The body that a model usually has in its newest year.
+/// Returns the body that a model usually has in its newest year.
 pub fn usual_body(model: &Model) -> BodyClass {
     model.body_in(model.years().iter().last().unwrap_or_default())
 }
@@ -213,7 +215,7 @@ pub fn generations(catalog: &Catalog, make: &Make, model: &Model, body: BodyClas
     catalog.generations(make, model, body).into_iter().map(shown).collect()
 }
 
-/// Every body that a model was sold with in some year.
+/// Returns every body that a model was sold with in any year, the usual one first.
 pub fn offered_bodies(catalog: &Catalog, make: &Make, model: &Model) -> Vec<OfferedBody> {
     let mut years: BTreeMap<BodyClass, Vec<u16>> = BTreeMap::new();
     for year in model.years().iter() {
@@ -244,7 +246,7 @@ fn likeness_spans(years: impl Iterator<Item = (u16, Likeness)>) -> Vec<LikenessS
     spans
 }
 
-/// In that year, else the commonest.
+/// Returns the vehicle type in that year, otherwise the most common one.
 fn vehicle_type(model: &Model, year: Option<u16>) -> &'static str {
     year.and_then(|year| model.vehicle_type_in(year)).unwrap_or_else(|| model.vehicle_type()).as_str()
 }
@@ -265,7 +267,7 @@ impl CatalogSearchHit {
     }
 }
 
-/// The list that is asked for.
+/// Returns the list for a query. Returns 404 if the catalog has no such make, model or year.
 pub fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Problem> {
     let models = |make: &Make, year: Option<u16>| -> Vec<CatalogModel> {
         let in_year = |model: &&Model| year.is_none_or(|year| model.years().contains(year));
@@ -287,7 +289,10 @@ pub fn list(catalog: &Catalog, query: VehiclesQuery) -> Result<VehicleList, Prob
                 || Problem::not_found("vehicle_not_found", format!("The catalog has no make with the id {make_id}."));
             let models = models(make.ok_or_else(unknown)?, Some(year));
             match models.is_empty() {
-                true => Err(Problem::not_found("vehicle_not_found", format!("The make has no model of {year}."))),
+                true => Err(Problem::not_found(
+                    "vehicle_not_found",
+                    format!("The catalog has no model of this make of {year}."),
+                )),
                 false => Ok(VehicleList::ModelsOfId(ModelsOfIdList { year, make_id, models })),
             }
         }

@@ -1,25 +1,26 @@
-//! A picture as JSON answers name it.
+//! The parameters of an image, as JSON responses state them.
 
 use crate::delivery::Order;
 use crate::delivery::request::background_name;
 use crate::http::openapi::requests;
-use cyclorama_core::{Fit, Frame, Scale};
+use cyclorama_core::{Fit, Framing, Scale};
 use cyclorama_drawings::likeness;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// One picture in slugs, as the catalog and the enumerations spell it. What has its default is left out from `width` on.
+/// The parameters of one image, as slugs in the spelling of the catalog and the enumerations. From
+/// `width` on, parameters that have their default are left out.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VehicleParams {
     make: String,
     model: String,
     year: u16,
-    /// The permanent id of make, model and body: `vehicle` of another request.
+    /// The permanent id of make, model and body, for `vehicle` of another request.
     #[schema(schema_with = requests::vehicle_id)]
     vehicle_id: String,
     #[schema(schema_with = requests::body)]
     body: &'static str,
-    /// How like the real vehicle the picture is.
+    /// How close the image is to the real vehicle.
     #[schema(schema_with = requests::likeness)]
     likeness: &'static str,
     #[schema(schema_with = requests::view)]
@@ -37,7 +38,7 @@ pub struct VehicleParams {
     fit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trim: Option<bool>,
-    /// Per cent of the longer side of what was cut out.
+    /// Space on each side, in percent of the longer side of the trimmed image.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 50)]
     padding: Option<u8>,
@@ -57,7 +58,7 @@ pub struct VehicleParams {
 
 impl From<&Order> for VehicleParams {
     fn from(order: &Order) -> Self {
-        let Frame { fit, width, height, trim, padding_percent, background, scale } = order.frame;
+        let Framing { fit, width, height, trim, padding_percent, background, scale } = order.frame;
         let paint = order.variant.paint;
         VehicleParams {
             make: order.variant.make.clone(),

@@ -1,4 +1,4 @@
-//! Which of the six lists a query of `GET /api/v1/vehicles` asks for.
+//! Reads the query of `GET /api/v1/vehicles`, whose parameters choose one of six lists.
 
 use crate::delivery::request::NAME_CHARS_MAX;
 use crate::http::error::Problem;
@@ -9,13 +9,14 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 
 const YEAR_MIN: u16 = 1990;
-/// A year of more digits is a slip; one that the catalog does not have is not found.
+/// Largest year that is accepted. A year with more digits is a slip; a year that the catalog does
+/// not have is not found.
 const YEAR_MAX: u16 = 9999;
 pub const TEXT_CHARS_MAX: usize = 200;
 const LIMIT_MAX: usize = 25;
 const LIMIT_DEFAULT: usize = 10;
 
-/// One of the six lists.
+/// The requested list with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VehiclesQuery {
     Years,
@@ -26,7 +27,7 @@ pub enum VehiclesQuery {
         make_id: u64,
         year: u16,
     },
-    /// Of one make where it is given.
+    /// Restricted to one make if `make` is given.
     Search {
         text: String,
         year: Option<u16>,
@@ -70,7 +71,7 @@ impl VehiclesQuery {
 
 impl Given {
     fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
-        let refuse = |rule: String| Err(Problem::bad_parameter(key, format!("`{key}` is {rule}.")));
+        let refuse = |rule: String| Err(Problem::bad_parameter(key, format!("`{key}` must be {rule}.")));
         match key {
             "year" => match whole(value).filter(|year| (YEAR_MIN.into()..=YEAR_MAX.into()).contains(year)) {
                 Some(year) => self.year = Some(year as u16),
@@ -78,14 +79,14 @@ impl Given {
             },
             "makeId" => match whole(value) {
                 Some(id) => self.make_id = Some(id),
-                None => return refuse("the whole number of a make".to_owned()),
+                None => return refuse("the id of a make, a whole number".to_owned()),
             },
             "limit" => match whole(value).filter(|limit| (1..=LIMIT_MAX as u64).contains(limit)) {
                 Some(limit) => self.limit = Some(limit as usize),
                 None => return refuse(format!("a whole number from 1 to {LIMIT_MAX}")),
             },
             "q" if value.chars().count() > TEXT_CHARS_MAX => {
-                return refuse(format!("at most {TEXT_CHARS_MAX} characters"));
+                return refuse(format!("a text of at most {TEXT_CHARS_MAX} characters"));
             }
             "q" => self.text = Some(value.to_owned()),
             "make" | "model" if value.trim().is_empty() || value.chars().count() > NAME_CHARS_MAX => {
@@ -96,7 +97,7 @@ impl Given {
             _ => {
                 let shown: String = key.chars().take(40).collect();
                 let detail = format!(
-                    "`{shown}` is not a parameter of this endpoint; it takes year, makeId, q, limit, make and model."
+                    "`{shown}` is not a parameter of this endpoint, which takes year, makeId, q, limit, make and model."
                 );
                 return Err(Problem::bad_parameter(&shown, detail));
             }
@@ -107,20 +108,20 @@ impl Given {
     fn choose(self) -> Result<VehiclesQuery, Problem> {
         let refuse = |key: &str, rule: &str| Err(Problem::bad_parameter(key, format!("`{key}` {rule}.")));
         if self.limit.is_some() && self.text.is_none() {
-            return refuse("limit", "goes with `q`: the other lists are sent whole");
+            return refuse("limit", "can only be used with `q`: the other lists are sent in full");
         }
         match self {
-            Given { text: Some(_), make_id: Some(_), .. } => refuse("makeId", "does not go with `q`"),
+            Given { text: Some(_), make_id: Some(_), .. } => refuse("makeId", "cannot be used with `q`"),
             Given { text: Some(_), model: Some(_), .. } => {
-                refuse("model", "does not go with `q`: write the model in it")
+                refuse("model", "cannot be used with `q`: write the model in `q`")
             }
             Given { make_id: Some(_), make: Some(_), .. } => {
-                refuse("makeId", "does not go with `make`: send one of them")
+                refuse("makeId", "cannot be used with `make`: send one of the two")
             }
-            Given { make_id: Some(_), model: Some(_), .. } => refuse("model", "goes with `make`"),
-            Given { model: Some(_), make: None, .. } => refuse("model", "goes with `make`"),
+            Given { make_id: Some(_), model: Some(_), .. } => refuse("model", "can only be used with `make`"),
+            Given { model: Some(_), make: None, .. } => refuse("model", "can only be used with `make`"),
             Given { model: Some(_), year: Some(_), .. } => {
-                refuse("year", "does not go with `model`, which lists its years")
+                refuse("year", "cannot be used with `model`, which lists its years")
             }
             Given { make_id: Some(_), year: None, .. } => refuse("year", "is required with `makeId`"),
             Given { text: Some(text), year, make, limit, .. } => {
@@ -135,7 +136,7 @@ impl Given {
     }
 }
 
-/// Digits only: `str::parse` would also take a sign.
+/// Reads digits only: `str::parse` would also accept a sign.
 fn whole(value: &str) -> Option<u64> {
     value.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.parse().ok())?
 }
@@ -149,20 +150,21 @@ impl IntoParams for VehiclesQuery {
         let text =
             |maximum: usize| ObjectBuilder::new().schema_type(SchemaType::new(Type::String)).max_length(Some(maximum));
         let name = |example: &str, description: &str| {
-            // More than white space, to which U+0085 belongs here and not in every regular expression.
+            // The name has more than white space. The pattern names U+0085, which counts as white
+            // space here but not in every implementation of regular expressions.
             let schema = text(NAME_CHARS_MAX).min_length(Some(1)).pattern(Some("[^\\s\\x85]")).examples([example]);
             schema.description(Some(description.to_owned()))
         };
-        let id = whole(0, u32::MAX.into()).description(Some("Id of a make, with `year`."));
-        let q = text(TEXT_CHARS_MAX).examples(["ford must"]).description(Some("Free text, as somebody types it."));
-        let limit = whole(1, LIMIT_MAX as u64).description(Some("Results of a search; 10 when not given."));
+        let id = whole(0, u32::MAX.into()).description(Some("Id of a make. Needs `year`."));
+        let q = text(TEXT_CHARS_MAX).examples(["ford must"]).description(Some("Search text, as a person types it."));
+        let limit = whole(1, LIMIT_MAX as u64).description(Some("Maximum number of search results. Default: 10."));
         vec![
             parameter("year", whole(YEAR_MIN.into(), YEAR_MAX.into()).description(Some("Model year.")), false),
             parameter("makeId", id, false),
             parameter("q", q, false),
             parameter("limit", limit, false),
             parameter("make", name("porsche", "Name or slug of a make."), false),
-            parameter("model", name("911", "Name, slug or unique beginning of one, with `make`."), false),
+            parameter("model", name("911", "Name, slug or unique prefix of a model. Needs `make`."), false),
         ]
     }
 }

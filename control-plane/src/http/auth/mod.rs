@@ -1,3 +1,3 @@
-//! Getting a key without a key: login of devices.
+//! Ways to get an API key without having one: device login.
 
 pub mod device;

@@ -1,4 +1,5 @@
-//! `GET /console/events`: the live part of the console as server-sent events, whenever it has changed.
+//! `GET /console/events`: sends the live part of the console as server-sent events, whenever it has
+//! changed.
 
 use super::live;
 use super::session::Watcher;
@@ -9,7 +10,7 @@ use futures::{Stream, StreamExt};
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// Between looks.
+/// Pause between two reads of the live part.
 const PAUSE: Duration = Duration::from_secs(2);
 
 pub async fn get(State(app): State<App>, _: Watcher) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
@@ -17,7 +18,8 @@ pub async fn get(State(app): State<App>, _: Watcher) -> Sse<impl Stream<Item = R
     let looks = futures::stream::unfold((app, String::new()), |(app, mut last)| async move {
         loop {
             tokio::time::sleep(PAUSE).await;
-            // What cannot be read now may be read at the next look; the cause is logged.
+            // After a failed read the loop tries again, because the next one may succeed. The cause
+            // is logged.
             let Ok(fresh) = live::render(&app).await else { continue };
             if fresh != last {
                 last.clone_from(&fresh);
@@ -25,6 +27,6 @@ pub async fn get(State(app): State<App>, _: Watcher) -> Sse<impl Stream<Item = R
             }
         }
     });
-    // An open page does not hold up the end of the service.
+    // The stream ends when the service stops, so that an open page does not delay the stop.
     Sse::new(looks.take_until(stopping.cancelled_owned())).keep_alive(KeepAlive::default())
 }

@@ -1,20 +1,22 @@
-//! What changes by itself: nodes, work, budget, the last day. Rendered by one template, for the page and for the events alike.
+//! The part of the console that changes by itself: nodes, jobs, budget and the last day. One
+//! template renders it for the page and for the events.
 
 use crate::app::App;
 use crate::clock::{DAY_MS, UnixMs};
 use crate::http::error::Problem;
+use crate::http::web::format::{dollars, thousands};
 use crate::http::web::pages;
-use crate::http::web::words::{dollars, thousands};
 use crate::plural;
 use crate::prewarm::Batch;
 use crate::renders::{Budget, Hour, Lane};
 use serde::Serialize;
 
-/// Of the chart, in its own units.
+/// Height of the chart, in units of its SVG.
 const CHART_HEIGHT: i64 = 80;
+/// Distance between the left sides of neighbouring bars, in units of the SVG.
 const BAR_STEP: i64 = 25;
 
-/// The latest.
+/// Number of prewarm batches that are shown, the latest.
 const BATCHES: i64 = 5;
 
 #[derive(Serialize)]
@@ -85,7 +87,7 @@ struct Bar {
     told: String,
 }
 
-/// The fragment of HTML.
+/// Renders the live part as a fragment of HTML.
 pub async fn render(app: &App) -> Result<String, Problem> {
     let now = app.clock.now();
     let overview = app.renders.overview().await?;
@@ -101,7 +103,7 @@ pub async fn render(app: &App) -> Result<String, Problem> {
                     false => format!("silent for {}", age(now.0 - node.seen_at_ms)),
                 },
                 device: node.device["name"].as_str().unwrap_or("unknown device").to_owned(),
-                work: format!("{} of {} at work, {} done", node.jobs_leased, node.slots, thousands(node.jobs_done)),
+                work: format!("{} of {} in use, {} jobs done", node.jobs_leased, node.slots, thousands(node.jobs_done)),
                 state: node.state.as_str(),
                 name: node.name,
             })
@@ -122,7 +124,7 @@ pub async fn render(app: &App) -> Result<String, Problem> {
             .map(|job| ShownJob {
                 vehicle: format!("{}, {}", job.vehicle_key, job.view),
                 kind: job.kind,
-                stage: job.stage.unwrap_or_else(|| "begun".to_owned()),
+                stage: job.stage.unwrap_or_else(|| "started".to_owned()),
                 percent: (job.progress.unwrap_or_default().clamp(0.0, 1.0) * 100.0) as i64,
                 age: age(job.age_ms),
                 attempt: job.attempt,
@@ -152,12 +154,12 @@ impl From<Batch> for ShownBatch {
     }
 }
 
-/// What people read of a lane.
+/// Returns a lane's name for people.
 fn lane_name(lane: Lane) -> &'static str {
     match lane {
         Lane::Interactive => "requests",
         Lane::FirstLoad => "first loads of signed addresses",
-        Lane::Anew => "rendered anew",
+        Lane::Rerender => "rendered anew",
         Lane::Example => "examples and visitors",
         Lane::Prewarm => "prewarming",
     }
@@ -193,7 +195,7 @@ fn bar(place: usize, hour: &Hour, most: i64) -> Bar {
     }
 }
 
-/// `95000` ms as `1 min 35 s`.
+/// Formats `95000` ms as `1 min 35 s`.
 fn age(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

@@ -1,5 +1,6 @@
-//! `/console`: the farm as its operator watches it, on the operator listener. What it shows and does the JSON API under `/admin` shows and
-//! does as well.
+//! `/console`: pages on which the operator watches the farm, on the operator listener.
+//!
+//! The JSON API under `/admin` shows and does everything that the console shows and does.
 
 pub mod events;
 mod live;

@@ -1,12 +1,12 @@
-//! `GET /console`
+//! `GET /console`: the page of the console.
 
 use super::live;
 use super::session::{Watcher, form_token};
 use crate::app::App;
 use crate::clock::UnixMs;
 use crate::http::error::Problem;
+use crate::http::web::format::moment;
 use crate::http::web::pages::{self, Shared};
-use crate::http::web::words::moment;
 use crate::payments::stripe::noted::{self, NotedEvent};
 use crate::renders::{Flagged, Inspection};
 use axum::extract::State;
@@ -21,14 +21,14 @@ const REFUSED: i64 = 20;
 
 #[derive(Serialize)]
 struct Page {
-    /// The live part as it is now, HTML.
+    /// The current live part, as HTML.
     live: String,
     refused: Vec<ShownEvent>,
     flagged: Vec<ShownFlagged>,
     gallery: Vec<ShownRender>,
 }
 
-/// What Stripe told us that an operator should look at.
+/// An event from Stripe that an operator should look at.
 #[derive(Serialize)]
 struct ShownEvent {
     id: String,
@@ -58,7 +58,7 @@ struct ShownFlagged {
     reports: String,
     reasons: Vec<String>,
     since: String,
-    /// Of the candidate beside it.
+    /// Revision of the render's candidate, if there is one.
     candidate_revision: Option<i64>,
     is_in_the_making: bool,
 }
@@ -107,12 +107,12 @@ impl From<Inspection> for ShownRender {
     fn from(render: Inspection) -> Self {
         let told = match (&render.failure_kind, render.revision) {
             (Some(kind), _) => format!("{kind}: {}", render.failure_detail.as_deref().unwrap_or("no detail")),
-            // Its light failed the render node's checks twice.
+            // The render's light failed the node's checks twice.
             (None, Some(revision)) if render.receipt.read().light == Some(Light::BaseShading) => {
-                format!("revision {revision}, in base shading only")
+                format!("revision {revision}, base shading only")
             }
             (None, Some(revision)) => format!("revision {revision}"),
-            (None, None) => "not there yet".to_owned(),
+            (None, None) => "not rendered yet".to_owned(),
         };
         ShownRender {
             name: format!("{}, {}, {}", render.vehicle_key, render.view, render.colour),

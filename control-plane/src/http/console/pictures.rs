@@ -1,4 +1,5 @@
-//! `GET /console/pictures/{render_id}`: a render as it is delivered, small; `/candidate` the one that waits beside it.
+//! `GET /console/pictures/{render_id}`: a small image of a render as it is delivered. `/candidate`
+//! gives the image of the candidate that waits beside it.
 
 use super::session::Watcher;
 use crate::app::App;
@@ -9,13 +10,13 @@ use crate::objects::{ObjectError, keys};
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::response::{IntoResponse, Response};
-use cyclorama_core::{Format, Frame};
+use cyclorama_core::{Format, Framing};
 
 const SIDE_PX: u32 = 512;
 
 pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<String>) -> Result<Response, Problem> {
-    let unknown = || Problem::not_found("unknown_render", "There is no such render, or no picture of it.");
-    // Some other texts are none for PostgreSQL.
+    let unknown = || Problem::not_found("unknown_render", "There is no such render, or it has no image yet.");
+    // Only a UUID is looked up, because PostgreSQL does not accept some other strings as text.
     uuid::Uuid::parse_str(&render_id).map_err(|_| unknown())?;
     let render = app.renders.inspect(&render_id).await?.ok_or_else(unknown)?;
     let key = render.vehicle_key.parse().map_err(|_| unknown())?;
@@ -23,7 +24,7 @@ pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<Strin
     let paint = render.colour.parse().map_err(|_| unknown())?;
     let request = ImageRequest {
         format: Format::Webp.into(),
-        frame: Frame::square(SIDE_PX),
+        frame: Framing::square(SIDE_PX),
         ..ImageRequest::of_stored(&key, view, paint)
     };
     let order = Order::stored(&app.catalog.now(), &key, &request).ok_or_else(unknown)?;
@@ -38,7 +39,7 @@ pub async fn candidate(State(app): State<App>, _: Watcher, Path(render_id): Path
     let unknown = || Problem::not_found("unknown_candidate", "There is no such candidate.");
     uuid::Uuid::parse_str(&render_id).map_err(|_| unknown())?;
     let candidate = app.renders.candidate(&render_id).await?.ok_or_else(unknown)?;
-    // Every preset was uploaded with it.
+    // Every size preset was uploaded with the candidate.
     let key = keys::derived(&candidate.master_sha256, SIDE_PX, SIDE_PX, Format::Webp).map_err(|_| unknown())?;
     let bytes = match app.store.get(&key).await {
         Ok(bytes) => bytes,

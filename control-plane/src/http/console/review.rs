@@ -1,5 +1,5 @@
-//! `POST /console/renders/{render_id}/approve`, `/rerender`, `/candidates` and what follows from them: what the JSON
-//! API under `/admin/renders` does.
+//! `POST /console/renders/{render_id}/approve`, `/rerender`, `/candidates` and the actions on a
+//! candidate. Each does the same as its counterpart of the JSON API under `/admin/renders`.
 
 use super::session::{ConsoleForm, Watcher};
 use crate::app::App;

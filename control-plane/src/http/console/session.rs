@@ -1,7 +1,9 @@
-//! Who may look: a browser that was given the operator token. `GET` and `POST /console/sign-in`, `POST /console/sign-out`.
+//! Access to the console, for a browser that was given the operator token: `GET` and
+//! `POST /console/sign-in`, `POST /console/sign-out`.
 //!
-//! The cookie holds its end and a code made from both the end and the token: it ends at its time or with the token, nothing is kept, and
-//! the token itself stays out of the browser.
+//! The cookie holds the time at which it expires, and a code made from that time and the operator
+//! token. It expires at that time, or when the token changes. The service stores nothing, and the
+//! token itself stays out of the browser.
 
 use crate::app::App;
 use crate::http::body::read_body;
@@ -24,7 +26,7 @@ use url::form_urlencoded;
 const COOKIE_NAME: &str = "console";
 const LIFETIME_SECONDS: i64 = 7 * 86_400;
 
-/// What a purpose's code is under the operator token (HMAC-SHA256, RFC 2104).
+/// Returns the code for a purpose: its HMAC-SHA256 (RFC 2104) under the operator token, in hex.
 fn code(app: &App, purpose: &str) -> String {
     let token = app.operator_token.reveal();
     Hmac::<Sha256>::new_from_slice(token.as_bytes())
@@ -36,7 +38,8 @@ fn is_equal(one: &str, other: &str) -> bool {
     !one.is_empty() && bool::from(one.as_bytes().ct_eq(other.as_bytes()))
 }
 
-/// An operator's browser; everybody else is asked for the token.
+/// A request by an operator's browser. Everybody else is redirected to the page that asks for the
+/// token.
 #[derive(Debug, Clone, Copy)]
 pub struct Watcher;
 
@@ -58,7 +61,7 @@ fn is_signed_in(app: &App, headers: &HeaderMap) -> bool {
     })
 }
 
-/// What a cookie that is good until `end_ms` holds.
+/// Returns the value of a cookie that is valid until `end_ms`.
 fn cookie_value(app: &App, end_ms: i64) -> String {
     format!("{end_ms}.{}", code(app, &format!("console cookie until {end_ms}")))
 }
@@ -68,12 +71,12 @@ fn is_good(app: &App, value: &str) -> bool {
     end_ms.is_some_and(|end_ms| app.clock.now().0 < end_ms && is_equal(value, &cookie_value(app, end_ms)))
 }
 
-/// What the console's forms send along.
+/// Returns the token that the console's forms send.
 pub fn form_token(app: &App) -> String {
     code(app, "console form")
 }
 
-/// A form of the console, sent by the console.
+/// A form of the console that the console's own page sent.
 pub struct ConsoleForm;
 
 impl FromRequest<App> for ConsoleForm {
@@ -105,7 +108,8 @@ fn show(status: StatusCode, wrong: Option<&'static str>) -> Response {
     pages::render("console_sign_in.html", status, &shared, &Page { wrong })
 }
 
-/// No token guards this form: whoever can forge it would have to know the operator token, and gains nothing but being signed in with it.
+/// Signs an operator in. No form token protects this form: whoever could forge it would have to
+/// know the operator token, and would gain nothing but a session with that token.
 pub async fn sign_in(State(app): State<App>, ip: ClientIp, request: Request) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
     counted_by_address(&app, ip, "console", limit, async {
@@ -128,8 +132,9 @@ pub async fn sign_out(_: Watcher, headers: HeaderMap, _: ConsoleForm) -> Respons
     ([(SET_COOKIE, cookie)], Redirect::to("/console/sign-in")).into_response()
 }
 
-/// The operator listener is reached over loopback or a private network, mostly without HTTPS; where a proxy adds it,
-/// the browser says so with the form.
+/// Returns true if the browser sent the form over HTTPS. The operator listener is reached over
+/// loopback or a private network, mostly without HTTPS. If a proxy adds HTTPS, the `Origin` of the
+/// form shows it.
 fn is_from_https(headers: &HeaderMap) -> bool {
     headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"))
 }

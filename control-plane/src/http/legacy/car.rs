@@ -1,6 +1,7 @@
-//! `GET` and `HEAD /images/car.png`: the embeddable endpoint. Grants are checked in the order signature,
-//! `mode=cached`, example, key, cookie of a browser;
-//! an unsigned request is first brought to its canonical spelling.
+//! `GET` and `HEAD /images/car.png`: the endpoint for embedded images.
+//!
+//! Grants are checked in this order: signature, `mode=cached`, example, key, cookie of a browser.
+//! An unsigned request is first brought to its canonical spelling.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::{Caller, KeyWindow};
@@ -8,7 +9,8 @@ use crate::app::App;
 use crate::delivery::request::added_pairs;
 use crate::delivery::tracking::without_tags;
 use crate::delivery::{
-    self, AskedFormat, Delivered, Described, Endpoint, Framed, ImageRequest, Order, Ready, Shown, etag_matches,
+    self, AskedFormat, Delivered, Endpoint, FramedImage, HeadAnswer, ImageDescription, ImageRequest, Order, ReadyImage,
+    etag_matches,
 };
 use crate::http::caller::{caller_of_headers, caller_of_key};
 use crate::http::client_ip::ClientIp;
@@ -23,7 +25,7 @@ use crate::http::picture_headers::{
 };
 use crate::http::rate_limit::counted_as;
 use crate::http::request_id::RequestId;
-use crate::http::web::visit::{self, Grant};
+use crate::http::web::visit::{self, BrowserGrant};
 use crate::ledger::{Credits, Source};
 use crate::networks::network_of;
 use axum::body::Body;
@@ -35,50 +37,63 @@ use cyclorama_drawings::likeness;
 use std::borrow::Cow;
 use url::form_urlencoded;
 
-/// Free images, whose address never ends.
+/// `Cache-Control` of free images, whose URL never expires.
 const FREE_CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=60";
-/// A canonical spelling may change with a catalog release.
+/// `Cache-Control` of redirects. A canonical spelling may change with a catalog release.
 const REDIRECT_CACHE: &str = "public, max-age=3600";
 const PRIVATE: &str = "private, no-store";
 
-/// What the query says beside the picture.
+/// Parameters of the query that do not describe the image.
 #[derive(Default)]
 struct Extras {
     cached_only: bool,
-    /// Only where the deployment honours it.
+    /// API key in the query. It is read only if the deployment honours such keys.
     key: Option<String>,
 }
 
 /// Embed an image
 ///
-/// The same renders for `<img>` tags. An address signed by a partner (`exp` and `sig`), `mode=cached` and the home
-/// page's own pictures are free and publicly cacheable; with a key the picture costs one credit; in the playground,
-/// and for somebody who is signed in, it is free. Unsigned addresses are redirected (308) to their canonical
-/// spelling. What others add to addresses to follow visitors (`utm_source`, `fbclid` and their like) is ignored, and
-/// no part of what a partner signs. Sizes other than 256, 512, 768 and 1024 px that have to be made for nobody's
-/// credit are counted by network. New embeds should use signed addresses from `POST /api/v1/image-urls`.
+/// Returns the same images as the API, for `<img>` tags. An image is free and publicly cacheable at
+/// a URL that a partner has signed (`exp` and `sig`), with `mode=cached`, and if it is one of the
+/// images of the home page. It is free in the playground and for a signed-in user. With an API key
+/// it costs one credit. Unsigned URLs are redirected (308) to their canonical spelling. Parameters
+/// that others add to URLs to follow visitors (`utm_source`, `fbclid` and similar ones) are
+/// ignored, and they are not part of what a partner signs. Free images in sizes other than 256,
+/// 512, 768 and 1024 px are rate-limited by network if they must be made first. New embeds should
+/// use signed URLs from `POST /api/v1/image-urls`.
 #[utoipa::path(
     get, path = "/images/car.png", tag = "Images", operation_id = "embedCarImage",
     security((), ("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
-    params(LegacyQuery, ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly.")),
+    params(LegacyQuery, ("If-None-Match" = Option<String>, Header, description = "`ETag`s of images that the client \
+                                                                                  has. They are compared weakly.")),
     responses(
-        (status = 200, description = "The picture.",
+        (status = 200, description = "The image.",
          content((Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/avif")),
          headers(
             ("ETag" = Option<String>, description = "Strong validator of these bytes."),
-            ("Cache-Control" = String, description = "Public for signed, cached and example pictures, private for keyed ones."),
-            ("X-Credits-Charged" = Option<i64>, description = "For keyed requests."),
-            ("X-Credits-Remaining" = Option<i64>, description = "For keyed requests."),
-            ("X-Image-Source" = Option<String>, description = "`cache` or `generated`."),
-            ("X-Image-Width" = Option<i64>, description = "In pixels."),
-            ("X-Image-Height" = Option<i64>, description = "In pixels."),
-            ("X-Ignored-Parameters" = Option<String>, description = "Tags of others in the address that were not looked at."),
+            ("Cache-Control" = String, description = "`public` for images of signed URLs, with `mode=cached` and of \
+                                                      the home page; `private` with a key."),
+            ("X-Credits-Charged" = Option<i64>, description = "Only with a key."),
+            ("X-Credits-Remaining" = Option<i64>, description = "Only with a key."),
+            ("X-Image-Source" = Option<String>, description = "`generated` for a cold render, otherwise `cache`."),
+            ("X-Image-Width" = Option<i64>, description = "Width of the image, in pixels."),
+            ("X-Image-Height" = Option<i64>, description = "Height of the image, in pixels."),
+            ("X-Image-Scale" = Option<f64>, description = "With `scale=true`: millimetres of the vehicle per pixel."),
+            ("X-Vehicle-Likeness" = Option<String>, description = "How close the image is to the real vehicle: \
+                                                                   `generation` (the closest), `model`, `make` or \
+                                                                   `body`."),
+            ("X-Vehicle-Match" = Option<String>, description = "How the names were read: `exact`, `alias`, `trim` or \
+                                                                `prefix`."),
+            ("X-Ignored-Parameters" = Option<String>, description = "Tracking parameters in the URL that were \
+                                                                     ignored."),
          )),
-        (status = 304, description = "The client has these bytes; free."),
-        (status = 308, description = "The canonical spelling of this address.", headers(("Location" = String))),
+        (status = 304, description = "The client already has these bytes; free."),
+        (status = 308, description = "The canonical spelling of this URL.", headers(("Location" = String))),
         (status = 400), (status = 401), (status = 402),
-        (status = 403, description = "The signature is malformed, wrong, expired or of a revoked key, or the key lacks a scope."),
-        (status = 404, description = "Not in the catalog, or `mode=cached` and not rendered yet."),
+        (status = 403, description = "The signature is malformed, wrong or expired, or its key was revoked; or the \
+                                      API key lacks a scope."),
+        (status = 404, description = "The catalog does not have the vehicle, or with `mode=cached` the image is not \
+                                      rendered yet."),
         (status = 429), (status = 500), (status = 502), (status = 503),
     )
 )]
@@ -95,16 +110,16 @@ pub async fn get(
 
 /// Describe an embedded image
 ///
-/// What `GET` would say, without the bytes: free, and never renders. `ETag` is given when the picture exists,
-/// `Content-Length` when its bytes do.
+/// Returns the headers of `GET` without the bytes. It is free and never renders. `ETag` is present
+/// if the image exists, and `Content-Length` if its bytes exist.
 #[utoipa::path(
     head, path = "/images/car.png", tag = "Images", operation_id = "headEmbedCarImage",
     security((), ("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
     params(LegacyQuery),
     responses(
-        (status = 200, description = "The picture can be had."),
-        (status = 304, description = "The client has these bytes."),
-        (status = 308, description = "The canonical spelling of this address."),
+        (status = 200, description = "The image can be delivered."),
+        (status = 304, description = "The client already has these bytes."),
+        (status = 308, description = "The canonical spelling of this URL."),
         (status = 400), (status = 401), (status = 403), (status = 404), (status = 429), (status = 500), (status = 503),
     )
 )]
@@ -119,27 +134,29 @@ pub async fn head(
     answer(&app, &Client { id, ip, headers, window }, query.as_deref(), true).await
 }
 
-/// Who asks.
+/// The client of a request.
 struct Client {
     id: RequestId,
-    /// Looked at only where it is counted.
+    /// IP address of the client. An error matters only if the request is counted by address.
     ip: Result<ClientIp, Problem>,
     headers: HeaderMap,
-    /// Where the window of a key goes.
+    /// Receives the rate limit window of the request's key.
     window: KeyWindow,
 }
 
 async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) -> Response {
     let query = query.unwrap_or_default();
     let (pairs, tags) = without_tags(query);
-    // Grants come to much that waits, each with its own state: not on the stack of whoever polls this.
+    // The futures of the grants hold much state. They are boxed, so that it is not on the stack of
+    // the task that polls them.
     let answered = Box::pin(granted(app, client, query, pairs, is_head)).await;
     let mut response = answered.unwrap_or_else(Problem::into_response);
     name_ignored(&mut response, &tags);
     response
 }
 
-/// `pairs` are those of the query without other people's tags.
+/// Answers a request by the first grant that applies. `pairs` are the pairs of the query without
+/// the tracking tags of others.
 async fn granted(
     app: &App,
     client: &Client,
@@ -155,21 +172,21 @@ async fn granted(
     let order = Order::find(&app.catalog.now(), &app.missing_vehicles, &request).map_err(vehicle_not_found)?;
     let order =
         app.pictures.negotiated(Cow::Owned(order), &accepted(headers)).await.map_err(|error| problem(app, error))?;
-    let asked = Asked { app, order: &order, if_none_match: if_none_match(headers), is_head };
+    let asked = EmbedRequest { app, order: &order, if_none_match: if_none_match(headers), is_head };
     if let Some((signed, account_id)) = signed {
         let left = signed.expires_at - app.clock.now().0 / 1000;
         let cache_control = format!("public, max-age={}", left.max(0));
-        return Box::pin(asked.free(&cache_control, Free::Partner(&account_id), client.network()?)).await;
+        return Box::pin(asked.free(&cache_control, FreeGrant::Partner(&account_id), client.network()?)).await;
     }
     let canonical = canonical_query(&pairs, &request, &order, &extras);
     if canonical != query {
         return Ok(redirect(&canonical, extras.key.is_some()));
     }
     if extras.cached_only {
-        return Box::pin(asked.free(FREE_CACHE, Free::Cached, client.network()?)).await;
+        return Box::pin(asked.free(FREE_CACHE, FreeGrant::Cached, client.network()?)).await;
     }
     if app.examples.contain(&order.variant) {
-        return Box::pin(asked.free(FREE_CACHE, Free::Example, client.network()?)).await;
+        return Box::pin(asked.free(FREE_CACHE, FreeGrant::Example, client.network()?)).await;
     }
     let caller = match caller_of_headers(app, headers, &client.window).await? {
         Some(caller) => Some(caller),
@@ -184,20 +201,21 @@ async fn granted(
     match visit::grant(app, headers).await? {
         Some(grant) => Box::pin(asked.for_browser(grant, client)).await,
         None => Err(Problem::unauthorized(
-            "This picture needs a grant: a signed address, `mode=cached`, or an API key in `Authorization: Bearer <key>`.",
+            "This image needs a signed URL, `mode=cached`, or an API key in `Authorization: Bearer <key>`.",
         )),
     }
 }
 
 impl Client {
-    /// Whose free pictures are counted together.
+    /// Returns the network under which the client's free images are counted.
     fn network(&self) -> Result<String, Problem> {
         Ok(network_of(self.ip.clone()?.0).to_string())
     }
 }
 
 impl Extras {
-    /// Takes what does not name the picture out of the query.
+    /// Removes the parameters that do not describe the image from `pairs`, and returns them. Fails
+    /// if one is given twice, or if `mode` is not `cached`.
     fn take(pairs: &mut Vec<(String, String)>, honours_keys: bool) -> Result<Self, Problem> {
         let mut extras = Extras::default();
         let mut given = Vec::new();
@@ -207,7 +225,7 @@ impl Extras {
             }
             match name.as_str() {
                 "mode" if value == "cached" => extras.cached_only = true,
-                "mode" => return Err(Problem::bad_parameter("mode", "`mode` is `cached` or left out.")),
+                "mode" => return Err(Problem::bad_parameter("mode", "`mode` must be `cached`, or be left out.")),
                 "key" if honours_keys => extras.key = Some(value),
                 _ => {}
             }
@@ -217,7 +235,8 @@ impl Extras {
     }
 }
 
-/// What was given, in its one spelling: nothing is added, and a key that is not honoured does not go on.
+/// Returns the given parameters in their one canonical spelling. Nothing is added, and a key that
+/// is not honoured is left out.
 fn canonical_query(pairs: &[(String, String)], request: &ImageRequest, order: &Order, extras: &Extras) -> String {
     let given = |name: &str| pairs.iter().any(|(key, _)| Endpoint::Embed.meant(key) == name);
     let mut query = form_urlencoded::Serializer::new(String::new());
@@ -257,28 +276,29 @@ fn redirect(canonical: &str, holds_a_key: bool) -> Response {
     response
 }
 
-/// Why a picture costs nothing.
+/// Why an image costs nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Free<'a> {
-    /// Signed by a partner of this account.
+enum FreeGrant<'a> {
+    /// A partner of this account signed the URL.
     Partner(&'a str),
     Cached,
     Example,
-    /// Somebody who tries the playground or is signed in.
+    /// The request comes from the playground or from a signed-in user.
     Browser,
 }
 
-/// A picture with a grant.
-struct Asked<'a> {
+/// A request for an image, which is answered by the first grant that applies.
+struct EmbedRequest<'a> {
     app: &'a App,
     order: &'a Order,
     if_none_match: Option<String>,
     is_head: bool,
 }
 
-impl Asked<'_> {
-    /// `who`: whose work for nobody's credit is counted together.
-    async fn free(&self, cache_control: &str, why: Free<'_>, who: String) -> Result<Response, Problem> {
+impl EmbedRequest<'_> {
+    /// Answers without a charge. Image sizes that have to be made are counted under `who`, a
+    /// network or an account.
+    async fn free(&self, cache_control: &str, why: FreeGrant<'_>, who: String) -> Result<Response, Problem> {
         let failed = |error| problem_for_free(self.app, error);
         let kept = |mut response: Response| {
             insert(&mut response, CACHE_CONTROL, cache_control);
@@ -288,19 +308,21 @@ impl Asked<'_> {
         let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
         let picture = match (rendered, why) {
             (Some(picture), _) => picture,
-            (None, Free::Cached) => {
-                let detail = "This picture has not been rendered yet, and `mode=cached` never renders.";
+            (None, FreeGrant::Cached) => {
+                let detail = "This image has not been rendered yet, and `mode=cached` never renders.";
                 return Err(Problem::not_found("not_rendered", detail));
             }
             (None, _) if self.is_head => {
                 return Ok(kept(self.described(StatusCode::OK, None, self.order.framed_in_advance())));
             }
-            (None, Free::Example | Free::Browser) => self.app.pictures.example(self.order).await.map_err(failed)?,
-            (None, Free::Partner(account_id)) => {
+            (None, FreeGrant::Example | FreeGrant::Browser) => {
+                self.app.pictures.example(self.order).await.map_err(failed)?
+            }
+            (None, FreeGrant::Partner(account_id)) => {
                 self.app.pictures.for_partner(self.order, account_id).await.map_err(failed)?
             }
         };
-        // Neither a validator nor a description is worth making the bytes for.
+        // The image's bytes are not made just to answer `HEAD` or to compare a validator.
         if self.is_head {
             let described = self.app.pictures.described(self.order, &picture).await.map_err(failed)?;
             return Ok(kept(self.promised(&described)));
@@ -323,15 +345,16 @@ impl Asked<'_> {
         Ok(counted_as(self.app, format!("free size {who}"), limit, Box::pin(making)).await)
     }
 
-    /// Counted by the visitor's address or by the account, so that nobody has the catalog rendered for nothing.
-    async fn for_browser(&self, grant: Grant, client: &Client) -> Result<Response, Problem> {
+    /// Answers a browser without a charge. Requests are counted by the visitor's network or by the
+    /// account, so that nobody has the whole catalog rendered for nothing.
+    async fn for_browser(&self, grant: BrowserGrant, client: &Client) -> Result<Response, Problem> {
         let limits = &self.app.config.limits;
         let (who, pictures, limit) = match grant {
-            Grant::Visitor => (client.network()?, "playground", limits.playground_per_minute),
-            Grant::Account(account_id) => (account_id, "dashboard", limits.dashboard_pictures_per_minute),
+            BrowserGrant::Visitor => (client.network()?, "playground", limits.playground_per_minute),
+            BrowserGrant::Account(account_id) => (account_id, "dashboard", limits.dashboard_pictures_per_minute),
         };
         let picture = async {
-            // What costs a render is counted apart, and allowed far less often.
+            // Requests that need a render are counted separately, and allowed far less often.
             let needs_no_render = self.is_head
                 || self
                     .app
@@ -340,7 +363,7 @@ impl Asked<'_> {
                     .await
                     .map_err(|error| problem_for_free(self.app, error))?
                     .is_some();
-            let picture = Box::pin(self.free(PRIVATE, Free::Browser, who.clone()));
+            let picture = Box::pin(self.free(PRIVATE, FreeGrant::Browser, who.clone()));
             match needs_no_render {
                 true => picture.await,
                 false => {
@@ -363,7 +386,8 @@ impl Asked<'_> {
         let answer = match self.is_head {
             true => deliveries.show(caller, self.order, known).await.map(|shown| self.shown(shown)),
             false => {
-                let asked = delivery::Asked { if_none_match: known, ..delivery::Asked::for_order(self.order) };
+                let asked =
+                    delivery::KeyedRequest { if_none_match: known, ..delivery::KeyedRequest::for_order(self.order) };
                 deliveries.deliver(caller, &request_id.0, asked).await.map(|delivered| self.delivered(delivered))
             }
         };
@@ -391,18 +415,18 @@ impl Asked<'_> {
         }
     }
 
-    fn shown(&self, shown: Shown) -> (Response, Credits, Credits) {
-        let Shown { framed, is_rendered, etag, length, not_modified, remaining } = shown;
+    fn shown(&self, shown: HeadAnswer) -> (Response, Credits, Credits) {
+        let HeadAnswer { framed, is_rendered, etag, length, not_modified, remaining } = shown;
         let response = match (not_modified, is_rendered) {
             (true, _) => self.described(StatusCode::NOT_MODIFIED, etag.as_deref(), None),
-            (false, true) => self.promised(&Described { framed, etag, length }),
+            (false, true) => self.promised(&ImageDescription { framed, etag, length }),
             (false, false) => self.described(StatusCode::OK, None, self.order.framed_in_advance()),
         };
         (response, Credits(0), remaining)
     }
 
-    /// What `HEAD` says of a picture that exists: what `GET` would say, or 304.
-    fn promised(&self, Described { framed, etag, length }: &Described) -> Response {
+    /// Returns the response to `HEAD` for an image that exists: the headers of `GET`, or 304.
+    fn promised(&self, ImageDescription { framed, etag, length }: &ImageDescription) -> Response {
         if let Some(etag) = etag.as_deref().filter(|etag| self.has(etag)) {
             return self.described(StatusCode::NOT_MODIFIED, Some(etag), None);
         }
@@ -414,7 +438,8 @@ impl Asked<'_> {
         response
     }
 
-    /// The request headers that the answer depends on: `all` for the format `auto`, else all but `Accept`.
+    /// Returns the request headers that the response depends on: `all` for the format `auto`,
+    /// otherwise all but `Accept`.
     fn vary(&self, all: &'static str) -> &'static str {
         match self.order.asked_format {
             AskedFormat::Auto => all,
@@ -426,7 +451,7 @@ impl Asked<'_> {
         self.if_none_match.as_deref().is_some_and(|given| etag_matches(given, etag))
     }
 
-    fn picture(&self, ready: Ready, source: Source) -> Response {
+    fn picture(&self, ready: ReadyImage, source: Source) -> Response {
         let mut response = self.described(StatusCode::OK, Some(&ready.etag), Some(ready.framed));
         insert(&mut response, IMAGE_SOURCE, source.as_str());
         if !self.is_head {
@@ -435,8 +460,8 @@ impl Asked<'_> {
         response
     }
 
-    /// What is said of the picture without its bytes.
-    fn described(&self, status: StatusCode, etag: Option<&str>, framed: Option<Framed>) -> Response {
+    /// Returns a response with the headers that describe the image, and without its bytes.
+    fn described(&self, status: StatusCode, etag: Option<&str>, framed: Option<FramedImage>) -> Response {
         let mut response = Response::new(if self.is_head { unsized_body() } else { Body::empty() });
         *response.status_mut() = status;
         if let Some(etag) = etag {

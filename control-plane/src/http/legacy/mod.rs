@@ -1,3 +1,3 @@
-//! The embeddable picture endpoint that coexists with `/api/v1`.
+//! The endpoint for embedded images, which coexists with `/api/v1`.
 
 pub mod car;

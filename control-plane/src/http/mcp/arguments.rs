@@ -1,18 +1,22 @@
-//! A tool's arguments, read by the types that its schema declares.
+//! Reads the arguments of a tool by the types that its schema declares.
 //!
-//! Some hosts send every argument as text, and models write numbers where a name is wanted; neither can change the other. So a text is
-//! read as the number, the boolean, the list or the object that is declared (` 2024 `, `"true"`, a list as JSON), a number or a boolean as
-//! the text that is declared (the model `911`), and null as not given, at any depth. What does not read as its type is refused by its path
-//! (`images[2].year`), with the type that is wanted. What a value may be beyond its type is the API's affair.
+//! Some hosts send every argument as a string, and models write numbers where a name is declared.
+//! Neither can change the other. A string is therefore read as the number, the boolean, the list or
+//! the object that is declared (` 2024 `, `"true"`, a list as JSON). A number or a boolean is read
+//! as the string that is declared (the model `911`), and null as an absent argument. This holds at
+//! any depth. A value that cannot be read as its type is refused with its path (`images[2].year`)
+//! and the type that is expected. Rules beyond the type are left to the API.
 
 use crate::delivery::request::{SYNONYMS, kind_of, meant, whole};
 use crate::http::json::{self, BadJson, below, shortened};
 use serde_json::{Map, Value};
 
-/// Names that are taken for others, and not declared: hosts show models one name for one thing.
+/// Alternative names of arguments. They are accepted but not declared, because hosts show models
+/// one name for one thing.
 const ALIASES: [(&str, &str); 1] = [("brand", "make")];
 
-/// The arguments by the schema of an object.
+/// Reads the arguments by the schema of an object. Fails for an argument that is not declared, and
+/// for a value that cannot be read as its type.
 pub fn read(schema: &Value, arguments: Map<String, Value>) -> Result<Map<String, Value>, BadJson> {
     object(schema, arguments, "")
 }
@@ -22,7 +26,7 @@ fn object(schema: &Value, members: Map<String, Value>, at: &str) -> Result<Map<S
     for (name, value) in members {
         let path = below(at, &shortened(&name));
         match declared(schema, &name) {
-            // Null is not given.
+            // An argument that is null counts as absent.
             None if value.is_null() => {}
             None => return Err(unknown(schema, &name, &path)),
             Some(declared) => {
@@ -44,13 +48,13 @@ fn unknown(schema: &Value, name: &str, path: &str) -> BadJson {
     let names: Vec<&str> = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| &**name).collect();
     let rule = match (meant(name, ["width", "height"]).filter(|meant| names.contains(meant)), names.is_empty()) {
         (Some(meant), _) => format!("it is called `{meant}`"),
-        (None, true) => "this tool takes none".to_owned(),
-        (None, false) => format!("there are {}", names.join(", ")),
+        (None, true) => "it takes none".to_owned(),
+        (None, false) => format!("it takes {}", names.join(", ")),
     };
-    BadJson::member(path, format!("is not an argument of this tool: {rule}"))
+    BadJson::member(path, format!("is not an argument of this tool; {rule}"))
 }
 
-/// The value as its schema's type; `None`: it is null, which is not given.
+/// Reads a value as the type of its schema. Returns `None` for null, which counts as absent.
 fn of_type(schema: &Value, value: Value, path: &str) -> Result<Option<Value>, BadJson> {
     if let Some(ways) = schema["oneOf"].as_array() {
         return one_of(ways, value, path);
@@ -72,7 +76,8 @@ fn of_type(schema: &Value, value: Value, path: &str) -> Result<Option<Value>, Ba
         }
         ("integer", number @ Value::Number(_)) => match whole(&number) {
             Some(whole) => whole.into(),
-            // A negative one is a whole number as well, and out of every range.
+            // A negative number is a whole number as well. It is outside every range, which the API
+            // checks.
             None if number.is_i64() => number,
             None => return Err(refused(kind, path, &format!("the number {number}"))),
         },
@@ -90,13 +95,14 @@ fn of_type(schema: &Value, value: Value, path: &str) -> Result<Option<Value>, Ba
         ("string" | "integer" | "number" | "boolean" | "array" | "object", other) => {
             return Err(refused(kind, path, kind_of(&other)));
         }
-        // Nothing is declared of it.
+        // The schema declares no type.
         (_, value) => value,
     };
     Ok(Some(value))
 }
 
-/// A word that one of the ways names; else the value as the first way has it, such as a year that is a number or `latest`.
+/// Reads a value of a schema with alternatives, such as a year that is a number or `latest`. A word
+/// that an alternative lists is taken as it is; anything else is read by the first alternative.
 fn one_of(ways: &[Value], value: Value, path: &str) -> Result<Option<Value>, BadJson> {
     let words = ways.iter().filter_map(|way| way["enum"].as_array()).flatten();
     let text = value.as_str().unwrap_or_default().trim();
@@ -107,7 +113,8 @@ fn one_of(ways: &[Value], value: Value, path: &str) -> Result<Option<Value>, Bad
     }
 }
 
-/// What a text says where another type is declared, if it says one: JSON, and `True` as some languages write it.
+/// Reads a string where another type is declared: as JSON, or as `True` in the spelling of some
+/// languages. Returns `None` if the string is no such value.
 fn of_text(kind: &str, text: &str, path: &str) -> Result<Option<Value>, BadJson> {
     let text = text.trim();
     if kind == "boolean" {
@@ -119,7 +126,7 @@ fn of_text(kind: &str, text: &str, path: &str) -> Result<Option<Value>, BadJson>
         }));
     }
     match json::value(text.as_bytes()) {
-        // A text within a text is none of what is declared.
+        // A JSON string within the string is not of the declared type.
         Ok(Value::String(_)) | Err(BadJson::Syntax(_) | BadJson::Body(_)) => Ok(None),
         Ok(value) => Ok(Some(value)),
         Err(BadJson::Member { path: inner, .. }) => {
@@ -137,7 +144,7 @@ fn refused(kind: &str, path: &str, found: &str) -> BadJson {
         "object" => "an object",
         _ => "a string",
     };
-    BadJson::member(path, format!("is {wanted}, not {found}"))
+    BadJson::member(path, format!("must be {wanted}, not {found}"))
 }
 
 #[cfg(test)]
@@ -207,29 +214,29 @@ mod tests {
     #[test]
     fn what_does_not_read_as_its_type_is_refused_by_its_path() {
         for (given, path, says) in [
-            (json!({ "year": "20x4" }), "year", "is a whole number, not the string `20x4`"),
-            (json!({ "year": "" }), "year", "is a whole number"),
-            (json!({ "year": "+2024" }), "year", "is a whole number"),
-            (json!({ "year": 2024.5 }), "year", "is a whole number, not the number 2024.5"),
-            (json!({ "year": true }), "year", "is a whole number, not a boolean"),
-            (json!({ "year": [2024] }), "year", "is a whole number, not a list"),
-            (json!({ "year": "[2024]" }), "year", "is a whole number, not a list"),
-            (json!({ "signed_url": 1 }), "signed_url", "is true or false, not a number"),
-            (json!({ "signed_url": "yes" }), "signed_url", "is true or false, not the string `yes`"),
-            (json!({ "model": ["911"] }), "model", "is a string, not a list"),
-            (json!({ "images": {} }), "images", "is a list, not an object"),
-            (json!({ "images": "porsche" }), "images", "is a list, not the string `porsche`"),
+            (json!({ "year": "20x4" }), "year", "must be a whole number, not the string `20x4`"),
+            (json!({ "year": "" }), "year", "must be a whole number"),
+            (json!({ "year": "+2024" }), "year", "must be a whole number"),
+            (json!({ "year": 2024.5 }), "year", "must be a whole number, not the number 2024.5"),
+            (json!({ "year": true }), "year", "must be a whole number, not a boolean"),
+            (json!({ "year": [2024] }), "year", "must be a whole number, not a list"),
+            (json!({ "year": "[2024]" }), "year", "must be a whole number, not a list"),
+            (json!({ "signed_url": 1 }), "signed_url", "must be true or false, not a number"),
+            (json!({ "signed_url": "yes" }), "signed_url", "must be true or false, not the string `yes`"),
+            (json!({ "model": ["911"] }), "model", "must be a string, not a list"),
+            (json!({ "images": {} }), "images", "must be a list, not an object"),
+            (json!({ "images": "porsche" }), "images", "must be a list, not the string `porsche`"),
             (
                 json!({ "images": [{}, {}, { "year": "20x4" }] }),
                 "images[2].year",
-                "is a whole number, not the string `20x4`",
+                "must be a whole number, not the string `20x4`",
             ),
-            (json!({ "images": [{}, null] }), "images[1]", "is an object, not null"),
+            (json!({ "images": [{}, null] }), "images[1]", "must be an object, not null"),
             (json!({ "images": "[{\"year\":1,\"year\":2}]" }), "images[0].year", "is given more than once"),
             (json!({ "images": [{ "paint": "red" }] }), "images[0].paint", "it is called `color`"),
-            (json!({ "images": [{ "colour": ["red"] }] }), "images[0].colour", "is a string, not a list"),
-            (json!({ "colour": "red" }), "colour", "is not an argument of this tool: there are"),
-            (json!({ "nonesuch": 1 }), "nonesuch", "is not an argument of this tool: there are"),
+            (json!({ "images": [{ "colour": ["red"] }] }), "images[0].colour", "must be a string, not a list"),
+            (json!({ "colour": "red" }), "colour", "is not an argument of this tool; it takes"),
+            (json!({ "nonesuch": 1 }), "nonesuch", "is not an argument of this tool; it takes"),
         ] {
             let (named, detail) = read(given.clone()).expect_err("refused");
             assert_eq!(named, path, "{given}: {detail}");
@@ -237,6 +244,6 @@ mod tests {
         }
         let none =
             super::read(&json!({ "type": "object", "properties": {} }), Map::from_iter([("x".to_owned(), json!(1))]));
-        assert!(none.expect_err("refused").to_string().contains("this tool takes none"));
+        assert!(none.expect_err("refused").to_string().contains("it takes none"));
     }
 }

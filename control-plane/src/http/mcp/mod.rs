@@ -1,7 +1,8 @@
-//! `POST /api/mcp`: the API as tools of the Model Context Protocol, for agents. A third skin over what the JSON API does.
+//! `POST /api/mcp`: the API as tools of the Model Context Protocol, for agents. The tools make the
+//! same domain calls as the JSON API.
 //!
-//! `post` knows keys and limits, `transport` the protocol's HTTP (by the protocol's Rust SDK), `server` which tools there are. The SDK
-//! speaks every revision of the protocol itself.
+//! `post` knows keys and limits, `transport` the HTTP of the protocol (with the protocol's Rust
+//! SDK), and `server` the tools. The SDK supports every revision of the protocol itself.
 
 mod arguments;
 mod origins;

@@ -1,9 +1,11 @@
-//! Which pages may call the tools, and what their browsers are told (the Fetch standard's CORS protocol).
+//! Decides which pages may call the tools, and answers their browsers (the Fetch standard's CORS
+//! protocol).
 //!
-//! A browser says in `Origin` where a page comes from. Our own pages may call, and those of this machine, such as an inspector of the
-//! protocol that a developer runs; they hold the developer's own key. Everybody else's page is refused, as the protocol wants it: a page
-//! must not drive a service that only its visitor can reach. `Host` is no matter of this: a name that somebody makes point here reaches a
-//! service without a key at most, and every call has one.
+//! A browser names the origin of a page in `Origin`. Our own pages may call the tools. Pages of the
+//! same machine may too, such as an inspector of the protocol that a developer runs: they hold the
+//! developer's own key. All other pages are refused, as the protocol requires: a page must not
+//! control a service that only its visitor can reach. `Host` is not checked. A page whose name
+//! somebody points at this service can reach it only without a key, and every call needs one.
 //!
 //! Why: `docs/decisions/agents.md` (MCP: `Host` and `Origin`).
 
@@ -19,23 +21,26 @@ use url::Url;
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// What a page may send when its browser does not say what it wants to.
+/// Request headers that a page may send if its browser does not list the headers that it wants to
+/// send.
 const REQUEST_HEADERS: &str = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, \
                                x-api-key";
 
-/// What a page may read beside what every page may.
+/// Response headers that a page may read in addition to those that every page may read.
 const RESPONSE_HEADERS: &str = "Mcp-Session-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Request-Id";
 
-/// How long a browser may remember what it was told, in seconds: two hours, which is all that some take.
+/// How long a browser may cache the answer to a preflight request, in seconds. Two hours is the
+/// most that some browsers accept.
 const PREFLIGHT_SECONDS: &str = "7200";
 
-/// 403 for a page that may not call; it says which may.
+/// Refuses a page that may not call the tools with 403. The problem says which pages may.
 pub fn refuse(base_url: &str, headers: &HeaderMap) -> Result<(), Problem> {
     match headers.get_all(ORIGIN).iter().all(|origin| may_call(base_url, origin)) {
         true => Ok(()),
         false => {
             let detail = format!(
-                "Pages of this origin may not call the tools. Those of {base_url} may, and those of this machine (http:// and {}, any port).",
+                "Pages of this origin may not call the tools. Only pages of {base_url} and of the local machine may \
+                 (http:// and {}, any port).",
                 LOOPBACK.join(", ")
             );
             Err(Problem::forbidden("origin_not_allowed", detail))
@@ -50,7 +55,7 @@ fn may_call(base_url: &str, origin: &HeaderValue) -> bool {
     is_ours || is_local
 }
 
-/// The page that a request comes from, where it is one that may call.
+/// The origin of a page that may call the tools.
 #[derive(Debug)]
 pub struct Page(HeaderValue);
 
@@ -59,7 +64,8 @@ impl Page {
         headers.get(ORIGIN).filter(|origin| may_call(base_url, origin)).cloned().map(Page)
     }
 
-    /// The answer to a browser that asks before it sends what the page wants to send.
+    /// Answers a preflight request, in which a browser asks before it sends what the page wants to
+    /// send. Returns `None` for other requests.
     pub fn preflight(&self, method: &Method, headers: &HeaderMap) -> Option<Response> {
         if method != Method::OPTIONS || !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
             return None;
@@ -76,7 +82,7 @@ impl Page {
         Some(response)
     }
 
-    /// Lets the page read the answer that has these headers, whatever it says.
+    /// Lets the page read the response with these headers, whatever its status.
     pub fn may_read(self, headers: &mut HeaderMap) {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, self.0);
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(RESPONSE_HEADERS));

@@ -1,4 +1,4 @@
-//! `POST /api/mcp`: who calls, how often, and from which pages.
+//! `POST /api/mcp`: checks who calls, how often, and from which pages.
 
 use super::origins;
 use super::server::Server;
@@ -20,10 +20,11 @@ use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use std::sync::Arc;
 
-/// Twice the largest body of signed addresses: an array holds more than one message.
+/// Maximum size of a request body, in bytes. It is twice the maximum for `POST /api/v1/image-urls`,
+/// because an array holds more than one message.
 pub const BODY_BYTES_MAX: usize = 128 * 1024;
 
-/// The tools behind the protocol, made once for a router.
+/// The tools behind the protocol. One value is made for a router.
 #[derive(Clone)]
 pub struct Endpoint(Transport);
 
@@ -31,7 +32,8 @@ impl Endpoint {
     pub fn new(app: &App) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
-            // A request with a key is let in under whatever name a proxy passes on; pages are looked at in `origins`.
+            // A request with a key is accepted under every host name that a proxy passes on.
+            // Origins of pages are checked in `origins`.
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_max_request_body_bytes(BODY_BYTES_MAX)
@@ -41,7 +43,7 @@ impl Endpoint {
     }
 }
 
-/// A message, or an array of them, of the Model Context Protocol
+/// Answers a message, or an array of messages, of the Model Context Protocol.
 pub async fn post(
     State(app): State<App>,
     Extension(endpoint): Extension<Endpoint>,
@@ -67,7 +69,8 @@ pub async fn post(
     response
 }
 
-/// Gives the tools the caller and the turn of the request, and takes the key out of it.
+/// Adds the caller and the permit (turn) of the request for the tools, and removes the key from the
+/// headers.
 fn handed_on(mut parts: Parts, caller: Caller) -> Parts {
     parts.headers.remove(AUTHORIZATION);
     parts.headers.remove("x-api-key");
@@ -76,7 +79,7 @@ fn handed_on(mut parts: Parts, caller: Caller) -> Parts {
     parts
 }
 
-/// Counts every message before any of them is looked at; over the limit nothing else happens.
+/// Counts every message before any of them is carried out. Over the limit none is carried out.
 async fn count(app: &App, caller: &Caller, requests: usize) -> Result<(), Problem> {
     for _ in 0..requests {
         app.deliveries.count(caller).await.map_err(|error| problem(app, error))?;

@@ -1,7 +1,8 @@
-//! Streamable HTTP in front of the SDK: single messages and JSON-RPC arrays, as JSON or as an event stream, as the client accepts.
+//! Streamable HTTP in front of the SDK. It accepts single messages and JSON-RPC arrays, and answers
+//! as JSON or as an event stream, as the client accepts.
 //!
-//! The SDK takes one message a request, wants both media types accepted, and refuses in plain text; this is what lies between. It knows
-//! no tools, keys or limits.
+//! The SDK takes one message in a request, requires that both media types are accepted, and refuses
+//! in plain text. This module closes that gap. It knows no tools, keys or limits.
 
 use crate::http::error::Problem;
 use crate::http::json::{self, BadJson};
@@ -23,10 +24,10 @@ use std::sync::Arc;
 use tower::util::BoxCloneSyncService;
 use tower::{ServiceExt, service_fn};
 
-/// Messages of one array: each may wait for a render.
+/// Maximum number of messages in one array. Each of them may wait for a render.
 pub const MESSAGES_MAX: usize = 20;
 
-/// What the SDK says when it refuses: a line of text.
+/// Maximum size of a refusal by the SDK, in bytes. It is a line of text.
 const REFUSAL_BYTES_MAX: usize = 4 * 1024;
 
 const JSON: &str = "application/json";
@@ -34,7 +35,7 @@ const EVENT_STREAM: &str = "text/event-stream";
 
 type Service = BoxCloneSyncService<Request, Response, Infallible>;
 
-/// One server of the protocol, in both forms of its answers.
+/// One server of the protocol, with answers as JSON and as event streams.
 #[derive(Clone)]
 pub struct Transport {
     json: Service,
@@ -42,7 +43,8 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// `handler` makes the server for one request, or for one session where `config` keeps them.
+    /// Makes a transport. `handler` makes the server for one request, or for one session if
+    /// `config` keeps sessions.
     pub fn new<S, M>(
         handler: impl Fn() -> S + Clone + Send + Sync + 'static,
         sessions: Arc<M>,
@@ -64,15 +66,16 @@ impl Transport {
         Transport { json: service(true), events: service(false) }
     }
 
-    /// Answers messages. Every one is handed on with `parts`, which have been seen by whoever read the messages.
+    /// Answers messages. Each is passed on to the SDK with `parts`, which the reader of the
+    /// messages has already checked.
     pub async fn answer(&self, mut parts: Parts, messages: Messages) -> Response {
         let takes_events = Form::Events.is_taken(&parts.headers) && matches!(messages, Messages::One(_));
         parts.extensions.insert(TakesEvents(takes_events));
         let Some(form) = Form::wanted(&parts.headers) else {
-            let detail = format!("This address answers with {JSON} or {EVENT_STREAM}; `Accept` takes neither.");
+            let detail = format!("This URL answers with {JSON} or {EVENT_STREAM}; `Accept` allows neither.");
             return Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail).into_response();
         };
-        // The SDK asks for both, whichever it sends.
+        // The SDK requires both media types, whichever it sends.
         parts.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         match messages {
             Messages::One(message) => {
@@ -85,7 +88,7 @@ impl Transport {
             Messages::Several(messages) => {
                 let answers = messages.into_iter().map(|message| {
                     let mut parts = parts.clone();
-                    // What each comes to is recorded under an id of its own.
+                    // The result of each message is recorded under its own id.
                     parts.extensions.insert(RequestId::fresh());
                     hand_on(&self.json, Request::from_parts(parts, Body::from(message.to_string())))
                 });
@@ -94,13 +97,15 @@ impl Transport {
         }
     }
 
-    /// What is not `POST`: a server that keeps sessions has it, others refuse it.
+    /// Passes on a request whose method is not `POST`. A server that keeps sessions answers it,
+    /// others refuse it.
     pub async fn other_method(&self, request: Request) -> Response {
         hand_on(&self.events, request).await
     }
 }
 
-/// Whether the client can be told something before the answer. The SDK then sends an event stream.
+/// True if the client can receive notifications before the answer. The SDK then sends an event
+/// stream.
 #[derive(Debug, Clone, Copy)]
 pub struct TakesEvents(pub bool);
 
@@ -108,12 +113,12 @@ pub struct TakesEvents(pub bool);
 #[derive(Debug, PartialEq)]
 pub enum Messages {
     One(Value),
-    /// A JSON-RPC array, which the revisions of the protocol up to 2025-03-26 have.
+    /// A JSON-RPC array, which the revisions of the protocol up to 2025-03-26 allow.
     Several(Vec<Value>),
 }
 
 impl Messages {
-    /// Reads a body; a refusal is the JSON-RPC error to send.
+    /// Reads a body. The error is the response with the JSON-RPC error to send.
     pub fn read(body: &[u8]) -> Result<Self, Box<Response>> {
         let refuse = |code, why: String| Err(Box::new(refusal(code, &why)));
         let message = match json::value(body) {
@@ -126,12 +131,12 @@ impl Messages {
             message => Messages::One(with_arguments_as_object(message)),
         };
         if !(1..=MESSAGES_MAX).contains(&messages.all().len()) {
-            return refuse(ErrorCode::INVALID_REQUEST, format!("An array has 1 to {MESSAGES_MAX} messages."));
+            return refuse(ErrorCode::INVALID_REQUEST, format!("An array must have 1 to {MESSAGES_MAX} messages."));
         }
-        // PostgreSQL takes NUL for no text, and no name of anything holds it.
+        // PostgreSQL does not accept NUL in text, and no name of anything contains it.
         let nul = messages.all().iter().find_map(|message| Some((message, json::path_of_nul(message, "")?)));
         if let Some((message, path)) = nul {
-            let why = format!("`{path}` holds the character NUL (`\\u0000`).");
+            let why = format!("`{path}` contains the character NUL (`\\u0000`).");
             let id = message.get("id").filter(|id| id.is_number() || id.is_string()).filter(|_| path != "id");
             return Err(Box::new(refusal_of(id, ErrorCode::INVALID_PARAMS, &why)));
         }
@@ -148,13 +153,15 @@ impl Messages {
         }
     }
 
-    /// How many of them ask for something: at least one, since a notification is a request to us as well.
+    /// Returns how many messages expect an answer. It is at least one, because a notification also
+    /// is a request to the service.
     pub fn requests(&self) -> usize {
         self.all().iter().filter(|message| message.get("id").is_some()).count().max(1)
     }
 }
 
-/// Arguments of a call that some hosts write otherwise than as an object: its JSON as a text, or nothing as an empty text or list.
+/// Reads arguments of a tool call that some hosts do not write as an object: JSON in a string
+/// becomes that object, and an empty string or list becomes null.
 fn with_arguments_as_object(mut message: Value) -> Value {
     if message["method"] != "tools/call" {
         return message;
@@ -176,12 +183,12 @@ fn is_message(value: &Value) -> bool {
     serde_json::from_value::<ClientJsonRpcMessage>(value.clone()).is_ok()
 }
 
-/// A JSON-RPC error that is about no message in particular.
+/// Returns a JSON-RPC error that belongs to no message in particular.
 fn refusal(code: ErrorCode, why: &str) -> Response {
     refusal_of(None, code, why)
 }
 
-/// A JSON-RPC error that is about the message with this id.
+/// Returns a JSON-RPC error that belongs to the message with this id.
 fn refusal_of(id: Option<&Value>, code: ErrorCode, why: &str) -> Response {
     let body = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code.0, "message": why } });
     (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, JSON)], body.to_string()).into_response()
@@ -194,7 +201,8 @@ enum Form {
 }
 
 impl Form {
-    /// What the client accepts; JSON where it takes both.
+    /// Returns the form that the client accepts, or JSON if it accepts both. Returns `None` if it
+    /// accepts neither.
     fn wanted(headers: &HeaderMap) -> Option<Self> {
         let says_nothing = !headers.contains_key(ACCEPT);
         if says_nothing || Form::Json.is_taken(headers) {
@@ -236,7 +244,7 @@ async fn hand_on(service: &Service, request: Request) -> Response {
     }
 }
 
-/// The SDK's refusals in our form.
+/// Turns a refusal by the SDK into a problem document.
 async fn as_problem(response: Response) -> Response {
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, REFUSAL_BYTES_MAX).await.unwrap_or_default();
@@ -261,7 +269,8 @@ async fn as_problem(response: Response) -> Response {
     response
 }
 
-/// Answers of an array: what is no answer to a single message (a refused address, say) is the answer to all.
+/// Combines the answers to an array. A response that is no answer to a single message, such as a
+/// refusal by the SDK, becomes the answer to all.
 async fn together(responses: Vec<Response>, form: Form) -> Response {
     let mut answers = Vec::with_capacity(responses.len());
     for response in responses {
@@ -272,7 +281,7 @@ async fn together(responses: Vec<Response>, form: Form) -> Response {
             (false, StatusCode::ACCEPTED) => continue,
             (false, _) => return response,
         }
-        // Made here, and as large as it was made.
+        // The body was made in this process, so its size is not limited.
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap_or_default();
         answers.push(serde_json::from_slice::<Value>(&bytes).unwrap_or(Value::Null));
     }

@@ -1,5 +1,5 @@
-//! The node protocol, version 1 (`docs/node-protocol.md`). Calls carry a node token; upload and layer addresses carry a secret of the
-//! lease instead, as presigned addresses of a bucket would.
+//! The node protocol, version 1 (`docs/node-protocol.md`). Calls carry a node token. Upload and
+//! layer URLs carry a secret of the lease instead, as presigned URLs of a bucket would.
 
 pub mod jobs;
 pub mod layers;
@@ -15,9 +15,7 @@ use axum::http::StatusCode;
 impl From<NodeError> for Problem {
     fn from(error: NodeError) -> Self {
         match error {
-            NodeError::Unknown => {
-                Problem::not_found("unknown_node", "There is no such node with this token: join again.")
-            }
+            NodeError::Unknown => Problem::not_found("unknown_node", "This token has no such node: join again."),
             NodeError::Invalid { field, .. } => Problem::bad_parameter(field, format!("{error}.")),
             NodeError::TooMany => Problem::unavailable("at_capacity", format!("{error}.")).retry_after(5),
             NodeError::Store(error) => error.into(),
@@ -46,7 +44,8 @@ impl From<UploadError> for Problem {
     }
 }
 
-/// The store's trouble is an operator's affair: logged here, once.
+/// An error of the store concerns the operator: it is logged here, once, and
+/// the node learns only the status.
 impl From<ObjectError> for Problem {
     fn from(error: ObjectError) -> Self {
         tracing::error!(error = causes(&error), "the object store failed");
@@ -55,6 +54,7 @@ impl From<ObjectError> for Problem {
             ObjectError::Full { .. } => (StatusCode::INSUFFICIENT_STORAGE, 60),
             _ => (StatusCode::SERVICE_UNAVAILABLE, 5),
         };
-        Problem::new(status, "dependency_down", "The object store cannot be used now.").retry_after(retry_after_seconds)
+        Problem::new(status, "dependency_down", "The object store cannot be used at the moment.")
+            .retry_after(retry_after_seconds)
     }
 }

@@ -1,4 +1,5 @@
-//! The OpenAPI 3.1 document of the client API, made from the handlers' own annotations, and what every operation has in common.
+//! The OpenAPI 3.1 document of the client API, made from the handlers' own annotations and from
+//! what every operation has in common.
 
 pub mod requests;
 
@@ -15,43 +16,45 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{ContentBuilder, HeaderBuilder, Ref, RefOr, Required, Response};
 use utoipa::{Modify, OpenApi, ToSchema};
 
-/// A failure (RFC 9457). More members may follow.
+/// A failure (RFC 9457). It may have more members.
 #[derive(Serialize, ToSchema)]
 pub struct Problem {
-    /// `{base_url}/docs/errors#<status>`: a page that helps.
+    /// URL of a page that helps: `{base_url}/docs/errors#<status>`.
     #[schema(format = Uri, example = "https://images.example.com/docs/errors#400")]
     r#type: String,
     #[schema(example = "Bad Request")]
     title: String,
     #[schema(minimum = 400, maximum = 599, example = 400)]
     status: i32,
-    /// A sentence for people; names the parameter on 400.
-    #[schema(example = "`year` is a whole number from 1990 to 2027, not `1989`")]
+    /// An explanation for people, in one sentence. On 400 it names the parameter.
+    #[schema(example = "`year` must be a whole number from 1990 to 2027, not `1989`")]
     detail: String,
     #[schema(example = "0193f6a2-7a3c-7e1b-9d2f-3f0f6f1f8e11")]
     request_id: String,
-    /// Stable, for programs.
+    /// Stable code of the failure, for programs.
     #[schema(example = "invalid_parameter")]
     code: String,
-    /// On 400: the parameter or member at fault.
+    /// The parameter or member at fault, on 400.
     #[schema(example = "year")]
     parameter: Option<String>,
-    /// In a batch: the item at fault.
+    /// The index of the item at fault, in a batch.
     index: Option<i64>,
-    /// On 402: the balance.
+    /// The balance of the account, on 402.
     balance: Option<i64>,
-    /// On 402: what the request needs.
+    /// The credits that the request needs, on 402.
     required_credits: Option<i64>,
-    /// On 402: the balance.
+    /// The same as `balance`, on 402.
     credits_remaining: Option<i64>,
-    /// On 402: where to buy more.
+    /// Links to where more credits can be bought, on 402.
     #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
     links: Option<std::collections::BTreeMap<String, String>>,
-    /// On 402 because of the key's monthly cap: the cap.
+    /// The key's monthly cap, on 402 because of that cap.
     monthly_cap_credits: Option<i64>,
-    /// On 402 because of the key's monthly cap: what the key has taken in this month.
+    /// The credits that the key has spent in this month, on 402 because of the key's monthly cap.
     monthly_cap_spent: Option<i64>,
-    /// On 503: when the budget of the day begins anew; on 402 because of the key's monthly cap: when the next month begins.
+    /// The time when the limit ends: on 402 because of the key's monthly cap, when the next month
+    /// begins; on 429 because of a daily limit, and on 503 `daily_budget_spent`, when the next day
+    /// (UTC) begins.
     #[schema(format = DateTime)]
     reset_at: Option<String>,
 }
@@ -65,13 +68,13 @@ pub struct Problem {
         license(name = "MIT OR Apache-2.0"),
     ),
     tags(
-        (name = "Images", description = "Pictures, and signed addresses of pictures."),
-        (name = "Catalog", description = "Which vehicles there are, and which one is meant."),
-        (name = "Feedback", description = "What clients think of pictures."),
-        (name = "Account", description = "Balance, use and statement."),
-        (name = "Device login", description = "A key for a device, approved by a person in a browser."),
-        (name = "Telemetry", description = "What pages and tools report of themselves."),
-        (name = "Service", description = "The service itself."),
+        (name = "Images", description = "Images, and signed URLs of images."),
+        (name = "Catalog", description = "The vehicles that can be rendered, and how to find the one that is meant."),
+        (name = "Feedback", description = "Ratings of images."),
+        (name = "Account", description = "Balance, usage, statement and payment pages."),
+        (name = "Device login", description = "An API key for a device, which a person approves in a browser."),
+        (name = "Telemetry", description = "Events that pages, tools and SDKs report."),
+        (name = "Service", description = "Health of the service."),
     ),
     paths(
         images::car::get, images::car::head, images::options::get, images::resolve::post,
@@ -86,7 +89,7 @@ pub struct Problem {
 )]
 struct Document;
 
-/// The document as JSON, for this deployment: its address, and the packs it sells.
+/// Returns the document as JSON for this deployment, with its base URL and the packs that it sells.
 pub fn document(base_url: &str, packs: &[Pack]) -> serde_json::Value {
     static TEXT: LazyLock<serde_json::Value> =
         LazyLock::new(|| serde_json::to_value(Document::openapi()).unwrap_or_default());
@@ -97,7 +100,8 @@ pub fn document(base_url: &str, packs: &[Pack]) -> serde_json::Value {
     document
 }
 
-/// A shape of the document by itself: what it refers to stands in its place.
+/// Returns one schema of the document by itself, with every reference replaced by what it refers
+/// to.
 pub fn schema(name: &str) -> serde_json::Value {
     let document = document("", &[]);
     inlined(&document["components"]["schemas"][name], &document)
@@ -115,7 +119,7 @@ fn inlined(schema: &serde_json::Value, document: &serde_json::Value) -> serde_js
     }
 }
 
-/// What no handler should have to repeat.
+/// Adds to the document what no handler should have to repeat.
 struct Common;
 
 impl Modify for Common {
@@ -136,9 +140,10 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.head, &mut item.post].into_iter().flatten()
 }
 
-/// Headers of every answer, and the body of every failure.
+/// Adds the headers of every response, and the body of every failure.
 fn complete(operation: &mut Operation) {
-    // The one body that may be left out; the annotations cannot say so of a body with two forms.
+    // This is the only body that may be left out. The annotations cannot say so of a body with two
+    // forms.
     if operation.operation_id.as_deref() == Some("startDeviceLogin")
         && let Some(RefOr::T(body)) = &mut operation.request_body
     {
@@ -156,19 +161,23 @@ fn complete(operation: &mut Operation) {
         let mut add = |name: &str, kind, description| {
             response.headers.entry(name.to_owned()).or_insert_with(|| header(kind, description));
         };
-        add("X-Request-Id", Type::String, "Names this request, for support and feedback.");
+        add("X-Request-Id", Type::String, "Id of this request, for support and feedback.");
         if may_be_limited && (is_keyed && status != 401 || status == 429) {
-            add("RateLimit-Limit", Type::Integer, "Requests of a window of 60 s.");
-            add("RateLimit-Remaining", Type::Integer, "Requests left in this window.");
+            add("RateLimit-Limit", Type::Integer, "Requests that are allowed in a window of 60 seconds.");
+            add("RateLimit-Remaining", Type::Integer, "Requests that are left in this window.");
             add("RateLimit-Reset", Type::Integer, "Seconds until the window ends.");
-            add("RateLimit-Policy", Type::String, "The same window as a structured field.");
-            add("RateLimit", Type::String, "The same window as a structured field.");
+            add("RateLimit-Policy", Type::String, "The limit and its window, as a structured field.");
+            add(
+                "RateLimit",
+                Type::String,
+                "The requests left and the time until the window ends, as a structured field.",
+            );
         }
         match status {
-            401 => add("WWW-Authenticate", Type::String, "`Bearer`."),
-            402 => add("Link", Type::String, "`</pricing>; rel=payment`."),
+            401 => add("WWW-Authenticate", Type::String, "Always `Bearer`."),
+            402 => add("Link", Type::String, "Always `</pricing>; rel=payment`."),
             429 | 503 => {
-                add("Retry-After", Type::Integer, "Seconds to wait; on 503 only where a short retry is worth it.")
+                add("Retry-After", Type::Integer, "Seconds to wait. On 503 it is sent only if a retry may help.")
             }
             _ => {}
         }
@@ -183,20 +192,31 @@ fn describe_failure(response: &mut Response, status: u16) {
         response.description = match status {
             400 => "A parameter is missing, out of range or unknown; `detail` and `parameter` name it.",
             401 => "The key is missing, invalid or revoked.",
-            402 => "Fewer credits than the request needs, or more than the key may take in this month.",
-            403 => "The key lacks a scope, or a signature or address is not good.",
-            404 => "Not in the catalog for that year; `suggestions` names what is near.",
-            409 => "Something else is in the way.",
-            410 => "The address is used up.",
+            402 => {
+                "Too few credits (`insufficient_credits`), or the key's monthly cap is reached \
+                 (`monthly_cap_reached`): stop. A person buys credits or raises the cap."
+            }
+            403 => "The key lacks a scope, or a signature or a signed URL is not valid.",
+            404 => "The catalog does not have the vehicle in that year; `suggestions` lists similar ones.",
+            409 => "The request conflicts with another one or with the present state.",
+            410 => "The signed URL has been loaded as often as allowed, or is closed because its first load failed.",
             413 => "The body is too large.",
-            429 => "Too many requests in this minute; nothing was charged.",
-            502 => "The render failed; the credit was given back.",
-            503 => "A part of the service is down, or there is no capacity or budget; nothing was charged, or it is given back.",
+            429 => {
+                "Too many requests in this minute, or a daily limit is reached (see `reset_at`); nothing was charged."
+            }
+            502 => {
+                "The render failed; the credit was given back. For an image send the same request later; a signed URL \
+                 is closed: create another one with a new `Idempotency-Key`."
+            }
+            503 => {
+                "No capacity in time (`at_capacity`), the day's render budget is spent (`daily_budget_spent`), or a \
+                 part of the service is down; nothing was charged, or it is given back."
+            }
             _ => "Something went wrong; nothing was charged.",
         }
         .to_owned();
     }
-    // Where a handler's failures have a form of their own they say so.
+    // A handler whose failures have another form describes that form itself.
     if !response.content.is_empty() {
         return;
     }

@@ -1,5 +1,5 @@
-//! What requests look like, for the OpenAPI document: the rules that `delivery::request`, `delivery::urls` and the handlers check,
-//! as schemas. Enumerations are those the parsers know.
+//! Schemas of requests for the OpenAPI document. They state the rules that `delivery::request`,
+//! `delivery::urls` and the handlers check. Enumerations are those that the parsers know.
 
 use crate::delivery::request::{NAME_CHARS_MAX, YEARS};
 use cyclorama_core::frame::PADDING_PERCENT_MAX;
@@ -13,12 +13,19 @@ use utoipa::openapi::schema::{
 use utoipa::openapi::{RefOr, Required};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-/// What `max_uses` counts.
-const USES: &str = "Loads of each address; 0: as many as one likes. Whatever begins to be sent is a load, to whomever: previews of chats and scanners \
-                    of mail load an address before its reader does, sometimes twice, and a range or a download that is broken off is a whole one. For what is \
-                    sent that way allow at least 3. `HEAD` and 304 count as none.";
+/// Descriptions of width and height.
+const WIDTH: &str = "Width of the box that the image fits into, in pixels. The image is never enlarged. Default: 1024.";
+const HEIGHT: &str =
+    "Height of the box that the image fits into, in pixels. The image is never enlarged. Default: 1024.";
 
-/// The query of a picture's address.
+/// Description of the member `max_uses`.
+const USES: &str = "Maximum number of loads of each URL; with 0 a URL can be loaded any number of times. A load \
+                    counts as soon as the service begins to send the image: chat previews and email scanners load a \
+                    URL before its reader does, sometimes twice, and a range request or a download that is broken off \
+                    counts in full. Allow at least 3 for URLs that are sent by chat or email. `HEAD` and 304 do not \
+                    count.";
+
+/// The query of an image's URL.
 pub struct ImageQuery;
 
 /// The query of `/images/car.png`.
@@ -27,7 +34,7 @@ pub struct LegacyQuery;
 /// One image, as a JSON item.
 pub struct ImageRequest;
 
-/// Up to fifty images, and the terms of their addresses.
+/// Up to fifty images, and the terms of their signed URLs.
 pub struct BatchImageUrlRequest;
 
 /// The body of `POST /api/v1/image-urls`.
@@ -61,11 +68,12 @@ fn one_of(names: impl Iterator<Item = &'static str>) -> ObjectBuilder {
 }
 
 fn name(example: &str) -> ObjectBuilder {
-    // More than white space, to which U+0085 belongs here and not in every regular expression.
+    // The name must have more than white space. U+0085 counts as white space here, but not in every
+    // dialect of regular expressions.
     text().min_length(Some(1)).max_length(Some(NAME_CHARS_MAX)).pattern(Some("[^\\s\\x85]")).examples([example])
 }
 
-/// Canonical names and the others that are taken.
+/// Returns an enumeration of the canonical names and the other names that are accepted.
 fn spellings<T: Copy + 'static>(
     all: &'static [T],
     canonical: fn(T) -> &'static str,
@@ -75,23 +83,23 @@ fn spellings<T: Copy + 'static>(
     one_of(all.iter().map(move |value| canonical(*value)).chain(aliases))
 }
 
-/// A view as answers name it.
+/// Returns the schema of a view as answers name it.
 pub fn view() -> Object {
     one_of(View::ALL.iter().map(|view| view.as_str())).build()
 }
 
-/// A colour as answers name it: a preset, or six hex digits.
+/// Returns the schema of a colour as answers name it: a preset, or six hex digits.
 pub fn color() -> Object {
     let presets = Colour::ALL.iter().map(|colour| colour.as_str()).collect::<Vec<_>>().join("|");
     text().pattern(Some(format!("^({presets}|[0-9a-f]{{6}})$"))).examples(["silver", "1f4e8c"]).build()
 }
 
-/// One of the fifteen presets.
+/// Returns the schema of one of the fifteen preset paints.
 pub fn preset_color() -> Object {
     one_of(Colour::ALL.iter().map(|colour| colour.as_str())).build()
 }
 
-/// A format as a request names it.
+/// Returns the schema of a format as requests name it.
 pub fn asked_format() -> Object {
     one_of(Format::ALL.iter().map(|format| format.as_str()).chain(["auto"])).build()
 }
@@ -112,45 +120,50 @@ pub fn shadow() -> Object {
     one_of(["on", "off"].into_iter()).build()
 }
 
-/// How like the real vehicle a picture is, as answers name it.
+/// Returns the schema of how like the real vehicle an image is, as answers name it.
 pub fn likeness() -> Object {
     one_of(Likeness::ALL.iter().map(|likeness| likeness.as_str())).build()
 }
 
-/// A format as answers name it.
+/// Returns the schema of a format as answers name it.
 pub fn format() -> Object {
     one_of(Format::ALL.iter().map(|format| format.as_str())).build()
 }
 
-/// A body as answers name it.
+/// Returns the schema of a body as answers name it.
 pub fn body() -> Object {
     one_of(BodyClass::ALL.iter().map(|body| body.as_str())).build()
 }
 
-/// A permanent id of a vehicle.
+/// Returns the schema of a vehicle's permanent id.
 pub fn vehicle_id() -> Object {
     text().pattern(Some(VEHICLE_ID)).examples(["cyv_0k3jq8z5m2v9t"]).build()
 }
 
-/// An id in the place of make and model, and the body.
+/// Returns the parameter `vehicle`, an id in the place of make and model, and the parameter `body`.
 fn vehicle_and_body() -> Vec<(&'static str, ObjectBuilder)> {
     let id = text().pattern(Some(VEHICLE_ID)).description(Some(
-        "Permanent id of make, model and body, from any answer that names a vehicle; in the place of make and model.",
+        "Permanent id of make, model and body, in place of make and model. Every answer that names a vehicle has its \
+         id.",
     ));
     let body = text().min_length(Some(1)).max_length(Some(30)).examples(["estate", "convertible"]).description(Some(
-        "Body, where the model was sold with several: `hatchback`, `wagon` or `estate`, `sedan` or `saloon`, `coupe`, `convertible`, \
-         `suv`, `pickup`, `van`. The model's usual one when not given; one that it did not have is 404 with `bodies`.",
+        "Body of a model that was sold with several: `sedan` or `saloon`, `hatchback`, `coupe`, `fastback`, \
+         `convertible`, `wagon` or `estate`, `suv`, `off-roader`, `pickup`, `van`, `minivan`, `truck`, `bus`, \
+         `motorcycle`, `scooter`, `trailer`, `rickshaw`, `other`. Default: the model's usual one. A body that the \
+         model did not have in that year is answered with 404, and `bodies` lists those that it had.",
     ));
     vec![("vehicle", id), ("body", body)]
 }
 
-/// The newest year of the model, or a year.
+/// Returns the schema of a model year that may also be `latest`, the newest year of the model.
 fn year_or_latest() -> Schema {
-    let latest = one_of(["latest"].into_iter()).description(Some("The newest model year that there is."));
-    let either =
-        OneOfBuilder::new().item(year().build()).item(latest.build()).description(Some("Model year, or `latest`."));
+    let latest = one_of(["latest"].into_iter()).description(Some("The model's newest year in the catalog."));
+    let either = OneOfBuilder::new().item(year().build()).item(latest.build()).description(Some(YEAR));
     Schema::OneOf(either.build())
 }
+
+/// Description of the member and the parameter `year`.
+const YEAR: &str = "Model year, 1990 to 2027, or `latest`; the catalog ends in 2026, and a later year is 404.";
 
 const VEHICLE_ID: &str = "^cyv_[0-9a-hjkmnp-tv-z]{13}$";
 
@@ -158,45 +171,51 @@ fn year() -> ObjectBuilder {
     whole(i64::from(*YEARS.start()), i64::from(*YEARS.end())).examples([2024])
 }
 
+/// Returns the schema of a side of the image, in pixels.
 fn pixels() -> ObjectBuilder {
     whole(1, i64::from(MASTER_SIDE_PX))
 }
 
-/// What every form of a picture may say beside make, model and year; the two forms call its sides differently.
+/// Returns the parameters that every form of an image request has beside make, model and year. The
+/// two forms have different names for width and height.
 fn choices([width, height]: [&'static str; 2], is_json: bool) -> Vec<(&'static str, ObjectBuilder)> {
     vec![
         (
             "view",
-            spellings(View::ALL, View::as_str, View::aliases).description(Some("Camera; `front-3-4` when not given.")),
+            spellings(View::ALL, View::as_str, View::aliases)
+                .description(Some("Camera position. Default: `front-3-4`.")),
         ),
         (
             "color",
             text().pattern(Some(COLOR)).examples(["silver", "grey", "1f4e8c"]).description(Some(
-                "Paint; `silver` when not given. A preset, six hex digits with or without `#` (`1f4e8c`), or the CSS name of a colour.",
+                "Paint: a preset, six hex digits with or without `#` (`1f4e8c`), or the CSS name of a colour. \
+                 Default: `silver`.",
             )),
         ),
-        (width, pixels().description(Some("Width of the box, in pixels; never enlarged."))),
-        (height, pixels().description(Some("Height of the box, in pixels; never enlarged."))),
+        (width, pixels().description(Some(WIDTH))),
+        (height, pixels().description(Some(HEIGHT))),
         (
             "size",
             one_of(SizePreset::ALL.iter().map(|size| size.as_str())).description(Some(
-                "Shorthand for a width (256, 512, 768, 1024); not used where width or height is given.",
+                "Name for a width of 256, 512, 768 or 1024 px. Ignored if width or height is given.",
             )),
         ),
         (
             "format",
-            one_of(Format::ALL.iter().flat_map(|format| [&[format.as_str()], format.aliases()].concat()).chain(["auto"]))
-                .description(Some(
-                    "`png` when not given. `auto`: the best that `Accept` names of avif and webp, else png, or jpg where no transparency \
-                     is needed.",
-                )),
+            one_of(
+                Format::ALL.iter().flat_map(|format| [&[format.as_str()], format.aliases()].concat()).chain(["auto"]),
+            )
+            .description(Some(
+                "Default: `png`. `auto` is AVIF or WebP if `Accept` names them, otherwise PNG, or JPG if `background` \
+                 is a colour.",
+            )),
         ),
         (
             "fit",
             spellings(Fit::ALL, Fit::as_str, Fit::aliases).description(Some(
-                "`inside` when not given: as large as fits into the box. `contain`: exactly the box, the vehicle whole and in the \
-                 middle. `cover`: exactly the box, filled; empty space is cut off first, the vehicle only if it must. Both need \
-                 width and height.",
+                "`inside` (the default): as large as fits into the box. `contain`: exactly the box, with the whole \
+                 vehicle in the middle. `cover`: exactly the box, filled; empty space is cut off first, the vehicle \
+                 only if necessary. `contain` and `cover` need width and height; `size` does not replace them.",
             )),
         ),
         (
@@ -205,43 +224,45 @@ fn choices([width, height]: [&'static str; 2], is_json: bool) -> Vec<(&'static s
                 true => ObjectBuilder::new().schema_type(SchemaType::new(Type::Boolean)),
                 false => one_of(["true", "false"].into_iter()),
             }
-            .description(Some("Cut to what is seen, the vehicle and its shadow, before it is fitted.")),
+            .description(Some(
+                "`true` cuts away the empty margin around the vehicle and its shadow, before the image is fitted into \
+                 the box.",
+            )),
         ),
         (
             "padding",
             whole(0, i64::from(PADDING_PERCENT_MAX)).description(Some(
-                "Space on each side of what `trim` cuts out, in per cent of its longer side. It lies inside the box.",
+                "Space on each side, in percent of the longer side of the trimmed image. The whole fits into the box. \
+                 Needs `trim`.",
             )),
         ),
         (
             "background",
             text().pattern(Some(BACKGROUND)).examples(["white", "f4f4f2"]).description(Some(
-                "What the picture is laid on: `transparent`, `white`, `black`, six hex digits, or the CSS name of a colour. `jpg` is \
-                 laid on white when it is not given.",
+                "The colour behind the vehicle: `transparent`, `white`, `black`, six hex digits, or the CSS name of a \
+                 colour. Default: `transparent`, and `white` for `jpg`.",
             )),
         ),
-        ("shadow", one_of(["on", "off"].into_iter()).description(Some("The shadow on the ground; `on` when not given."))),
-        (
-            "scale",
-            spellings(Scale::ALL, Scale::as_str, Scale::aliases).description(Some(
-                "`fill` when not given: each vehicle fills the frame. `true`: a pixel of the 1024 px source is 6.5 mm for every \
-                 vehicle, so that their sizes compare; one too long for that is shown as with `fill`. `X-Image-Scale` says the \
-                 millimetres for a pixel of the answer.",
-            )),
-        ),
+        ("shadow", one_of(["on", "off"].into_iter()).description(Some("Shadow on the ground. Default: `on`."))),
+        ("scale", spellings(Scale::ALL, Scale::as_str, Scale::aliases).description(Some(SCALE))),
         (
             "finish",
-            spellings(Finish::ALL, Finish::as_str, Finish::aliases)
-                .description(Some("Of a colour that is no preset; `metallic` when not given.")),
+            spellings(Finish::ALL, Finish::as_str, Finish::aliases).description(Some(
+                "How a custom paint reflects: a colour that is not a preset. Default: `metallic`. 400 with a preset.",
+            )),
         ),
     ]
 }
 
-/// Presets, hex digits and names, of any case.
+const SCALE: &str = "`fill` (the default): each vehicle fills the image. `true`: all vehicles have the same scale, 6.5 mm \
+    per pixel at 1024 px, so that their sizes can be compared; a vehicle that is too long for that is shown as with \
+    `fill`. `X-Image-Scale` has the millimetres per pixel of the delivered image.";
+
+/// Pattern of a colour: presets, hex digits and names, in any case.
 const COLOR: &str = "^(#?[0-9A-Fa-f]{6}|[A-Za-z]{3,20})$";
 const BACKGROUND: &str = COLOR;
 
-/// A query parameter.
+/// Returns a query parameter with a schema, whose description it repeats.
 pub fn query(name: &str, schema: ObjectBuilder, required: bool) -> Parameter {
     let schema = schema.build();
     ParameterBuilder::new()
@@ -253,15 +274,15 @@ pub fn query(name: &str, schema: ObjectBuilder, required: bool) -> Parameter {
         .build()
 }
 
-/// Make, model and year, which every query for a picture has, and the choices.
+/// Returns the parameters of every query for an image: make, model and year, and the choices.
 pub fn picture_query() -> Vec<Parameter> {
-    let make = name("porsche")
-        .description(Some("Name or slug; a unique prefix is enough for a model. `brand` is another word for it."));
+    let make =
+        name("porsche").description(Some("Name or slug of the make. `brand` is another name of this parameter."));
     let latest = text().pattern(Some("^([0-9]{4}|latest)$")).examples(["2024"]);
     let mut parameters = vec![
         query("make", make, false),
-        query("model", name("911").description(Some("Name, slug, or a unique prefix of one.")), false),
-        query("year", latest.description(Some("Model year from 1990 to 2027, or `latest`.")), true),
+        query("model", name("911").description(Some("Name, slug or unique prefix of the model.")), false),
+        query("year", latest.description(Some(YEAR)), true),
     ];
     parameters.extend(vehicle_and_body().into_iter().map(|(name, schema)| query(name, schema, false)));
     parameters.extend(choices(["w", "h"], false).into_iter().map(|(name, schema)| query(name, schema, false)));
@@ -270,8 +291,8 @@ pub fn picture_query() -> Vec<Parameter> {
 
 impl IntoParams for ImageQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let response =
-            one_of(["image", "url"].into_iter()).description(Some("`url` for a signed address in place of the bytes."));
+        let response = one_of(["image", "url"].into_iter())
+            .description(Some("With `url` the answer is JSON with a signed URL in place of the bytes."));
         let mut parameters = picture_query();
         parameters.push(query("response", response, false));
         parameters
@@ -280,16 +301,17 @@ impl IntoParams for ImageQuery {
 
 impl IntoParams for LegacyQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mode =
-            one_of(["cached"].into_iter()).description(Some("Only pictures that exist; free, and never renders."));
+        let mode = one_of(["cached"].into_iter())
+            .description(Some("With `cached` only images that exist are delivered. Free, and never renders."));
         let exp = whole(0, 999_999_999_999)
-            .description(Some("With `sig`: unix seconds when the address ends, at most 30 days ahead."));
-        let sig = text()
-            .pattern(Some("^[0-9a-f]{64}$"))
-            .description(Some("HMAC-SHA256 in lower-case hex of `/images/car.png?<query without sig, sorted by key>` under a partner secret."));
+            .description(Some("With `sig`: the time when the URL expires, in unix seconds, at most 30 days ahead."));
+        let sig = text().pattern(Some("^[0-9a-f]{64}$")).description(Some(
+            "HMAC-SHA256 of `/images/car.png?<query without sig, sorted by key>` under a partner secret, in \
+             lower-case hex.",
+        ));
         let key = text()
             .deprecated(Some(utoipa::openapi::Deprecated::True))
-            .description(Some("An API key; honoured only where the deployment says so."));
+            .description(Some("An API key. It is accepted only if the deployment allows keys in URLs."));
         let mut parameters = picture_query();
         parameters.extend([
             query("mode", mode, false),
@@ -301,7 +323,7 @@ impl IntoParams for LegacyQuery {
     }
 }
 
-/// An object that takes these properties and no others.
+/// Returns an object that takes these properties and no others.
 fn object(properties: Vec<(&'static str, RefOr<Schema>)>) -> ObjectBuilder {
     properties
         .into_iter()
@@ -317,10 +339,10 @@ fn built(properties: Vec<(&'static str, ObjectBuilder)>) -> Vec<(&'static str, R
     properties.into_iter().map(|(name, schema)| (name, schema.build().into())).collect()
 }
 
-/// One image, its make under that name alone.
+/// Returns the schema of one image, which has its make only as `make`.
 pub fn picture() -> ObjectBuilder {
-    let make = name("ford").description(Some("Name or slug."));
-    let model = name("mustang").description(Some("Name, slug, or a unique prefix of one."));
+    let make = name("ford").description(Some("Name or slug of the make."));
+    let model = name("mustang").description(Some("Name, slug or unique prefix of the model."));
     let mut properties = vec![("make", make), ("model", model)];
     properties.extend(vehicle_and_body());
     properties.extend(choices(["width", "height"], true));
@@ -332,7 +354,7 @@ pub fn picture() -> ObjectBuilder {
 impl PartialSchema for ImageRequest {
     fn schema() -> RefOr<Schema> {
         let mut properties = vec![("make", name("ford")), ("model", name("mustang"))];
-        properties.push(("brand", name("ford").description(Some("Another word for `make`: send one of them."))));
+        properties.push(("brand", name("ford").description(Some("Another name of `make`: send one of the two."))));
         properties.extend(vehicle_and_body());
         properties.extend(choices(["width", "height"], true));
         let mut properties = built(properties);
@@ -366,9 +388,10 @@ impl PartialSchema for BatchImageUrlRequest {
             .min_items(Some(1))
             .max_items(Some(50))
             .build();
-        let ttl = whole(60, 604_800)
-            .default(Some(3600.into()))
-            .description(Some("Seconds the addresses live, brought within the deployment's bounds."));
+        let ttl = whole(60, 604_800).default(Some(3600.into())).description(Some(
+            "Lifetime of the URLs in seconds; a value outside 60 to 604800 is 400. If the operator allows less, the \
+             nearest allowed value is used without an error, and `expires_at` says so.",
+        ));
         let uses = whole(0, 1000).default(Some(0.into())).description(Some(USES));
         let mut properties: Vec<(&str, RefOr<Schema>)> = vec![("images", Schema::from(images).into())];
         properties.extend(built(vec![("ttl_seconds", ttl), ("max_uses", uses)]));
@@ -407,15 +430,16 @@ impl ToSchema for ImageUrlsRequest {
     }
 }
 
-/// What a report may say; which of it belongs together is said beside it.
+/// Returns the members of a feedback report. [`FeedbackRequest`] adds which of them belong
+/// together.
 pub fn feedback_fields() -> ObjectBuilder {
-    // A report is about the picture before it is framed, so it names no frame.
+    // A report is about the image before it is framed, so it has no framing.
     let looks = ["view", "color", "finish", "shadow"];
     let looks = choices(["width", "height"], true).into_iter().filter(|(name, _)| looks.contains(name));
     let request_id = text()
         .min_length(Some(1))
         .max_length(Some(128))
-        .description(Some("Of the request that delivered the picture, or that made its address."));
+        .description(Some("Id of the request that delivered the image, or that made its URL."));
     let mut fields =
         vec![("request_id", request_id), ("make", name("ford")), ("model", name("mustang")), ("year", year())];
     fields.extend([
@@ -424,7 +448,7 @@ pub fn feedback_fields() -> ObjectBuilder {
     ]);
     fields.extend(looks);
     fields.extend([
-        ("rating", whole(1, 5).description(Some("1 is worst; 1 and 2 count as bad."))),
+        ("rating", whole(1, 5).description(Some("1 is the worst; 1 and 2 count as bad."))),
         ("verdict", one_of(["good", "bad"].into_iter())),
         ("reason", text().max_length(Some(500))),
     ]);
@@ -465,11 +489,17 @@ impl PartialSchema for CheckRequest {
             ("body", free(30)),
             (
                 "vin",
-                free(40)
-                    .description(Some("A vehicle identification number or its beginning; neither logged nor kept.")),
+                free(40).description(Some(
+                    "A vehicle identification number (VIN) or its beginning. It is neither logged nor stored.",
+                )),
             ),
-            ("vehicle", free(40).description(Some("A permanent id."))),
-            ("query", free(200).description(Some("The vehicle in any words."))),
+            (
+                "vehicle",
+                free(40).description(Some(
+                    "Permanent id of a vehicle. Needs `year`, and cannot be used with `make` or `model`.",
+                )),
+            ),
+            ("query", free(200).description(Some("The vehicle in free text."))),
         ]);
         row.push(("year", year_or_latest().into()));
         let rows = ArrayBuilder::new()
@@ -489,25 +519,26 @@ impl ToSchema for CheckRequest {
     }
 }
 
-/// Of free text that names a vehicle.
+/// Maximum length of free text that names a vehicle, in characters.
 pub const QUERY_CHARS_MAX: usize = 200;
 
-/// Of a make or model beside it.
+/// Maximum length of a make or model beside the free text, in characters.
 pub const NARROWING_CHARS_MAX: usize = 60;
 
-/// What is to be resolved; which of it belongs together is said beside it.
+/// Returns the members of a request to resolve. [`ResolveRequest`] adds which of them belong
+/// together.
 pub fn resolve_fields() -> ObjectBuilder {
     let narrows = |what: &str| {
         let description = format!("Narrows the search to this {what}.");
         text().max_length(Some(NARROWING_CHARS_MAX)).description(Some(description))
     };
     let query = text().min_length(Some(1)).max_length(Some(QUERY_CHARS_MAX)).pattern(Some("[^\\s\\x85]"));
-    let query = query.description(Some("What is wanted, in any words and order."));
+    let query = query.description(Some("Description of the image, in any words and order."));
     let vin = text().min_length(Some(1)).max_length(Some(40)).description(Some(
-        "In the place of `query`: a vehicle identification number or its beginning; neither logged nor kept.",
+        "In place of `query`: a vehicle identification number (VIN) or its beginning. It is neither logged nor stored.",
     ));
-    let year =
-        year().description(Some("Whatever year the words name; beside `vin` the model year, where it is known."));
+    let year = year()
+        .description(Some("Model year, in place of the one in the text. With `vin`: the model year, if it is known."));
     let narrowed = [("make", narrows("make")), ("model", narrows("model"))];
     let properties = [("query", query), ("vin", vin), ("year", year)].into_iter().chain(narrowed);
     object(built(properties.collect()))
@@ -546,8 +577,8 @@ impl PartialSchema for EventsRequest {
             ("anonymous_id", id()),
             ("session_id", id()),
             ("properties", free),
-            ("url", url().description(Some("Kept without its query and fragment."))),
-            ("referrer", url().description(Some("Kept without its query and fragment."))),
+            ("url", url().description(Some("Stored without its query and fragment."))),
+            ("referrer", url().description(Some("Stored without its query and fragment."))),
             ("utm", texts),
         ]);
         let event =

@@ -1,5 +1,5 @@
-//! Answers that are the same for everybody and change with a release only: they say for how long they may be kept, and
-//! a client that has one is told so.
+//! Responses that are the same for everybody and change only with a release: they state how long
+//! they may be cached, and a client that has the current one gets 304.
 
 use crate::delivery::{etag_matches, etag_of_bytes};
 use crate::http::picture_headers::if_none_match;
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub const HOUR: &str = "public, max-age=3600";
 pub const DAY: &str = "public, max-age=86400";
 
-/// `data` with the request's id beside it, or 304.
+/// Returns `data` with the id of the request beside it, or 304.
 pub fn answer<T: Serialize>(data: T, kept_for: &'static str, request_id: &RequestId, headers: &HeaderMap) -> Response {
     #[derive(Serialize)]
     struct Whole<'a, T> {

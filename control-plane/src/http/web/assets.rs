@@ -1,4 +1,5 @@
-//! `GET /assets/{name}`: the pages' own files, embedded, each with an ETag of its content.
+//! `GET /assets/{name}`: the static files of the pages, embedded in the program, each with an ETag
+//! of its content.
 
 use crate::delivery::{etag_matches, etag_of_bytes};
 use crate::http::error::Problem;
@@ -39,16 +40,18 @@ static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
     ]
 });
 
-/// One class a paint colour (`c-red`), so that the pages show the colours that the API lists.
+/// Returns one CSS class for each preset paint (`c-red`), so that the pages show the colours that
+/// the API lists.
 fn paint_classes() -> String {
     Colour::ALL.iter().map(|colour| format!(".c-{colour}{{background:{}}}", colour.hex())).collect()
 }
 
 pub async fn get(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
-        return Problem::not_found("unknown_route", "There is nothing at this address.").into_response();
+        return Problem::not_found("unknown_route", "There is nothing at this URL.").into_response();
     };
-    // Asked for again with each page and answered with 304: after an upgrade no page has old styles.
+    // Browsers revalidate assets with every page and get 304 for unchanged ones. After an upgrade
+    // no page has old styles.
     let known = [(ETAG, asset.etag.as_str()), (CACHE_CONTROL, "no-cache")];
     let asked = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     if asked.is_some_and(|asked| etag_matches(asked, &asset.etag)) {

@@ -1,11 +1,12 @@
-//! `GET` and `POST /confirm/{link}`: the end of a sign-up whose address is proven by mail.
+//! `GET` and `POST /confirm/{link}`: the last step of a sign-up whose address is proven by email.
 //!
-//! The password is asked for again: somebody who signs up with another person's address does not get an account by that person's click.
+//! The page requires the password again: somebody who signs up with another person's address does
+//! not get an account by that person's click.
 
 use super::form::Form;
-use super::next::{self, Way};
+use super::next::{self, NextPage};
 use super::sign_in_fields::{Fields, busy};
-use super::visit::Visit;
+use super::visit::PageSession;
 use crate::accounts::password::Password;
 use crate::accounts::token::{KeyHash, PlainKey};
 use crate::accounts::user::{self, LINK_PREFIX, SignUp};
@@ -20,9 +21,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 pub async fn get(
     State(app): State<App>,
-    visit: Visit,
+    visit: PageSession,
     Path(link): Path<String>,
-    Query(way): Query<Way>,
+    Query(way): Query<NextPage>,
 ) -> Result<Response, Problem> {
     let (_, sign_up) = find(&app, &link).await?;
     let fields = Fields { email: sign_up.email, next: next::local(&way.next), wrong: None };
@@ -32,7 +33,7 @@ pub async fn get(
 pub async fn post(
     State(app): State<App>,
     ip: ClientIp,
-    visit: Visit,
+    visit: PageSession,
     Path(link): Path<String>,
     form: Form,
 ) -> Response {
@@ -40,18 +41,18 @@ pub async fn post(
     counted_by_address(&app, ip, "sign-in", limit, confirm(&app, &visit, &link, &form)).await
 }
 
-async fn confirm(app: &App, visit: &Visit, link: &str, form: &Form) -> Result<Response, Problem> {
+async fn confirm(app: &App, visit: &PageSession, link: &str, form: &Form) -> Result<Response, Problem> {
     let (hash, sign_up) = find(app, link).await?;
     let next = next::local(form.text("next"));
     let typed = Password::typed(form.text("password"));
     if !app.passwords.verify(typed, Some(sign_up.password)).await.map_err(busy)? {
-        let wrong = "This is not the password that was chosen for this sign-up.".to_owned();
+        let wrong = "This is not the password that you chose when you signed up.".to_owned();
         let fields = Fields { email: sign_up.email, next, wrong: Some(wrong) };
         return visit.form(app, "confirm.html", StatusCode::FORBIDDEN, &fields).await;
     }
     let free = Credits(app.config.prices.free_credits);
     let user = user::confirm(&app.db, &hash, free, app.clock.now()).await?.ok_or_else(used_up)?;
-    tracing::info!(account_id = user.account_id, "address confirmed");
+    tracing::info!(account_id = user.account_id, "email address confirmed");
     visit.sign_in(app, &user).await?;
     Ok(Redirect::to(&next).into_response())
 }
@@ -62,7 +63,8 @@ async fn find(app: &App, link: &str) -> Result<(KeyHash, SignUp), Problem> {
     Ok((hash, sign_up))
 }
 
-/// The same for links that never were.
+/// Returns the problem for a link that was used or has expired. Links that never existed get the
+/// same.
 pub fn used_up() -> Problem {
-    Problem::not_found("unknown_link", "This link is used up or too old. Ask for a new one.")
+    Problem::not_found("unknown_link", "This link was used before or has expired. Request a new one.")
 }

@@ -1,7 +1,7 @@
-//! `GET` and `POST /device`: a person lets a device in, or does not.
+//! `GET` and `POST /device`: a person approves or denies a device login.
 
 use super::form::Form;
-use super::visit::{SignedInVisit, Visit};
+use super::visit::{PageSession, SignedInVisit};
 use crate::accounts::device_login::{self, Decision};
 use crate::accounts::{UserCode, api_key};
 use crate::app::App;
@@ -18,16 +18,16 @@ pub struct Asked {
     user_code: Option<String>,
 }
 
-/// What the page shows.
+/// The step of the login that the page shows.
 #[derive(Serialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 enum Step {
-    /// Which code?
+    /// Ask for the code.
     Type {
         user_code: String,
         wrong: Option<&'static str>,
     },
-    /// This device, with these rights?
+    /// Ask whether this device gets a key with these rights.
     Decide {
         user_code: String,
         client_name: String,
@@ -47,13 +47,19 @@ struct Right {
     meaning: &'static str,
 }
 
-pub async fn get(State(app): State<App>, ip: ClientIp, visit: Visit, Query(asked): Query<Asked>, uri: Uri) -> Response {
+pub async fn get(
+    State(app): State<App>,
+    ip: ClientIp,
+    visit: PageSession,
+    Query(asked): Query<Asked>,
+    uri: Uri,
+) -> Response {
     let typed = asked.user_code.unwrap_or_default();
     if typed.trim().is_empty() {
         let step = Step::Type { user_code: String::new(), wrong: None };
         return visit.form(&app, "device.html", StatusCode::OK, &step).await.unwrap_or_else(Problem::into_response);
     }
-    // Codes are looked up only for somebody who is signed in, and not often: they are short.
+    // Codes are short. They are therefore looked up only for signed-in users, and not often.
     if visit.user.is_none() {
         let back = uri.path_and_query().map_or("/device", |path| path.as_str());
         let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", back).finish();
@@ -63,7 +69,7 @@ pub async fn get(State(app): State<App>, ip: ClientIp, visit: Visit, Query(asked
     counted_by_address(&app, ip, "device page", limit, show(&app, &visit, &typed)).await
 }
 
-async fn show(app: &App, visit: &Visit, typed: &str) -> Result<Response, Problem> {
+async fn show(app: &App, visit: &PageSession, typed: &str) -> Result<Response, Problem> {
     let found = match UserCode::parse(typed) {
         Some(code) => device_login::find_pending(&app.db, &code, app.clock.now()).await?,
         None => None,
@@ -85,9 +91,9 @@ async fn show(app: &App, visit: &Visit, typed: &str) -> Result<Response, Problem
     }
 }
 
-async fn unknown(app: &App, visit: &Visit, typed: &str) -> Result<Response, Problem> {
+async fn unknown(app: &App, visit: &PageSession, typed: &str) -> Result<Response, Problem> {
     let wrong = Some(
-        "No device waits with this code. It may have been mistyped, decided already, or be more than ten minutes old.",
+        "No device is waiting with this code. The code may be mistyped, used already or more than ten minutes old.",
     );
     let step = Step::Type { user_code: typed.chars().take(20).collect(), wrong };
     visit.form(app, "device.html", StatusCode::NOT_FOUND, &step).await
@@ -102,7 +108,7 @@ async fn decide(app: &App, SignedInVisit { user, visit }: &SignedInVisit, form: 
     let decision = match form.text("decision") {
         "approve" => Decision::Approve,
         "deny" => Decision::Deny,
-        _ => return Err(Problem::bad_parameter("decision", "`decision` is approve or deny.")),
+        _ => return Err(Problem::bad_parameter("decision", "`decision` must be `approve` or `deny`.")),
     };
     let typed = form.text("user_code");
     let now = app.clock.now();
@@ -115,7 +121,7 @@ async fn decide(app: &App, SignedInVisit { user, visit }: &SignedInVisit, form: 
         if in_use >= api_key::IN_USE_MAX {
             let step = Step::Type {
                 user_code: pending.user_code.to_string(),
-                wrong: Some("There are a hundred keys in use: revoke one in the dashboard first."),
+                wrong: Some("There are a hundred keys in use. Revoke one in the dashboard first."),
             };
             return visit.form(app, "device.html", StatusCode::CONFLICT, &step).await;
         }

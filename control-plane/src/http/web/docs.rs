@@ -1,7 +1,8 @@
-//! `GET /openapi.json`, and `GET /docs`: the same document as a page to read, without a script.
+//! `GET /openapi.json` and `GET /docs`: the OpenAPI document, and the same document as a page to
+//! read, without a script.
 
 use super::pages;
-use super::visit::Visit;
+use super::visit::PageSession;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::openapi;
@@ -15,25 +16,26 @@ use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
 
 pub async fn document(State(app): State<App>) -> Response {
-    // Tools that run in browsers read it from other origins.
+    // Tools that run in browsers read the document from other origins.
     let headers = [(CACHE_CONTROL, "public, max-age=300"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
     (headers, Json(openapi::document(&app.base_url, &app.config.prices.packs))).into_response()
 }
 
-/// The part of the page that is the same for everybody. It is made once for a router, at the first request, because that takes some milliseconds.
+/// The part of the page that is the same for everybody. It is made once for a router, at the first
+/// request, because that takes some milliseconds.
 #[derive(Debug, Clone, Default)]
 pub struct Made(Arc<OnceLock<String>>);
 
 #[derive(Serialize)]
 struct Page<'a> {
-    /// HTML.
+    /// The reference as HTML.
     reference: &'a str,
 }
 
 pub async fn get(
     State(app): State<App>,
     Extension(Made(made)): Extension<Made>,
-    visit: Visit,
+    visit: PageSession,
 ) -> Result<Response, Problem> {
     let reference = match made.get() {
         Some(reference) => reference,
@@ -55,7 +57,7 @@ struct Reference {
     schemas: Vec<Schema>,
 }
 
-/// Operations of one tag.
+/// The operations of one tag.
 #[derive(Debug, Serialize)]
 struct Group {
     name: String,
@@ -70,7 +72,7 @@ struct Operation {
     path: String,
     summary: String,
     description: Vec<Span>,
-    /// What a caller needs: a key with a scope, or nothing.
+    /// Access that a caller needs: a key with a scope, or nothing.
     access: String,
     parameters: Vec<Field>,
     body: Option<Body>,
@@ -99,7 +101,7 @@ struct Schema {
     kind: Kind,
 }
 
-/// A parameter or a member.
+/// A parameter of an operation, or a member of an object.
 #[derive(Debug, Serialize)]
 struct Field {
     name: String,
@@ -110,14 +112,14 @@ struct Field {
     description: Vec<Span>,
 }
 
-/// A type in words, with the schema it links to.
+/// A type in words, with the name of the schema that it links to.
 #[derive(Debug, Serialize)]
 struct Kind {
     text: String,
     schema: Option<String>,
 }
 
-/// Text as the document has it: words, and code between backticks.
+/// A piece of the document's text: words, or code between backticks.
 #[derive(Debug, Serialize)]
 struct Span {
     text: String,
@@ -149,7 +151,8 @@ impl Reference {
     }
 }
 
-/// What people come for is first; the rest follows by address.
+/// Ids of the operations that most readers look for. They come first, and the others follow by
+/// path.
 const FIRST: [&str; 5] = ["getCarImage", "headCarImage", "createImageUrls", "loadDelivery", "checkDelivery"];
 
 fn operations(document: &Value, tag: &Value) -> Vec<Operation> {
@@ -201,7 +204,7 @@ fn body(document: &Value, body: &Value) -> Option<Body> {
     Some(Body { description: spans(&body["description"]), kind: kind(schema), example: example(document, schema) })
 }
 
-/// The first example that the schema, or one it is made of, has.
+/// Returns the first example of the schema, or of a schema that it is made of.
 fn example(document: &Value, schema: &Value) -> Option<String> {
     let schema = match name_of(schema) {
         Some(name) => &document["components"]["schemas"][name],
@@ -218,14 +221,15 @@ fn access(security: &Value) -> String {
     let scopes = ways.iter().flat_map(members).flat_map(|(_, scopes)| items(scopes)).map(text).next();
     match scopes {
         Some(scope) if ways.iter().any(|way| way.as_object().is_some_and(Map::is_empty)) => {
-            format!("A grant, or an API key with the scope {scope}")
+            format!("Requires a grant, or an API key with the scope {scope}")
         }
-        Some(scope) => format!("An API key with the scope {scope}"),
-        None => "Anyone".to_owned(),
+        Some(scope) => format!("Requires an API key with the scope {scope}"),
+        None => "Requires no key".to_owned(),
     }
 }
 
-/// The members of an object; of one made of several parts, those of all of them.
+/// Returns the members of an object. For an object made of several parts, returns those of all
+/// parts.
 fn fields(schema: &Value) -> Vec<Field> {
     let required = items(&schema["required"]);
     let own = members(&schema["properties"]).map(|(name, member)| Field {
@@ -239,7 +243,7 @@ fn fields(schema: &Value) -> Vec<Field> {
     own.chain(items(&schema["allOf"]).iter().flat_map(fields)).collect()
 }
 
-/// A schema in a few words.
+/// Describes a schema in a few words.
 fn kind(schema: &Value) -> Kind {
     if let Some(name) = name_of(schema) {
         return Kind { text: name.to_owned(), schema: Some(name.to_owned()) };

@@ -1,8 +1,9 @@
-//! `GET /docs/errors`: what every status means, at the anchors that problem documents name as their `type`.
+//! `GET /docs/errors`: the page that explains every status, at the anchors that problem documents
+//! name as their `type`.
 
-use super::visit::Visit;
+use super::visit::PageSession;
 use axum::response::Response;
 
-pub async fn get(visit: Visit) -> Response {
+pub async fn get(visit: PageSession) -> Response {
     visit.page("errors.html", &())
 }

@@ -1,4 +1,4 @@
-//! `GET /api/examples`: which pictures of the home page are there yet.
+//! `GET /api/examples`: which images of the home page have been rendered.
 
 use crate::app::App;
 use axum::Json;
@@ -17,12 +17,13 @@ pub struct Progress {
 
 #[derive(Debug, Serialize)]
 pub struct Standing {
-    /// From 1, in the order of the page.
+    /// Number of the example, from 1, in the order of the page.
     pub number: usize,
     pub ready: bool,
 }
 
-/// A picture that cannot be looked up is shown as not there yet: the page is no place for database errors.
+/// Returns which examples have been rendered. An image whose lookup fails counts as not rendered:
+/// the home page is no place for database errors.
 pub async fn progress(app: &App) -> Progress {
     let mut examples = Vec::new();
     for (index, example) in app.examples.iter().enumerate() {

@@ -1,6 +1,7 @@
-//! Forms of our pages. What a form says can be read only through here, where it is checked that our own page sent it.
+//! Forms of our pages. A form's fields can be read only through [`Form`], which checks that one of
+//! our own pages sent them.
 
-use super::visit::Visit;
+use super::visit::PageSession;
 use crate::app::App;
 use crate::http::body::read_any_body;
 use crate::http::error::Problem;
@@ -9,19 +10,19 @@ use crate::ledger::CREDITS_MAX;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use url::form_urlencoded;
 
-/// The hidden field that proves it.
+/// Name of the hidden field with the token, which proves that our own page sent the form.
 pub(super) const TOKEN: &str = "csrf";
 
-/// The fields of a form, by name.
+/// The fields of a form, as names and values.
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// A field as it was typed; empty when it is missing.
+    /// Returns a field as it was typed, or an empty string if it is missing.
     pub fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
-    /// A number of credits that was typed, 1 to [`CREDITS_MAX`]; `Ok(None)` for an empty field.
+    /// Reads a number of credits from 1 to [`CREDITS_MAX`]. Returns `Ok(None)` for an empty field.
     pub fn credits(&self, name: &str) -> Result<Option<i64>, NotCredits> {
         let typed = self.text(name).trim();
         if typed.is_empty() {
@@ -31,13 +32,13 @@ impl Form {
         credits.map(Some).ok_or(NotCredits)
     }
 
-    /// The values of a field that may be chosen several times.
+    /// Returns the values of a field that may be chosen several times.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What was typed is no number of credits.
+/// A field does not hold a valid number of credits.
 #[derive(Debug)]
 pub struct NotCredits;
 
@@ -49,20 +50,21 @@ impl FromRequest<App> for Form {
         let foreign = || {
             Problem::forbidden(
                 "form_out_of_date",
-                "This form is out of date, or was not sent by our page. Open the page again and send it once more.",
+                "This form has expired, or was not sent from our page. Open the page again and resend the form.",
             )
         };
-        // Browsers say where a form comes from; those that do not have the token alone.
+        // Most browsers name the site that a form comes from. For the others the token alone
+        // decides.
         let site = parts.headers.get("sec-fetch-site").map(|site| site.as_bytes());
         if site.is_some_and(|site| site != b"same-origin" && site != b"none") {
             return Err(foreign());
         }
-        let visit = Visit::from_request_parts(&mut parts, app).await?;
+        let visit = PageSession::from_request_parts(&mut parts, app).await?;
         let body = read_any_body(Request::from_parts(parts, body), app).await?;
         let fields: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
         if let Some((name, _)) = fields.iter().find(|(name, value)| name.contains('\0') || value.contains('\0')) {
             let name = shortened(name).replace('\0', "\u{fffd}");
-            let detail = format!("`{name}` holds the character NUL.");
+            let detail = format!("`{name}` contains the character NUL.");
             return Err(Problem::bad_request("invalid_text", detail).with("parameter", name));
         }
         let form = Form(fields);

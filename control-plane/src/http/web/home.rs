@@ -1,17 +1,18 @@
-//! `GET /`: what this is, six pictures, one request to copy, the prices.
+//! `GET /`: the home page, with a description of the service, six images, one request to copy, and
+//! the prices.
 
 use super::dashboard::billing::{ShownPack, packs};
 use super::examples::{Progress, progress};
-use super::visit::Visit;
-use super::words::{capital, thousands};
+use super::format::{capital, thousands};
+use super::visit::PageSession;
 use crate::app::App;
 use crate::delivery::{Example, ImageRequest};
 use axum::extract::State;
 use axum::response::Response;
-use cyclorama_core::{Colour, Format, Frame, View};
+use cyclorama_core::{Colour, Format, Framing, View};
 use serde::Serialize;
 
-/// Widths offered to browsers: the sizes that nodes encode ahead.
+/// Image widths that are offered to browsers, in pixels. Nodes encode these sizes in advance.
 const WIDTHS_PX: [u32; 3] = [512, 768, 1024];
 
 #[derive(Debug, Serialize)]
@@ -57,7 +58,7 @@ struct ShownView {
     yaw: u32,
 }
 
-pub async fn get(State(app): State<App>, visit: Visit) -> Response {
+pub async fn get(State(app): State<App>, visit: PageSession) -> Response {
     app.examples.start_rendering(&app.pictures, &app.stopping);
     let progress = progress(&app).await;
     let examples: Vec<Shown> = app
@@ -114,12 +115,12 @@ fn shown(example: &Example, number: usize, ready: bool) -> Shown {
     }
 }
 
-/// The canonical query of an example in a format and width.
+/// Returns the canonical query of an example in a format and width.
 fn query(example: &Example, format: Format, width: Option<u32>) -> String {
     let variant = &example.order.variant;
     let request = ImageRequest {
         format: format.into(),
-        frame: Frame { width, ..Frame::default() },
+        frame: Framing { width, ..Framing::default() },
         ..ImageRequest::of_stored(&variant.key(), variant.view, variant.paint)
     };
     request.canonical_query(variant)

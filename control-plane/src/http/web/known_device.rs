@@ -1,30 +1,34 @@
-//! Browsers that an account's holder has signed in with. A cookie says so: a random name, signed together with the account, so that nobody
-//! can make one for an account that is not theirs. Whoever has it is counted apart when signing in, and strangers who try passwords of the
-//! same address do not lock its holder out. It opens nothing, and nothing is kept of it here.
+//! Known devices: browsers in which an account's holder has signed in before.
+//!
+//! A cookie marks such a browser. It holds a random name that is signed together with the account,
+//! so that nobody can make one for an account that is not theirs. Sign-in attempts from a known
+//! device are counted separately, so that strangers who try passwords for the same address do not
+//! lock its holder out. The cookie grants no access, and the service stores nothing about it.
 
 use crate::app::App;
 use sha2::{Digest, Sha256};
 use time::Duration;
 use uuid::{Builder, Uuid};
 
-/// Renewed with each sign-in.
+/// Lifetime of the cookie. Each sign-in renews it.
 pub const LIFETIME: Duration = Duration::days(180);
 
-/// A new browser's cookie, for the holder of the account.
+/// Returns the cookie for a browser in which the account's holder has just signed in.
 pub async fn remember(app: &App, account_id: &str) -> Result<String, sqlx::Error> {
     let name = format!("{:032x}", rand::random::<u128>());
     let signed = app.signing_keys.sign(id(&name, account_id)).await?;
     Ok(format!("{name}.{signed}"))
 }
 
-/// The browser's name, if the cookie is one that we gave out for this account.
+/// Returns the browser's name if the service issued the cookie for this account.
 pub async fn recognise(app: &App, cookie: &str, account_id: &str) -> Result<Option<String>, sqlx::Error> {
     let Some((name, signed)) = cookie.split_once('.') else { return Ok(None) };
     let verified = app.signing_keys.verify(signed).await?;
     Ok((verified == Some(id(name, account_id))).then(|| name.to_owned()))
 }
 
-/// What is signed: of version 5 (made of a name), which neither visitors (8) nor signed addresses (7) have.
+/// Returns the id that is signed. It is a UUID of version 5 (made from a name). Visitors have
+/// version 8 and signed URLs version 7, so none of them can pass for another.
 fn id(name: &str, account_id: &str) -> Uuid {
     let digest =
         Sha256::new().chain_update("device ").chain_update(account_id).chain_update(" ").chain_update(name).finalize();

@@ -1,6 +1,8 @@
-//! Pages for people: plain HTML, one style sheet, no frameworks. Each works without JavaScript.
+//! Pages for people: plain HTML, one style sheet, no frameworks. Every page works without
+//! JavaScript.
 //!
-//! Forms that change something are read through `form`, which checks that our own page sent them; who looks at a page is known to `visit`.
+//! Forms that change something are read through `form`, which checks that one of our own pages sent
+//! them. `visit` identifies the user or visitor who requests a page.
 
 pub mod assets;
 pub mod confirm;
@@ -10,10 +12,11 @@ pub mod docs;
 pub mod errors;
 pub mod examples;
 mod form;
+pub mod format;
 pub mod home;
 mod known_device;
 mod leaving;
-pub mod machines;
+pub mod llms;
 mod next;
 pub mod once;
 pub mod openid;
@@ -31,4 +34,3 @@ pub mod status;
 mod tests;
 pub mod visit;
 mod visitor;
-pub mod words;

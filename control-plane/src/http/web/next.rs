@@ -1,28 +1,30 @@
-//! Where somebody goes after signing in. Only pages of ours: an address that leads elsewhere is not followed.
+//! The page to which a user goes after signing in. Only our own pages are accepted: a URL that
+//! leads elsewhere is not followed.
 
 use serde::Deserialize;
 use url::Url;
 
-/// Longer ones are nobody's of ours.
+/// Maximum length of `next`, in bytes. No URL of our pages is longer.
 const BYTES_MAX: usize = 1000;
 
-/// Where everybody goes who was not on the way anywhere.
+/// Page to go to after signing in if no other was requested.
 pub const HOME: &str = "/dashboard";
 
-/// The query of the pages to sign in and to sign up.
+/// Query of the sign-in page and the sign-up page.
 #[derive(Deserialize)]
-pub struct Way {
-    /// The page to go on to.
+pub struct NextPage {
+    /// Page to go to after signing in.
     #[serde(default)]
     pub next: String,
 }
 
-/// The path and query of one of our pages, or [`HOME`].
+/// Returns the path and query of one of our pages, or [`HOME`] if `next` is none.
 pub fn local(next: &str) -> String {
     read(next).unwrap_or_else(|| HOME.to_owned())
 }
 
-/// Read as browsers read it, against an origin that is nobody's: `//host`, `/\host` and tabs inside lead elsewhere, and are seen to.
+/// Resolves `next` as browsers do, against an origin that nobody owns. This detects `//host`,
+/// `/\host` and tabs inside, which lead to other hosts.
 fn read(next: &str) -> Option<String> {
     if !next.starts_with('/') || next.len() > BYTES_MAX {
         return None;

@@ -1,8 +1,11 @@
-//! A form that is sent twice is done once: a double click, an impatient second try and a reloaded answer get the answer of the first.
+//! Carries out a form once even if it is sent twice. A double click, an impatient second try and a
+//! reload of the response all get the first response.
 //!
-//! A browser throws the first answer of a double click away and shows the second. For a form that makes a key that answer would be the only
-//! place where the key is shown. The answer is kept for a minute, sealed with a key that is made of the browser's own cookie and the form:
-//! neither is stored here, so the database opens nothing, and any process of a farm can answer.
+//! On a double click the browser throws the first response away and shows the second. For a form
+//! that makes an API key, that response is the only place where the key is shown. The response is
+//! therefore kept for a minute, encrypted with a key that is derived from the browser's cookie and
+//! the form. Neither of them is stored here, so the database alone decrypts nothing, and any
+//! process of a farm can answer.
 
 use super::form::TOKEN;
 use super::visit::{self, FormCookie};
@@ -24,11 +27,11 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tracing::Instrument;
 
-/// Forms of visitors that make or decide something.
+/// Routes of visitors' forms that make or decide something.
 const ONCE_OF_VISITORS: [&str; 3] = ["/sign-up", "/confirm/{link}", "/reset-password/{link}"];
 
-/// Forms of somebody who is signed in that make, replace, end or decide something. Those that only set what they say,
-/// and those that sign in, may be done again.
+/// Routes of signed-in users' forms that make, replace, end or decide something. Forms that only
+/// set values, and those that sign in, may be carried out again.
 const ONCE_OF_USERS: [&str; 8] = [
     "/device",
     "/dashboard/keys",
@@ -40,16 +43,17 @@ const ONCE_OF_USERS: [&str; 8] = [
     "/dashboard/password/providers/{provider}/unlink",
 ];
 
-/// How long the second waits for the first, and how often it looks.
+/// How long the second submission waits for the first.
 const WAIT: Duration = Duration::from_secs(10);
+/// Pause between two checks of whether the first submission is finished.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// More than any page of ours; a larger answer is not kept.
+/// Maximum size of a response that is kept, in bytes. All our pages are smaller.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
 const NONCE_BYTES: usize = 12;
 
-/// An answer as it is sealed.
+/// A response in the form in which it is encrypted.
 #[derive(Serialize, Deserialize)]
 struct Answer {
     status: u16,
@@ -57,15 +61,16 @@ struct Answer {
     body: Vec<u8>,
 }
 
-/// One form of one browser, as its page gave it: every page has another token in its forms.
-struct Sent {
-    /// Tells nothing of the cookie or the form.
+/// One submission of a form, from one page in one browser. The forms of every page have another
+/// token, so only a repeated submission has the same id and key.
+struct SubmittedForm {
+    /// Id of the row in the database. It reveals nothing about the cookie or the form.
     id: String,
     key: [u8; 32],
     cookie: FormCookie,
 }
 
-impl Sent {
+impl SubmittedForm {
     fn new(cookie: FormCookie, path: &str, body: &[u8]) -> Self {
         let digest = |purpose: &str| {
             Sha256::new()
@@ -76,20 +81,21 @@ impl Sent {
                 .finalize()
         };
         let (id, key) = (hex::encode(digest("form sent once: id")), digest("form sent once: key").into());
-        Sent { id, key, cookie }
+        SubmittedForm { id, key, cookie }
     }
 
     fn cipher(&self) -> Option<LessSafeKey> {
         UnboundKey::new(&CHACHA20_POLY1305, &self.key).ok().map(LessSafeKey::new)
     }
 
-    /// The nonce, and what it sealed.
+    /// Encrypts `answer`. Returns the nonce and the ciphertext, in hex.
     fn seal(&self, mut answer: Vec<u8>, nonce: [u8; NONCE_BYTES]) -> Option<String> {
         let sealing = Nonce::assume_unique_for_key(nonce);
         self.cipher()?.seal_in_place_append_tag(sealing, Aad::empty(), &mut answer).ok()?;
         Some(hex::encode(nonce) + &hex::encode(answer))
     }
 
+    /// Decrypts what `seal` returned. Returns `None` if another submission sealed it.
     fn unseal(&self, sealed: &str) -> Option<Vec<u8>> {
         let mut bytes = hex::decode(sealed).ok()?;
         let mut answer = bytes.split_off(NONCE_BYTES.min(bytes.len()));
@@ -98,6 +104,7 @@ impl Sent {
     }
 }
 
+/// Middleware that carries out the forms listed above once, and repeats their responses.
 pub async fn once(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let form = route.as_ref().filter(|_| request.method() == Method::POST).and_then(|route| Kind::of(route.as_str()));
@@ -112,23 +119,23 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
     let request = Request::from_parts(parts, Body::from(body));
     match sent {
         Some(sent) => answer(app, kind, ip, sent, request, next).await.unwrap_or_else(IntoResponse::into_response),
-        // The form says itself that it is not ours.
+        // The form's own handler refuses the token.
         None => next.run(request).await,
     }
 }
 
-/// Who may send a form.
+/// Kind of sender that a form accepts. It selects the rate limit of the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     SignUp,
-    /// Somebody whom a link was sent to.
+    /// Somebody who was sent a link.
     Link,
-    /// Somebody who is signed in.
+    /// A signed-in user.
     User,
 }
 
 impl Kind {
-    /// `None` for a form that may be done again.
+    /// Returns the kind of the route's form, or `None` if the form may be carried out again.
     fn of(route: &str) -> Option<Self> {
         match route {
             "/sign-up" => Some(Kind::SignUp),
@@ -138,18 +145,18 @@ impl Kind {
     }
 }
 
-/// The form, if its token was made of a cookie that the browser sends.
-fn sent(app: &App, headers: &HeaderMap, path: &str, body: &Bytes) -> Option<Sent> {
+/// Returns the submission if its token was made from a cookie that the browser sends.
+fn sent(app: &App, headers: &HeaderMap, path: &str, body: &Bytes) -> Option<SubmittedForm> {
     let token = url::form_urlencoded::parse(body).find(|(name, _)| name == TOKEN).map(|(_, value)| value)?;
     let cookie = visit::cookie_of_form(app, headers, &token).filter(|_| visit::is_of_one_page(&token))?;
-    Some(Sent::new(cookie, path, body))
+    Some(SubmittedForm::new(cookie, path, body))
 }
 
 async fn answer(
     app: App,
     kind: Kind,
     ip: Option<ClientIp>,
-    sent: Sent,
+    sent: SubmittedForm,
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
@@ -160,7 +167,8 @@ async fn answer(
         if let FormState::Done(sealed) = &state
             && let Some(kept) = unkeep(&sent, sealed)
         {
-            // The first may have ended the session that the form was made for.
+            // The response is sent without a check of the session, because the first submission may
+            // have ended it.
             return Ok(kept);
         }
         if state == FormState::Unknown && !is_counted {
@@ -171,25 +179,30 @@ async fn answer(
             is_counted = true;
         }
         if state == FormState::Unknown && form_answers::claim(&app.db, &sent.id, app.clock.now()).await? {
-            // Goes on when the browser has hung up, as it does with the first of two clicks.
+            // The task continues after the browser has closed the connection, as it does with the
+            // first of two clicks.
             let work = async move {
                 let response = next.run(request).await;
                 keep(&app, &sent, response).await
             };
             return tokio::spawn(work.in_current_span()).await.map_err(|error| {
-                tracing::error!(error = &error as &dyn std::error::Error, "a form was not done to its end");
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "a submitted form was not processed to its end"
+                );
                 Problem::internal()
             });
         }
         if begun.elapsed() > WAIT {
-            let detail = "This form was sent twice, and the first is still being done. Open the page again to see what came of it.";
+            let detail = "This form was sent twice, and the first submission is still in progress. Open the page again to see its result.";
             return Err(Problem::conflict("form_in_progress", detail));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-/// Whether the form can be done, so that what comes of it is worth a row: a form of somebody who is signed in needs a session.
+/// Returns true if the form can be carried out, so that its response is worth a row. The form of a
+/// signed-in user needs a session.
 async fn may_claim(app: &App, kind: Kind, cookie: &FormCookie) -> Result<bool, Problem> {
     match (kind, cookie) {
         (Kind::User, FormCookie::Visitor(_)) => Ok(false),
@@ -197,8 +210,9 @@ async fn may_claim(app: &App, kind: Kind, cookie: &FormCookie) -> Result<bool, P
     }
 }
 
-/// Counts a row that is about to be written, for the client's network, the networks around it and everybody. A form's
-/// own handler counts what it does, but later.
+/// Counts a row that is about to be written, against the limits of the client's network, of the
+/// networks around it and of all clients together. The form's own handler also counts what it does,
+/// but later.
 fn count(app: &App, kind: Kind, ip: Option<ClientIp>) -> Result<(), Problem> {
     let limits = &app.config.limits;
     let (purpose, limit) = match kind {
@@ -210,8 +224,9 @@ fn count(app: &App, kind: Kind, ip: Option<ClientIp>) -> Result<(), Problem> {
     app.network_counts.write(purpose, ip, limit, app.clock.now()).map_err(over_limit)
 }
 
-/// Keeps what was done. What was refused or failed is forgotten: sent again it is tried again.
-async fn keep(app: &App, sent: &Sent, response: Response) -> Response {
+/// Stores the response of a form that was carried out. After a refusal or a failure nothing is
+/// stored, and a repeated submission is tried again. Returns the response itself.
+async fn keep(app: &App, sent: &SubmittedForm, response: Response) -> Response {
     let is_done = response.status().is_success() || (response.status().is_redirection() && !asks_to_sign_in(&response));
     let (parts, body) = response.into_parts();
     let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else { return Problem::internal().into_response() };
@@ -227,18 +242,19 @@ async fn keep(app: &App, sent: &Sent, response: Response) -> Response {
         None => form_answers::drop_claim(&app.db, &sent.id).await,
     };
     if let Err(error) = written {
-        tracing::warn!(error = &error as &dyn std::error::Error, "the answer to a form is not kept");
+        tracing::warn!(error = &error as &dyn std::error::Error, "the answer to a submitted form could not be stored");
     }
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Whether nothing was done, because the browser's session has ended.
+/// Returns true if the form was not carried out because the browser's session has ended.
 fn asks_to_sign_in(response: &Response) -> bool {
     let leads_to = response.headers().get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
     leads_to.starts_with(b"/sign-in")
 }
 
-fn unkeep(sent: &Sent, sealed: &str) -> Option<Response> {
+/// Decrypts a stored response.
+fn unkeep(sent: &SubmittedForm, sealed: &str) -> Option<Response> {
     let answer: Answer = postcard::from_bytes(&sent.unseal(sealed)?).ok()?;
     let mut response = Response::new(Body::from(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).ok()?;
@@ -254,7 +270,7 @@ mod tests {
 
     #[test]
     fn only_the_same_browser_and_form_open_an_answer() {
-        let sent = Sent::new(FormCookie::Visitor("cookie".to_owned()), "/dashboard/keys", b"csrf=1.2&name=x");
+        let sent = SubmittedForm::new(FormCookie::Visitor("cookie".to_owned()), "/dashboard/keys", b"csrf=1.2&name=x");
         let sealed = sent.seal(b"cyc_secret".to_vec(), [7; NONCE_BYTES]).expect("seals");
         assert!(!sealed.contains(&hex::encode("cyc_secret")));
         assert_eq!(sent.unseal(&sealed).as_deref(), Some(b"cyc_secret".as_slice()));
@@ -263,7 +279,7 @@ mod tests {
             ("cookie", "/dashboard/keys/1/rotate", "csrf=1.2&name=x"),
             ("cookie", "/dashboard/keys", "csrf=1.3&name=x"),
         ] {
-            let other = Sent::new(FormCookie::Visitor(cookie.to_owned()), path, body.as_bytes());
+            let other = SubmittedForm::new(FormCookie::Visitor(cookie.to_owned()), path, body.as_bytes());
             assert_ne!(other.id, sent.id);
             assert_eq!(other.unseal(&sealed), None, "{cookie} {path} {body}");
         }

@@ -1,13 +1,15 @@
-//! `GET /sign-in/{provider}` and `GET /sign-in/{provider}/callback`: by way of a provider, and back.
+//! `GET /sign-in/{provider}` and `GET /sign-in/{provider}/callback`: sign-in through an OpenID
+//! provider.
 //!
-//! What comes back is believed only by the browser that was sent, once, and from the provider that it was sent to. Linking an identity with
-//! an account begins with a form of the dashboard, so that no other page can begin it.
+//! A callback is accepted only in the browser that was sent to the provider, only once, and only
+//! from that provider. Linking an identity with an account begins with a form of the dashboard, so
+//! that no other page can begin it.
 
-use super::next::{self, Way};
+use super::next::{self, NextPage};
 use super::sign_in;
 use super::sign_in_fields::Fields;
 use super::sign_up;
-use super::visit::Visit;
+use super::visit::PageSession;
 use crate::accounts::account::AccountError;
 use crate::accounts::identity;
 use crate::accounts::openid::{FLOW_LIFETIME_MS, Flow, OpenIdError, Provider};
@@ -15,10 +17,10 @@ use crate::accounts::user::User;
 use crate::app::App;
 use crate::http::client_ip::ClientIp;
 use crate::http::error::Problem;
-use crate::http::frame::wrong_method;
+use crate::http::middleware::wrong_method;
 use crate::http::rate_limit::counted_by_address;
 use crate::ledger::Credits;
-use crate::mail::Letter;
+use crate::mail::Email;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::ALLOW;
@@ -29,9 +31,9 @@ use subtle::ConstantTimeEq;
 pub async fn begin(
     State(app): State<App>,
     ip: ClientIp,
-    visit: Visit,
+    visit: PageSession,
     Path(provider_id): Path<String>,
-    Query(way): Query<Way>,
+    Query(way): Query<NextPage>,
 ) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
     let answer = async {
@@ -46,10 +48,11 @@ pub async fn begin(
     counted_by_address(&app, ip, "sign-in", limit, answer).await
 }
 
-/// Where the browser is to go; its session keeps what it has to come back with.
+/// Begins a sign-in at the provider. Returns the URL that the browser must open, and stores in its
+/// session what the callback is checked against.
 pub async fn set_out(
     app: &App,
-    visit: &Visit,
+    visit: &PageSession,
     provider: &Provider,
     next: String,
     link_account_id: Option<String>,
@@ -60,20 +63,20 @@ pub async fn set_out(
     Ok(url)
 }
 
-/// What a provider sends a browser back with.
+/// Query with which a provider sends a browser back.
 #[derive(Deserialize)]
 pub struct Back {
     #[serde(default)]
     state: String,
     code: Option<String>,
-    /// Who it says that it is (RFC 9207), where it does.
+    /// Issuer that the provider names (RFC 9207), if it does.
     iss: Option<String>,
 }
 
 pub async fn callback(
     State(app): State<App>,
     ip: ClientIp,
-    visit: Visit,
+    visit: PageSession,
     Path(provider_id): Path<String>,
     Query(back): Query<Back>,
 ) -> Response {
@@ -81,7 +84,8 @@ pub async fn callback(
     counted_by_address(&app, ip, "sign-in", limit, come_back(&app, ip, &visit, &provider_id, &back)).await
 }
 
-/// The way back can be taken once; a program that only looks at an address must not take it for the person who is to follow it.
+/// Refuses `HEAD`. A callback can be used only once, so a program that only checks URLs must not
+/// use it up before the person follows it.
 pub async fn head_of_callback() -> Problem {
     wrong_method().await.header(ALLOW, "GET")
 }
@@ -89,13 +93,13 @@ pub async fn head_of_callback() -> Problem {
 async fn come_back(
     app: &App,
     ip: ClientIp,
-    visit: &Visit,
+    visit: &PageSession,
     provider_id: &str,
     back: &Back,
 ) -> Result<Response, Problem> {
     let provider = app.openid.find(provider_id).ok_or_else(unknown_provider)?;
     let now = app.clock.now();
-    // Whatever comes of it, it is over.
+    // The session loses the flow whatever the outcome.
     let flow = visit.take_flow().await?.ok_or_else(out_of_date)?;
     let is_of_here = flow.provider_id == provider_id
         && bool::from(flow.state.as_bytes().ct_eq(back.state.as_bytes()))
@@ -115,10 +119,10 @@ async fn come_back(
         };
         if !identity::link(&app.db, &user.account_id, &identity, now).await? {
             let detail =
-                format!("This {} account, or another one, is linked with an account here already.", provider.name());
+                format!("This {} account, or another one, is already linked to an account here.", provider.name());
             return Err(Problem::conflict("identity_taken", detail));
         }
-        tracing::info!(account_id = user.account_id, provider_id, "identity linked by its holder");
+        tracing::info!(account_id = user.account_id, provider_id, "identity linked by its user");
         tell_of_link(app, user, provider);
         return Ok(Redirect::to(&flow.next).into_response());
     }
@@ -128,7 +132,7 @@ async fn come_back(
     }
     let Some(email) = &identity.verified_email else {
         let wrong = format!(
-            "{} does not say that your e-mail address is yours. Sign up with a password; you can link {0} then.",
+            "{} did not confirm your email address. Sign up with a password; then you can link {0}.",
             provider.name()
         );
         return refuse(app, visit, &flow, StatusCode::FORBIDDEN, &wrong).await;
@@ -137,13 +141,14 @@ async fn come_back(
     let free = Credits(app.config.prices.free_credits);
     match identity::sign_up(&app.db, &identity, email, free, &networks, now).await {
         Ok(user) => {
-            tracing::info!(account_id = user.account_id, provider_id, "account made by its user");
+            tracing::info!(account_id = user.account_id, provider_id, "account created by its user");
             visit.sign_in(app, &user).await?;
             Ok(Redirect::to(&flow.next).into_response())
         }
         Err(AccountError::EmailTaken) => {
             let wrong = format!(
-                "There is an account with the address {email}. Sign in to it with its password; then you can link {} on its password page.",
+                "There is already an account with the email address {email}. Sign in with its password; \
+                 then you can link {} on the password page.",
                 provider.name()
             );
             refuse(app, visit, &flow, StatusCode::CONFLICT, &wrong).await
@@ -153,26 +158,35 @@ async fn come_back(
     }
 }
 
-/// A letter to the account's holder, who may not be the one who linked it. What goes wrong is logged: it is linked either way.
+/// Sends an email to the account's holder, who may not be the one who linked the provider. Errors
+/// are only logged: the provider is linked either way.
 fn tell_of_link(app: &App, user: &User, provider: &Provider) {
     let Some(mailer) = &app.mailer else { return };
     let text = format!(
-        "A {name} account can sign in to your account at {base} from now on.\n\nIf it was not you who linked it, set a new password and end that way to sign in on the same page: {base}/forgot-password\n",
+        "A {name} account can now sign in to your account at {base}.\n\n\
+         If you did not link it, set a new password and unlink {name} on the same page: {base}/forgot-password\n",
         name = provider.name(),
         base = app.base_url,
     );
-    let letter = Letter { to: user.email.clone(), subject: "A way to sign in was added to your account", text };
+    let letter = Email { to: user.email.clone(), subject: "A way to sign in was added to your account", text };
     if let Err(error) = mailer.room().and_then(|room| mailer.post(room, letter)) {
         tracing::error!(
             error = &error as &dyn std::error::Error,
             account_id = user.account_id,
-            "a letter was not taken"
+            "an email could not be queued"
         );
     }
 }
 
-/// The page to sign in again, or in another way.
-async fn refuse(app: &App, visit: &Visit, flow: &Flow, status: StatusCode, wrong: &str) -> Result<Response, Problem> {
+/// Returns the sign-in page with the reason, to try again or in another way. For a flow that links
+/// an account it returns a problem.
+async fn refuse(
+    app: &App,
+    visit: &PageSession,
+    flow: &Flow,
+    status: StatusCode,
+    wrong: &str,
+) -> Result<Response, Problem> {
     if flow.link_account_id.is_some() {
         return Err(Problem::new(status, "not_linked", wrong));
     }
@@ -181,17 +195,18 @@ async fn refuse(app: &App, visit: &Visit, flow: &Flow, status: StatusCode, wrong
 }
 
 pub fn unknown_provider() -> Problem {
-    Problem::not_found("unknown_provider", "There is no such way to sign in.")
+    Problem::not_found("unknown_provider", "There is no such sign-in provider.")
 }
 
 fn out_of_date() -> Problem {
     Problem::bad_request(
         "sign_in_out_of_date",
-        "This sign-in is out of date, or was begun in another browser. Begin again.",
+        "This sign-in has expired, or was started in another browser. Start again.",
     )
 }
 
-/// A provider that does not do its part. Its own words are for the log.
+/// Returns the problem for a provider that fails or refuses. The provider's own words are only
+/// logged.
 fn no_answer(provider: &Provider, error: &OpenIdError) -> Problem {
     tracing::warn!(
         error = error as &dyn std::error::Error,
@@ -202,11 +217,11 @@ fn no_answer(provider: &Provider, error: &OpenIdError) -> Problem {
     match error {
         OpenIdError::Down(_) => Problem::unavailable(
             "provider_down",
-            format!("{name} does not answer. Try again, or sign in with a password."),
+            format!("{name} does not respond. Try again, or sign in with a password."),
         )
         .retry_after(30),
         OpenIdError::Refused(_) | OpenIdError::NotBelieved(_) => {
-            Problem::forbidden("sign_in_refused", format!("What {name} answered is not believed. Begin again."))
+            Problem::forbidden("sign_in_refused", format!("The response of {name} could not be verified. Start again."))
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Templates to answers. A page is given values ready to show and asks for nothing.
+//! Renders HTML templates to responses. A page is given values that are ready to show, and looks
+//! nothing up.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -14,7 +15,8 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use std::sync::LazyLock;
 
-/// Pages load their own files and nothing else; there is no script or style inside the HTML.
+/// Content security policy: pages load only our own files, and their HTML contains no scripts or
+/// styles.
 const POLICY: &str = "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -26,7 +28,7 @@ macro_rules! templates {
 
 static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
     let mut environment = Environment::new();
-    // A name that a page is not given is a mistake, not an empty place.
+    // A variable that a page is not given is an error, not an empty string.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("plural", |number: Value, one: String, many: String| match number.to_string().as_str() {
         "1" => one,
@@ -39,14 +41,15 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = Laz
     Ok(environment)
 });
 
-/// What every page shows beside its own content.
+/// Values that every page shows beside its own content.
 #[derive(Debug, Serialize)]
 pub struct Shared<'a> {
-    /// Who is signed in.
+    /// Email address of the signed-in user.
     pub email: Option<&'a str>,
-    /// What its forms send along; empty where nobody can send one.
+    /// Token that the page's forms send; empty if nobody can send one.
     pub csrf: &'a str,
-    /// Whether it was looked who is signed in: a page about a failure does without.
+    /// True if the service has checked who is signed in. A page about a failure goes without that
+    /// check.
     pub is_known: bool,
 }
 
@@ -57,7 +60,7 @@ struct Whole<'a, T> {
     page: &'a T,
 }
 
-/// Renders a template with its context. The name's `.html` turns escaping on.
+/// Renders a template with its context to a response. The `.html` in the name turns escaping on.
 pub fn render<T: Serialize>(name: &str, status: StatusCode, shared: &Shared<'_>, context: &T) -> Response {
     let html = match fragment(name, &Whole { shared, page: context }) {
         Ok(html) => html,
@@ -70,7 +73,7 @@ pub fn render<T: Serialize>(name: &str, status: StatusCode, shared: &Shared<'_>,
     response
 }
 
-/// Renders a template that is no page by itself.
+/// Renders a template that is not a whole page.
 pub fn fragment<T: Serialize>(name: &str, context: &T) -> Result<String, Problem> {
     let templates = TEMPLATES.as_ref().map_err(|error| {
         tracing::error!(error = error as &dyn std::error::Error, "the templates do not parse");
@@ -90,12 +93,12 @@ struct Failure<'a> {
     request_id: &'a str,
 }
 
-/// Whether a person waits for the answer.
+/// Returns true if the client accepts HTML, so that a person waits for the response.
 pub fn is_browser(headers: &HeaderMap) -> bool {
     headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// A failure as a page.
+/// Renders a problem as a page.
 pub fn failure(problem: &Problem, id: &RequestId) -> Response {
     let failure = Failure {
         status: problem.status().as_u16(),
@@ -105,12 +108,12 @@ pub fn failure(problem: &Problem, id: &RequestId) -> Response {
     };
     let mut page =
         render("problem.html", problem.status(), &Shared { email: None, csrf: "", is_known: false }, &failure);
-    // What is missing or out of order now may be there in a moment.
+    // The page is not stored, because what is missing or failing now may be available in a moment.
     page.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     page
 }
 
-/// Failures of pages as pages, for browsers; a program gets the problem document.
+/// Middleware that turns problems into pages for browsers. A program gets the problem document.
 pub async fn failures_as_pages(State(_): State<App>, id: RequestId, request: Request, next: Next) -> Response {
     let is_browser = is_browser(request.headers());
     let mut response = next.run(request).await;
@@ -119,7 +122,7 @@ pub async fn failures_as_pages(State(_): State<App>, id: RequestId, request: Req
     }
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
     let mut page = failure(&problem, &id);
-    // `Retry-After`, cookies and limits stay.
+    // `Retry-After`, cookies and rate limit headers are kept.
     for (name, value) in response.headers() {
         page.headers_mut().append(name.clone(), value.clone());
     }

@@ -1,9 +1,12 @@
-//! `GET` and `POST /pay/{page}`: the local provider's payment page, and where Stripe's leads back to. Like any provider's, it is open to
-//! whoever has its address. What is paid at Stripe cannot be paid here.
+//! `GET` and `POST /pay/{page}`: the payment page of the local provider, and the page to which
+//! Stripe's payment page leads back.
+//!
+//! Like the page of any provider, it is open to everybody who has its URL. A payment at Stripe
+//! cannot be paid here.
 
 use super::form::Form;
-use super::visit::Visit;
-use super::words::{dollars, thousands};
+use super::format::{dollars, thousands};
+use super::visit::PageSession;
 use crate::accounts::token::PlainKey;
 use crate::app::App;
 use crate::config::prices::Payments;
@@ -23,14 +26,14 @@ struct Page {
     state: &'static str,
 }
 
-pub async fn get(State(app): State<App>, visit: Visit, Path(page): Path<String>) -> Result<Response, Problem> {
+pub async fn get(State(app): State<App>, visit: PageSession, Path(page): Path<String>) -> Result<Response, Problem> {
     let payment = find(&app, &page).await?;
     show(&app, &visit, StatusCode::OK, &payment).await
 }
 
 pub async fn post(
     State(app): State<App>,
-    visit: Visit,
+    visit: PageSession,
     Path(page): Path<String>,
     form: Form,
 ) -> Result<Response, Problem> {
@@ -39,7 +42,7 @@ pub async fn post(
     let ended = match form.text("decision") {
         "pay" => payments::pay(&app.db, &payment, now).await?,
         "cancel" => payments::cancel(&app.db, &payment, now).await?,
-        _ => return Err(Problem::bad_parameter("decision", "`decision` is pay or cancel.")),
+        _ => return Err(Problem::bad_parameter("decision", "`decision` must be `pay` or `cancel`.")),
     };
     let payment = find(&app, &page).await?;
     if ended {
@@ -53,7 +56,7 @@ pub async fn post(
     show(&app, &visit, StatusCode::OK, &payment).await
 }
 
-async fn show(app: &App, visit: &Visit, status: StatusCode, payment: &Payment) -> Result<Response, Problem> {
+async fn show(app: &App, visit: &PageSession, status: StatusCode, payment: &Payment) -> Result<Response, Problem> {
     let page = Page {
         is_local: payment.provider == Provider::Local,
         checkout_url: payment.checkout_url.clone(),
@@ -72,7 +75,8 @@ async fn find(app: &App, page: &str) -> Result<Payment, Problem> {
     }
     let hash = PlainKey::parse(PAGE_PREFIX, page).ok_or_else(unknown)?.hash();
     let payment = payments::find(&app.db, &hash, app.clock.now()).await?.ok_or_else(unknown)?;
-    // A page from when no money was taken gives nothing once there is somebody who takes it.
+    // A local payment takes no money. Once the service is configured with another provider, the
+    // page is not found, so that it can no longer give credits.
     match (payment.provider, &app.config.prices.payments) {
         (Provider::Local, Payments::Local) | (Provider::Stripe, _) => Ok(payment),
         (Provider::Local, _) => Err(unknown()),

@@ -1,8 +1,10 @@
-//! `GET /playground`: a picture of one's own choice without an account, and the request that would fetch it. The page gives out the
-//! visitor's cookie that its pictures are free for.
+//! `GET /playground`: shows an image of the visitor's choice without an account, and the request
+//! that would fetch it.
+//!
+//! The page issues the visitor's cookie, for which its images are free.
 
-use super::visit::Visit;
-use super::words::capital;
+use super::format::capital;
+use super::visit::PageSession;
 use crate::app::App;
 use crate::catalog::Found;
 use crate::delivery::tracking::without_tags;
@@ -16,20 +18,22 @@ use cyclorama_core::{BodyClass, Colour, Finish, Fit, Format, PaintColour, SizePr
 use serde::Serialize;
 use url::form_urlencoded;
 
-/// What is shown before anything is chosen.
+/// Query that is shown before anything is chosen.
 const FIRST: &str = "make=porsche&model=911&year=2024&view=front-3-4&color=red&size=large&format=webp";
 
-/// The choice that stands for a colour of one's own, whose text is in a field beside it.
+/// Choice that stands for a custom colour, whose text is in a separate field.
 const OTHER: &str = "other";
 
-/// The parameters with such a choice, each with the field beside it, which only the form has.
+/// Parameters that have the choice [`OTHER`], each with the field that holds the custom colour.
+/// Only the form has these fields.
 const OWN_FIELDS: [(&str, &str); 2] = [("color", "hex"), ("background", "ground")];
 
-/// What the fields of colours of one's own hold until another is given.
+/// Custom paint in the field until another one is entered.
 const OWN_PAINT: &str = "#1f4e8c";
+/// Custom background in the field until another one is entered.
 const OWN_GROUND: &str = "#e6ebf0";
 
-/// The parameters that open what is folded away.
+/// Parameters that open the folded part of the form.
 const FOLDED: [&str; 6] = ["fit", "trim", "padding", "background", "shadow", "scale"];
 
 const FORMATS: [AskedFormat; 5] = [
@@ -40,9 +44,10 @@ const FORMATS: [AskedFormat; 5] = [
     AskedFormat::Auto,
 ];
 
-/// The parameters that name a vehicle.
+/// Parameters that name a vehicle.
 const NAMES: [&str; 6] = ["make", "brand", "model", "vehicle", "year", "body"];
 
+/// Backgrounds of the list. The empty one is transparent.
 const GROUNDS: [&str; 3] = ["", "white", "black"];
 
 #[derive(Serialize)]
@@ -50,11 +55,11 @@ struct Page {
     make: String,
     model: String,
     year: String,
-    /// The model's bodies of that year, the usual one first and without a value.
+    /// Bodies of the model in that year. The usual one is first and has an empty value.
     bodies: Vec<Choice>,
     view: String,
     color: String,
-    /// Empty where `width` and `height` say it.
+    /// Size preset; empty if `width` and `height` give the size.
     size: String,
     width: String,
     height: String,
@@ -71,11 +76,12 @@ struct Page {
     fits: Vec<Choice>,
     grounds: Vec<Choice>,
     ground: Own,
-    /// Whether the frame is something else than a square of a size of the list.
+    /// True if the framing is something else than a square of a listed size.
     is_framed: bool,
     wrong: Option<String>,
-    /// The parameter that is wrong, or nothing, and the group of fields that it belongs to.
+    /// Name of the parameter that is wrong, or empty.
     wrong_at: String,
+    /// Group of fields that the wrong parameter belongs to.
     wrong_in: &'static str,
     suggestions: Vec<Suggested>,
     shown: Option<Shown>,
@@ -90,17 +96,17 @@ struct Choice {
     is_chosen: bool,
 }
 
-/// A colour that no choice of a list names.
+/// A custom colour: one that no choice of a list names.
 #[derive(Serialize)]
 struct Own {
     is_chosen: bool,
-    /// As its field has it.
+    /// Text in the colour's field.
     text: String,
-    /// What the picker has: `#` and six hex digits.
+    /// Value of the colour picker: `#` and six hex digits.
     picked: String,
 }
 
-/// Another vehicle that may have been meant.
+/// Another vehicle that the user may have meant.
 #[derive(Serialize)]
 struct Suggested {
     name: String,
@@ -112,11 +118,11 @@ struct Shown {
     name: String,
     alt: String,
     picture: String,
-    /// Width and height in pixels, where they can be told before the picture is made.
+    /// Width and height in pixels, if they are known before the image is made.
     size: Option<(u32, u32)>,
-    /// Whether it is more than a transparent square.
+    /// True if the image is more than a transparent square.
     is_framed: bool,
-    /// In the words of a caption.
+    /// The paint in the words of a caption.
     painted: String,
     curl: String,
     html: String,
@@ -124,7 +130,7 @@ struct Shown {
     python: String,
 }
 
-pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery) -> Result<Response, Problem> {
+pub async fn get(State(app): State<App>, visit: PageSession, RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let (mut pairs, _) = without_tags(query.as_deref().unwrap_or_default());
     if pairs.is_empty() {
         (pairs, _) = without_tags(FIRST);
@@ -134,7 +140,8 @@ pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery
     if let Ok(request) = &asked {
         let canonical = request.query_as_given();
         if is_form {
-            // What the form sends becomes an address to be kept and shared.
+            // The query that the form sends is redirected to a canonical URL, which can be kept and
+            // shared.
             return Ok(Redirect::to(&format!("/playground?{canonical}")).into_response());
         }
         (pairs, _) = without_tags(&canonical);
@@ -163,12 +170,12 @@ pub async fn get(State(app): State<App>, visit: Visit, RawQuery(query): RawQuery
             }
         },
     }
-    visit.welcome(&app).await?;
+    visit.issue_visitor_cookie(&app).await?;
     visit.form(&app, "playground.html", status, &page).await
 }
 
-/// Brings what the form sends into the parameters of the API. Whether it was the form that sent it: nobody else sends empty fields, or
-/// those of colours of one's own.
+/// Turns what the form sends into the API's parameters. Returns true if the form sent the query:
+/// nobody else sends empty fields, or the fields of custom colours.
 fn read_form(pairs: &mut Vec<(String, String)>) -> bool {
     let mut is_form = pairs.iter().any(|(_, value)| value.trim().is_empty());
     let has_own_paint = pairs.iter().any(|(key, value)| key == "color" && value == OTHER);
@@ -181,7 +188,8 @@ fn read_form(pairs: &mut Vec<(String, String)>) -> bool {
             *value = text;
         }
     }
-    // Empty fields are choices not made. Without a script a finish is sent beside presets as well, and the usual one always.
+    // Drops empty fields, which are choices not made, and finishes that were not chosen: without a
+    // script the form sends a finish beside presets as well, and the usual finish always.
     let usual = Finish::default().as_str();
     pairs.retain(|(key, value)| {
         !value.trim().is_empty() && !(is_form && key == "finish" && (!has_own_paint || value == usual))
@@ -200,7 +208,7 @@ fn choices<T: Copy>(
 }
 
 impl Own {
-    /// `usual`: what stands there while something of the list is chosen.
+    /// `usual` is shown while a choice of the list is selected.
     fn of(given: &str, is_chosen: bool, usual: &str) -> Self {
         let (text, picked) = match srgb_of_hex(given.strip_prefix('#').unwrap_or(given)) {
             _ if !is_chosen => (usual.to_owned(), usual.to_owned()),
@@ -213,7 +221,7 @@ impl Own {
 }
 
 impl Page {
-    /// What was chosen, as the fields show it.
+    /// Returns the page with the given choices in its fields.
     fn asked(app: &App, pairs: &[(String, String)]) -> Self {
         let chosen = |name: &str, usual: &str| {
             pairs.iter().find(|(key, _)| key == name).map_or(usual.to_owned(), |(_, value)| value.clone())
@@ -222,7 +230,7 @@ impl Page {
         let (fit, mut width, height) = (chosen("fit", Fit::default().as_str()), chosen("w", ""), chosen("h", ""));
         let size = match (width.as_str(), height.as_str()) {
             ("", "") => chosen("size", "large"),
-            // A square of the list, which the canonical query has as a width.
+            // The canonical query gives a square of the list as a width.
             (side, "") if fit == Fit::default().as_str() => {
                 let preset = SizePreset::ALL.iter().find(|size| size.side_px().to_string() == side);
                 preset.map_or(String::new(), |size| size.as_str().to_owned())
@@ -285,7 +293,8 @@ impl Page {
         }
     }
 
-    /// Fills in what an id, another name or `latest` stands for, and the bodies that there are.
+    /// Fills in the make, model and year that an id, another name or `latest` stands for, and the
+    /// bodies of the model.
     fn name(&mut self, app: &App, found: &Found) {
         self.make.clone_from(&found.make);
         self.model.clone_from(&found.model);
@@ -299,7 +308,7 @@ impl Page {
         }
     }
 
-    /// The bodies to choose from, the usual one first.
+    /// Offers the bodies to choose from. The first of `bodies` is the usual one.
     fn offer(&mut self, bodies: &[BodyClass], chosen: Option<BodyClass>) {
         let Some((usual, others)) = bodies.split_first() else { return };
         let others = others.iter().map(|body| body_choice(Some(*body), chosen == Some(*body)));
@@ -309,7 +318,7 @@ impl Page {
         self.bodies.insert(0, usual);
     }
 
-    /// Says at its field what is wrong with a parameter.
+    /// Shows at its field what is wrong with a parameter.
     fn refuse(&mut self, bad: &BadParameter) {
         self.wrong_in = match bad.parameter.as_str() {
             "color" | "colour" | "finish" => "paint",
@@ -319,16 +328,21 @@ impl Page {
             _ => "",
         };
         let is = |words: &str| bad.detail.contains(words);
-        // What the form lets somebody choose, in the words of the form; the rest was written by hand, and reads as the API says it.
+        // Errors that the form makes possible are explained in the words of the form. All others
+        // come from a query written by hand, and read as the API words them.
         let words = match bad.parameter.as_str() {
             "w" | "h" if is("is missing") => "Contain and Cover need a width and a height.".to_owned(),
-            "padding" if is("goes with") => "Padding goes with Trim: it is added around what is cut out.".to_owned(),
-            "finish" if is("goes with") => "A finish goes with another colour: the fifteen have their own.".to_owned(),
-            "color" if is("is not one of") && self.color == OTHER => "Give the other colour.".to_owned(),
-            "background" if is("is not one of") && self.ground.text.is_empty() => "Give the other colour.".to_owned(),
+            "padding" if is("can only be used with") => {
+                "Padding needs Trim: it is added around the trimmed image.".to_owned()
+            }
+            "finish" if is("can only be used with") => {
+                "A finish needs another colour. The fifteen presets have their own finish.".to_owned()
+            }
+            "color" if is("is not one of") && self.color == OTHER => "Enter the other colour.".to_owned(),
+            "background" if is("is not one of") && self.ground.text.is_empty() => "Enter the other colour.".to_owned(),
             "color" | "background" if is("is not one of") => {
                 let given = if bad.parameter == "color" { &self.paint.text } else { &self.ground.text };
-                format!("\"{given}\" is no colour: six hex digits such as 1f4e8c, or the CSS name of one.")
+                format!("\"{given}\" is not a colour. Enter six hex digits such as 1f4e8c, or a CSS colour name.")
             }
             _ => plain(&bad.detail),
         };
@@ -336,7 +350,7 @@ impl Page {
         self.wrong_at.clone_from(&bad.parameter);
     }
 
-    /// The nearest vehicles of the catalog, with everything else as it was chosen.
+    /// Suggests the nearest vehicles of the catalog, and keeps all other choices.
     fn suggest(&mut self, pairs: &[(String, String)], missing: &crate::catalog::NotFound) {
         let suggested = missing.suggestions.iter().filter_map(|near| {
             let (model_name, model_slug) = (near.model_name.as_ref()?, near.model_slug.as_ref()?);
@@ -362,7 +376,7 @@ impl Shown {
         let address = format!("{}/api/v1/images/car?{query}", app.base_url);
         let file = match request.format {
             AskedFormat::One(format) => format!("{make}-{model}.{format}"),
-            // What comes is known by its `Content-Type` only.
+            // Only the response's `Content-Type` tells the format.
             AskedFormat::Auto => format!("{make}-{model}"),
         };
         let frame = &order.frame;
@@ -381,7 +395,7 @@ impl Shown {
             painted,
             curl: format!("curl -H \"Authorization: Bearer $CYCLORAMA_KEY\" \\\n  \"{address}\" -o {file}"),
             html: format!(
-                "<!-- The address comes from POST /api/v1/image-urls on your server: it holds no key. It is asked for\n     \
+                "<!-- Your server gets this URL from POST /api/v1/image-urls. It contains no key. Its parameters:\n     \
                  {query} -->\n\
                  <img src=\"{}/api/v1/delivery/...\" alt=\"{name}\"{sides}>",
                 app.base_url
@@ -390,7 +404,7 @@ impl Shown {
                 "const answer = await fetch(\n  \"{address}\",\n  \
                  {{ headers: {{ Authorization: `Bearer ${{process.env.CYCLORAMA_KEY}}` }} }},\n);\n\
                  if (!answer.ok) throw new Error((await answer.json()).detail);\n\
-                 const picture = Buffer.from(await answer.arrayBuffer());"
+                 const image = Buffer.from(await answer.arrayBuffer());"
             ),
             python: format!(
                 "import os, urllib.request\n\nrequest = urllib.request.Request(\n    \"{address}\",\n    \
@@ -403,12 +417,12 @@ impl Shown {
     }
 }
 
-/// A detail of the API as a sentence for people.
+/// Turns an error's detail from the API into a sentence for people.
 fn plain(detail: &str) -> String {
     format!("{}.", capital(&detail.replace('`', "\"")).trim_end_matches('.'))
 }
 
-/// A paint as people read it.
+/// Returns a paint as people read it.
 fn painted(colour: PaintColour) -> String {
     match colour {
         PaintColour::Preset(preset) => preset.to_string(),
@@ -416,9 +430,9 @@ fn painted(colour: PaintColour) -> String {
     }
 }
 
-/// `None`: whatever is usual.
+/// Returns the choice of a body; `None` is the usual one.
 fn body_choice(body: Option<BodyClass>, is_chosen: bool) -> Choice {
-    let (value, label) = body.map_or(("", "Usual".to_owned()), |body| (body.as_str(), body_label(body)));
+    let (value, label) = body.map_or(("", "Default".to_owned()), |body| (body.as_str(), body_label(body)));
     Choice { value, label, is_chosen }
 }
 
@@ -469,7 +483,7 @@ mod tests {
         ] {
             assert_eq!(read(sent), (expected.to_owned(), true), "{sent}");
         }
-        // What was written by hand is not read over: a finish beside a preset is refused.
+        // A query written by hand is not corrected: a finish beside a preset stays, and is refused.
         let by_hand = "color=red&finish=matt";
         assert_eq!(read(by_hand), (by_hand.to_owned(), false));
     }

@@ -1,8 +1,8 @@
-//! `GET /pricing`: what things cost. The `Link` of a 402 points here.
+//! `GET /pricing`: the prices. The `Link` header of a 402 response points to this page.
 
 use super::dashboard::billing::{ShownPack, packs};
-use super::visit::Visit;
-use super::words::thousands;
+use super::format::thousands;
+use super::visit::PageSession;
 use crate::app::App;
 use axum::extract::State;
 use axum::response::Response;
@@ -15,7 +15,7 @@ struct Pricing {
     credits_per_dollar: String,
 }
 
-pub async fn get(State(app): State<App>, visit: Visit) -> Response {
+pub async fn get(State(app): State<App>, visit: PageSession) -> Response {
     let prices = &app.config.prices;
     let pricing = Pricing {
         packs: packs(&app),

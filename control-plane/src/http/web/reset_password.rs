@@ -1,13 +1,13 @@
-//! `GET` and `POST /forgot-password`, `/reset-password/{link}`: a new password for somebody who reads the mail of the address, or whom the
-//! operator gave a link.
+//! `GET` and `POST /forgot-password`, `/reset-password/{link}`: set a new password for somebody who
+//! reads the email of the address, or to whom the operator gave a link.
 
 use super::confirm::used_up;
 use super::form::Form;
+use super::format::moment;
 use super::next;
 use super::sign_in_fields::busy;
-use super::sign_up::{CheckMail, no_letter};
-use super::visit::Visit;
-use super::words::moment;
+use super::sign_up::{CheckMail, email_unavailable};
+use super::visit::PageSession;
 use crate::accounts::attempts::{self, Attempt};
 use crate::accounts::password::Password;
 use crate::accounts::token::PlainKey;
@@ -18,7 +18,7 @@ use crate::http::client_ip::ClientIp;
 use crate::http::error::Problem;
 use crate::http::password_link::make_link;
 use crate::http::rate_limit::counted_by_address;
-use crate::mail::{Letter, Mailer, Room};
+use crate::mail::{Email, Mailer, SendPermit};
 use crate::networks::network_of;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -28,61 +28,61 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Forgot {
     wrong: Option<String>,
-    /// Without mail the operator gives the link.
+    /// True if the service sends email. Without it the operator gives out the link.
     is_mailed: bool,
 }
 
-pub async fn ask(State(app): State<App>, visit: Visit) -> Result<Response, Problem> {
+pub async fn ask(State(app): State<App>, visit: PageSession) -> Result<Response, Problem> {
     let page = Forgot { wrong: None, is_mailed: app.mailer.is_some() };
     visit.form(&app, "forgot_password.html", StatusCode::OK, &page).await
 }
 
-pub async fn post_link(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
+pub async fn post_link(State(app): State<App>, ip: ClientIp, visit: PageSession, form: Form) -> Response {
     let limit = app.config.limits.sign_up_per_minute;
     counted_by_address(&app, ip, "sign-up", limit, mail_link(&app, &visit, &form)).await
 }
 
-async fn mail_link(app: &App, visit: &Visit, form: &Form) -> Result<Response, Problem> {
+async fn mail_link(app: &App, visit: &PageSession, form: &Form) -> Result<Response, Problem> {
     let email = form.text("email").trim();
     let refuse = async |status, wrong: &str| {
         let page = Forgot { wrong: Some(wrong.to_owned()), is_mailed: app.mailer.is_some() };
         visit.form(app, "forgot_password.html", status, &page).await
     };
     let Some(mailer) = &app.mailer else {
-        return refuse(StatusCode::CONFLICT, "This service sends no mail.").await;
+        return refuse(StatusCode::CONFLICT, "This service does not send email.").await;
     };
     let Some(address) = account::normal_email(email) else {
-        return refuse(StatusCode::BAD_REQUEST, "This is no e-mail address.").await;
+        return refuse(StatusCode::BAD_REQUEST, "This is not an email address.").await;
     };
     let now = app.clock.now();
     if !attempts::count(&app.db, Attempt::ResetMail { email }, now).await? {
-        let wrong =
-            "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";
+        let wrong = "Several emails were sent to this address already. Check your email, or try again in 15 minutes.";
         return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
     }
-    let room = mailer.room().map_err(no_letter)?;
+    let room = mailer.room().map_err(email_unavailable)?;
     let (app, mailer) = (app.clone(), mailer.clone());
-    // As for a sign-up: the page, and the time it takes, are the same for an address without an account.
+    // The page and its response time are the same for an address without an account, as for a
+    // sign-up.
     tokio::spawn(async move { write(&app, &mailer, room, &address).await.ok() });
     Ok(visit.page("check_mail.html", &CheckMail { email }))
 }
 
-/// The letter to the user of an address, if there is one.
-async fn write(app: &App, mailer: &Mailer, room: Room, address: &str) -> Result<(), Problem> {
+/// Sends the email with the link to the user of an address, if there is one.
+async fn write(app: &App, mailer: &Mailer, room: SendPermit, address: &str) -> Result<(), Problem> {
     let Some((user, _)) = user::find_by_email(&app.db, address).await? else { return Ok(()) };
     let link = make_link(app, &user).await?;
     let text = format!(
-        "Somebody, hopefully you, wants a new password for your account at {}.\n\nSet it within two hours:\n\n{link}\n\nIf it was not you, do nothing: your password stays.\n",
+        "Somebody, hopefully you, requested a new password for your account at {}.\n\nSet it within two hours:\n\n{link}\n\nIf it was not you, do nothing. Your password stays as it is.\n",
         app.base_url
     );
-    mailer.post(room, Letter { to: user.email, subject: "Set a new password", text }).map_err(no_letter)
+    mailer.post(room, Email { to: user.email, subject: "Set a new password", text }).map_err(email_unavailable)
 }
 
 #[derive(Serialize)]
 struct Page {
     email: String,
     wrong: Option<String>,
-    /// Other ways into the account, which the new password may end.
+    /// Other ways to sign in to the account, which the user may end with the new password.
     linked: Vec<ShownLink>,
 }
 
@@ -95,12 +95,12 @@ struct ShownLink {
 
 async fn show(
     app: &App,
-    visit: &Visit,
+    visit: &PageSession,
     status: StatusCode,
     user: User,
     wrong: Option<String>,
 ) -> Result<Response, Problem> {
-    let shown = |linked: identity::Linked| ShownLink {
+    let shown = |linked: identity::LinkedIdentity| ShownLink {
         name: app.openid.of_issuer(&linked.issuer).map_or_else(|| linked.issuer.clone(), |one| one.name().to_owned()),
         issuer: linked.issuer,
         since: moment(linked.linked_at),
@@ -109,7 +109,7 @@ async fn show(
     visit.form(app, "reset_password.html", status, &Page { email: user.email, wrong, linked }).await
 }
 
-pub async fn get(State(app): State<App>, visit: Visit, Path(link): Path<String>) -> Result<Response, Problem> {
+pub async fn get(State(app): State<App>, visit: PageSession, Path(link): Path<String>) -> Result<Response, Problem> {
     let user = find(&app, &link).await?;
     show(&app, &visit, StatusCode::OK, user, None).await
 }
@@ -117,7 +117,7 @@ pub async fn get(State(app): State<App>, visit: Visit, Path(link): Path<String>)
 pub async fn post(
     State(app): State<App>,
     ip: ClientIp,
-    visit: Visit,
+    visit: PageSession,
     Path(link): Path<String>,
     form: Form,
 ) -> Response {
@@ -125,7 +125,7 @@ pub async fn post(
     counted_by_address(&app, ip, "sign-in", limit, set(&app, ip, &visit, &link, &form)).await
 }
 
-async fn set(app: &App, ip: ClientIp, visit: &Visit, link: &str, form: &Form) -> Result<Response, Problem> {
+async fn set(app: &App, ip: ClientIp, visit: &PageSession, link: &str, form: &Form) -> Result<Response, Problem> {
     let user = find(app, link).await?;
     let password = match Password::choose(form.text("password"), &user.email) {
         Ok(password) => password,
@@ -134,8 +134,8 @@ async fn set(app: &App, ip: ClientIp, visit: &Visit, link: &str, form: &Form) ->
     let hash = app.passwords.hash(password).await.map_err(busy)?;
     let end: Vec<&str> = form.all("end").collect();
     let user = user::set_password(&app.db, &user, &hash, &end).await?.ok_or_else(used_up)?;
-    // Whoever locked the address by guessing does not lock its owner out.
-    attempts::forget(&app.db, Attempt::SignIn { email: &user.email, network: network_of(ip.0) }).await?;
+    // Somebody who locked the address by guessing passwords must not lock its owner out.
+    attempts::delete(&app.db, Attempt::SignIn { email: &user.email, network: network_of(ip.0) }).await?;
     tracing::info!(account_id = user.account_id, "new password set");
     visit.sign_in(app, &user).await?;
     Ok(Redirect::to(next::HOME).into_response())

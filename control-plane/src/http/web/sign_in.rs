@@ -1,9 +1,10 @@
-//! `GET` and `POST /sign-in`, `POST /sign-out`.
+//! `GET` and `POST /sign-in`, `POST /sign-out`: the sign-in page, and the forms that sign a user in
+//! and out.
 
 use super::form::Form;
-use super::next::{self, Way};
+use super::next::{self, NextPage};
 use super::sign_in_fields::{Button, Fields, busy, buttons};
-use super::visit::Visit;
+use super::visit::PageSession;
 use crate::accounts::attempts::{self, Attempt};
 use crate::accounts::password::Password;
 use crate::accounts::user;
@@ -17,7 +18,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Serialize;
 
-pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -> Result<Response, Problem> {
+pub async fn get(State(app): State<App>, visit: PageSession, Query(way): Query<NextPage>) -> Result<Response, Problem> {
     let next = next::local(&way.next);
     match visit.user {
         Some(_) => Ok(Redirect::to(&next).into_response()),
@@ -32,24 +33,24 @@ struct Page {
     providers: Vec<Button>,
 }
 
-/// The page to sign in on.
-pub async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
+/// Renders the sign-in page.
+pub async fn show(app: &App, visit: &PageSession, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
     visit.form(app, "sign_in.html", status, &Page { fields, providers: buttons(app) }).await
 }
 
-pub async fn post(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
+pub async fn post(State(app): State<App>, ip: ClientIp, visit: PageSession, form: Form) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
     counted_by_address(&app, ip, "sign-in", limit, sign_in(&app, ip, &visit, &form)).await
 }
 
-async fn sign_in(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<Response, Problem> {
+async fn sign_in(app: &App, ip: ClientIp, visit: &PageSession, form: &Form) -> Result<Response, Problem> {
     let email = form.text("email").trim();
     let next = next::local(form.text("next"));
     let refuse = async |status, wrong: &str| {
         let fields = Fields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong.to_owned()) };
         show(app, visit, status, fields).await
     };
-    // Counted before the password is looked at, and whether or not the address is known.
+    // Attempts are counted before the password is checked, for known and unknown addresses.
     let found = user::find_by_email(&app.db, email).await?;
     let device = match &found {
         Some((user, _)) => visit.known_device(app, &user.account_id).await?,
@@ -60,23 +61,26 @@ async fn sign_in(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
         None => Attempt::SignIn { email, network: network_of(ip.0) },
     };
     if !attempts::count(&app.db, attempt, app.clock.now()).await? {
-        let wrong = "Too many attempts with this address. Try again in a quarter of an hour.";
+        let wrong = "Too many attempts with this email address. Try again in 15 minutes.";
         return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
     }
     let hash = found.as_ref().map(|(_, hash)| hash.clone());
     let fits = app.passwords.verify(Password::typed(form.text("password")), hash).await.map_err(busy)?;
     match found {
         Some((user, _)) if fits => {
-            attempts::forget(&app.db, attempt).await?;
+            attempts::delete(&app.db, attempt).await?;
             visit.sign_in(app, &user).await?;
             Ok(Redirect::to(&next).into_response())
         }
-        _ => refuse(StatusCode::FORBIDDEN, "The e-mail address or the password is not right.").await,
+        _ => refuse(StatusCode::FORBIDDEN, "The email address or the password is incorrect.").await,
     }
 }
 
-/// Somebody who is signed out already, in another tab, is where they want to be: their form's token ended with the session.
-pub async fn sign_out(visit: Visit, form: Result<Form, Problem>) -> Result<Redirect, Problem> {
+/// Ends the session and redirects to the home page.
+///
+/// A user who has already signed out, in another tab, is redirected without an error, although the
+/// form's token expired with the session.
+pub async fn sign_out(visit: PageSession, form: Result<Form, Problem>) -> Result<Redirect, Problem> {
     if visit.user.is_some() {
         form?;
         visit.sign_out().await?;

@@ -1,11 +1,11 @@
-//! What the pages to sign in and to sign up have in common.
+//! Parts that the sign-in page and the sign-up page have in common.
 
 use crate::accounts::password::HashingError;
 use crate::app::App;
 use crate::http::error::Problem;
 use serde::Serialize;
 
-/// What was typed, to be shown again, and what was wrong with it.
+/// Values that were typed, to be shown again, and the error message.
 #[derive(Debug, Default, Serialize)]
 pub struct Fields {
     pub email: String,
@@ -13,14 +13,14 @@ pub struct Fields {
     pub wrong: Option<String>,
 }
 
-/// A provider's button.
+/// A button for signing in through a provider.
 #[derive(Debug, Serialize)]
 pub struct Button {
     pub id: String,
     pub name: String,
 }
 
-/// The buttons of all providers that are set up.
+/// Returns the buttons of all configured providers.
 pub fn buttons(app: &App) -> Vec<Button> {
     app.openid
         .iter()
@@ -28,8 +28,8 @@ pub fn buttons(app: &App) -> Vec<Button> {
         .collect()
 }
 
-/// Passwords that cannot be hashed now.
+/// Returns the problem for a password that cannot be hashed now: 503.
 pub fn busy(error: HashingError) -> Problem {
-    tracing::warn!(error = &error as &dyn std::error::Error, "a password was not hashed");
-    Problem::unavailable("at_capacity", "Too many people are signing in at this moment.").retry_after(5)
+    tracing::warn!(error = &error as &dyn std::error::Error, "a password could not be hashed");
+    Problem::unavailable("at_capacity", "Too many people are signing in now.").retry_after(5)
 }

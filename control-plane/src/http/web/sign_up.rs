@@ -1,13 +1,13 @@
-//! `GET` and `POST /sign-up`: an account for an e-mail address and a password.
+//! `GET` and `POST /sign-up`: an account for an email address and a password.
 
 use super::form::Form;
-use super::next::{self, Way};
+use super::next::{self, NextPage};
 use super::sign_in_fields::{Button, Fields, busy, buttons};
-use super::visit::Visit;
+use super::visit::PageSession;
 use crate::accounts::account::{self, AccountError};
 use crate::accounts::attempts::{self, Attempt};
 use crate::accounts::password::{Password, PasswordHash};
-use crate::accounts::sign_up_counts::{self, Counted};
+use crate::accounts::sign_up_counts::{self, SignUpCount};
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::{self, LINK_PREFIX};
 use crate::app::App;
@@ -16,14 +16,14 @@ use crate::http::client_ip::ClientIp;
 use crate::http::error::Problem;
 use crate::http::rate_limit::counted_by_address;
 use crate::ledger::Credits;
-use crate::mail::{Letter, MailError, Mailer, Room};
+use crate::mail::{Email, MailError, Mailer, SendPermit};
 use crate::networks::{neighbours_of, network_of};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Serialize;
 
-pub async fn get(State(app): State<App>, visit: Visit, Query(way): Query<Way>) -> Result<Response, Problem> {
+pub async fn get(State(app): State<App>, visit: PageSession, Query(way): Query<NextPage>) -> Result<Response, Problem> {
     let next = next::local(&way.next);
     match visit.user {
         Some(_) => Ok(Redirect::to(&next).into_response()),
@@ -37,11 +37,11 @@ struct Page {
     fields: Fields,
     providers: Vec<Button>,
     free_credits: i64,
-    /// Whether the address has to be proven first.
+    /// True if the user has to prove the address by email first.
     is_proven_by_mail: bool,
 }
 
-async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
+async fn show(app: &App, visit: &PageSession, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
     let page = Page {
         fields,
         providers: buttons(app),
@@ -51,19 +51,19 @@ async fn show(app: &App, visit: &Visit, status: StatusCode, fields: Fields) -> R
     visit.form(app, "sign_up.html", status, &page).await
 }
 
-pub async fn post(State(app): State<App>, ip: ClientIp, visit: Visit, form: Form) -> Response {
+pub async fn post(State(app): State<App>, ip: ClientIp, visit: PageSession, form: Form) -> Response {
     let limit = app.config.limits.sign_up_per_minute;
     counted_by_address(&app, ip, "sign-up", limit, sign_up(&app, ip, &visit, &form)).await
 }
 
-async fn sign_up(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<Response, Problem> {
+async fn sign_up(app: &App, ip: ClientIp, visit: &PageSession, form: &Form) -> Result<Response, Problem> {
     let email = form.text("email").trim();
     let next = next::local(form.text("next"));
     let refuse = |status, wrong: String| {
         show(app, visit, status, Fields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong) })
     };
     let Some(address) = account::normal_email(email) else {
-        return refuse(StatusCode::BAD_REQUEST, "This is no e-mail address.".to_owned()).await;
+        return refuse(StatusCode::BAD_REQUEST, "This is not an email address.".to_owned()).await;
     };
     let password = match Password::choose(form.text("password"), email) {
         Ok(password) => password,
@@ -74,29 +74,32 @@ async fn sign_up(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
     let hash = app.passwords.hash(password).await.map_err(busy)?;
     if let Some(mailer) = &app.mailer {
         if !attempts::count(&app.db, Attempt::SignUpMail { email }, now).await? {
-            let wrong = "This address has been sent several letters already. Look for them, or try again in a quarter of an hour.";
+            let wrong =
+                "Several emails were sent to this address already. Check your email, or try again in 15 minutes.";
             return refuse(StatusCode::TOO_MANY_REQUESTS, wrong.to_owned()).await;
         }
-        let room = mailer.room().map_err(no_letter)?;
-        // The letter counts, also the one to an address that has an account: the count would tell which has.
+        let room = mailer.room().map_err(email_unavailable)?;
+        // Every email is counted, also one to an address that has an account: otherwise the count
+        // would reveal which addresses have one.
         sign_up_counts::count(&app.db, &networks, now).await.map_err(|error| refused(error, now))?;
         let (app, mailer) = (app.clone(), mailer.clone());
-        // The same page for every address, and beside it the letter: neither what the page says nor how long it takes tells whether the
-        // address has an account. What goes wrong is logged where it arises.
+        // Every address gets the same page, and the email is sent by a separate task, so neither
+        // the page nor its response time reveals whether the address has an account. Errors are
+        // logged where they arise.
         tokio::spawn(async move { write(&app, &mailer, room, address, &hash, &next).await.ok() });
         return Ok(visit.page("check_mail.html", &CheckMail { email }));
     }
     let free = Credits(app.config.prices.free_credits);
     match user::sign_up(&app.db, email, &hash, free, &networks, now).await {
         Ok(user) => {
-            tracing::info!(account_id = user.account_id, "account made by its user");
+            tracing::info!(account_id = user.account_id, "account created by its user");
             visit.sign_in(app, &user).await?;
             Ok(Redirect::to(&next).into_response())
         }
         Err(AccountError::EmailTaken) => {
             refuse(
                 StatusCode::CONFLICT,
-                "This address cannot be used for a new account. If it is yours, sign in.".to_owned(),
+                "This email address cannot be used for a new account. If it is yours, sign in.".to_owned(),
             )
             .await
         }
@@ -104,14 +107,14 @@ async fn sign_up(app: &App, ip: ClientIp, visit: &Visit, form: &Form) -> Result<
     }
 }
 
-/// Whether a new account may be made: refused when the service, the client or the network around it has made as many
-/// as it may in a day. Answers the networks that the account, or the letter that leads to it, is to be counted for
-/// when it is made.
-pub async fn admit(app: &App, ClientIp(ip): ClientIp) -> Result<[Counted; 2], Problem> {
+/// Checks whether a new account may be made. Refuses if the service, the client's network or the
+/// networks around it have made as many as they may in a day. Returns the networks for which the
+/// account, or the email that leads to it, is counted when it is made.
+pub async fn admit(app: &App, ClientIp(ip): ClientIp) -> Result<[SignUpCount; 2], Problem> {
     let (limits, now) = (&app.config.limits, app.clock.now());
-    // Counted without a lock: a few more than the limit are no harm.
+    // The count takes no lock: a few accounts more than the limit do no harm.
     if user::made_since(&app.db, now.plus_ms(-DAY_MS)).await? >= limits.sign_ups_per_day {
-        let detail = "As many accounts were made today as this service takes in a day: try again tomorrow.";
+        let detail = "This service has reached its limit of new accounts for today. Try again tomorrow.";
         return Err(Problem::unavailable("at_capacity", detail).retry_after(3600));
     }
     let networks = [
@@ -132,10 +135,10 @@ fn refused(error: AccountError, now: UnixMs) -> Problem {
 }
 
 pub fn network_full(now: UnixMs) -> Problem {
-    let detail = "As many accounts were made from your network today as one network may make in a day: try again tomorrow, or ask the operator \
+    let detail = "Your network has reached its limit of new accounts for today. Try again tomorrow, or ask the operator \
                   of this service for an account.";
     let seconds = sign_up_counts::seconds_left(now);
-    Problem::rate_limited(seconds).because("rate_limited", detail.to_owned())
+    Problem::rate_limited(seconds).with_code("rate_limited", detail.to_owned())
 }
 
 #[derive(Serialize)]
@@ -143,11 +146,12 @@ pub struct CheckMail<'a> {
     pub email: &'a str,
 }
 
-/// The letter to somebody who signs up.
+/// Sends the email to somebody who signs up: a link to confirm, or a note that the address already
+/// has an account.
 async fn write(
     app: &App,
     mailer: &Mailer,
-    room: Room,
+    room: SendPermit,
     address: String,
     hash: &PasswordHash,
     next: &str,
@@ -160,29 +164,32 @@ async fn write(
             confirmation(app, address, &link, next)
         }
     };
-    mailer.post(room, letter).map_err(no_letter)
+    mailer.post(room, letter).map_err(email_unavailable)
 }
 
-fn confirmation(app: &App, to: String, link: &PlainKey, next: &str) -> Letter {
+fn confirmation(app: &App, to: String, link: &PlainKey, next: &str) -> Email {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
     let text = format!(
-        "Somebody, hopefully you, has signed up at {base} with this address.\n\nTo go on, open this page within two hours and give the password that was chosen:\n\n{base}/confirm/{}?{query}\n\nIf it was not you, do nothing: no account is made.\n",
+        "Somebody, hopefully you, has signed up at {base} with this email address.\n\n\
+         To continue, open this page within two hours and enter the password that you chose:\n\n\
+         {base}/confirm/{}?{query}\n\nIf it was not you, do nothing. No account is created.\n",
         link.reveal(),
         base = app.base_url,
     );
-    Letter { to, subject: "Confirm your e-mail address", text }
+    Email { to, subject: "Confirm your e-mail address", text }
 }
 
-fn known(app: &App, to: String) -> Letter {
+fn known(app: &App, to: String) -> Email {
     let text = format!(
-        "Somebody, hopefully you, has tried to sign up at {base} with this address, which has an account already.\n\nSign in: {base}/sign-in\nSet a new password: {base}/forgot-password\n\nIf it was not you, do nothing.\n",
+        "Somebody, hopefully you, has tried to sign up at {base} with this email address, which already has an account.\n\n\
+         Sign in: {base}/sign-in\nSet a new password: {base}/forgot-password\n\nIf it was not you, do nothing.\n",
         base = app.base_url,
     );
-    Letter { to, subject: "You have an account already", text }
+    Email { to, subject: "You have an account already", text }
 }
 
-/// No letter, whoever it was for.
-pub fn no_letter(error: MailError) -> Problem {
-    tracing::warn!(error = &error as &dyn std::error::Error, "a letter was not taken");
-    Problem::unavailable("at_capacity", "No letter can be sent now.").retry_after(30)
+/// Returns the problem for an email that cannot be sent, the same for every recipient.
+pub fn email_unavailable(error: MailError) -> Problem {
+    tracing::warn!(error = &error as &dyn std::error::Error, "an email could not be queued");
+    Problem::unavailable("at_capacity", "No email can be sent now.").retry_after(30)
 }

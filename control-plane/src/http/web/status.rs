@@ -1,6 +1,6 @@
-//! `GET /status`: whether pictures can be had now, for people.
+//! `GET /status`: shows people whether images are available now.
 
-use super::visit::Visit;
+use super::visit::PageSession;
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::plural;
@@ -22,7 +22,7 @@ struct Line {
     told: String,
 }
 
-pub async fn get(State(app): State<App>, visit: Visit) -> Result<Response, Problem> {
+pub async fn get(State(app): State<App>, visit: PageSession) -> Result<Response, Problem> {
     let active = usize::try_from(app.renders.node_counts().await?.active).unwrap_or_default();
     let backlog = app.renders.backlog().await?;
     let budget = app.renders.budget().await?;
@@ -34,24 +34,24 @@ pub async fn get(State(app): State<App>, visit: Visit) -> Result<Response, Probl
         told: if is_well { well } else { ill.to_owned() },
     };
     let lines = vec![
-        line("Pictures that exist", true, "delivered at once".to_owned(), ""),
+        line("Existing images", true, "delivered at once".to_owned(), ""),
         line(
-            "New pictures",
+            "New images",
             active > 0,
             format!("{} at work", plural::count(active, "render node")),
-            "no render node at this moment; they wait",
+            "no render node is active; new images wait",
         ),
         line(
-            "Waiting line",
+            "Render queue",
             backlog.queued < 100,
-            format!("{} waiting, {} being made", backlog.queued, backlog.leased),
-            "long: new pictures take more time than usual",
+            format!("{} waiting, {} in progress", backlog.queued, backlog.leased),
+            "long; new images take more time than usual",
         ),
         line(
-            "Budget of the day",
+            "Daily render budget",
             !is_spent,
-            "there is room for new pictures".to_owned(),
-            "spent: new pictures begin again at midnight UTC",
+            "available for new images".to_owned(),
+            "spent; new images are rendered again after midnight UTC",
         ),
     ];
     let status = Status { is_well: lines.iter().all(|line| line.is_well), lines, version: env!("CARGO_PKG_VERSION") };

@@ -36,7 +36,7 @@ async fn the_home_page_before_any_picture_is_there() {
     ] {
         assert!(html.contains(expected), "`{expected}` is not in {html}");
     }
-    // Nothing inside the HTML that the policy would block, and nothing from elsewhere.
+    // The HTML contains nothing that the policy would block, and loads nothing from other hosts.
     for unwanted in ["<style", "style=\"", "onclick", "src=\"http", "{{", "{%"] {
         assert!(!html.contains(unwanted), "`{unwanted}` is in {html}");
     }

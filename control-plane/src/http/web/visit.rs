@@ -1,5 +1,5 @@
-//! Who looks at a page: nobody we know, or somebody who is signed in. Cookies and what they are good for are known only here; passwords and
-//! sign-ups are `accounts`'.
+//! Identifies who requests a page: an anonymous visitor or a signed-in user. Only this module knows
+//! the cookies and what they permit. Passwords and sign-ups belong to `accounts`.
 
 use super::known_device as device;
 use super::pages::{self, Shared};
@@ -25,27 +25,30 @@ use tower_cookies::Cookies;
 use tower_cookies::cookie::{Cookie, SameSite};
 use tower_sessions::{Expiry, Session, SessionManagerLayer};
 
-/// A session ends when it has not been used to sign in again for so long.
+/// Lifetime of a session. It expires when it has not been used to sign in again for this long.
 const SESSION_LIFETIME: Duration = Duration::days(14);
 
-/// How long a sign-in proves that its browser is in the hands of the account's holder.
+/// How long a sign-in proves that the browser is in the hands of the account's holder, in
+/// milliseconds.
 const FRESH_MS: i64 = 300_000;
 
-/// What a session holds.
+/// Key of the signed-in user ([`SignedIn`]) in a session.
 const USER: &str = "user";
+/// Key of a sign-in at a provider that is under way ([`Flow`]) in a session.
 const FLOW: &str = "openid";
 
 #[derive(Serialize, Deserialize)]
 struct SignedIn {
     account_id: String,
-    /// Of the password that was given: another one ends the session.
+    /// Version of the password that was given at sign-in. A new password ends the session.
     password_version: i64,
-    /// When it was begun. Sessions from before this was kept are old.
+    /// Time of the sign-in. Sessions from before this member existed count as old.
     #[serde(default)]
     at_ms: i64,
 }
 
-/// Names of our cookies. Over HTTPS they have the prefix that keeps other hosts of the domain from setting them.
+/// Returns the full name of one of our cookies. Over HTTPS it has the prefix `__Host-`, which keeps
+/// other hosts of the domain from setting it.
 fn cookie_name(app: &App, name: &'static str) -> String {
     match is_https(app) {
         true => format!("__Host-{name}"),
@@ -61,7 +64,8 @@ fn is_https(app: &App) -> bool {
     app.base_url.starts_with("https://")
 }
 
-/// Gives handlers behind it a session. Sent along with links from elsewhere, never with their forms, pictures or scripts.
+/// Returns the layer that gives the handlers behind it a session. The browser sends the cookie
+/// along with links from other sites, but never with their forms, images or scripts.
 pub fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
     SessionManagerLayer::new(Sessions::new(app.db.clone(), app.clock))
         .with_name(cookie_name(app, SESSION_COOKIE))
@@ -71,25 +75,25 @@ pub fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
         .with_expiry(Expiry::OnInactivity(SESSION_LIFETIME))
 }
 
-/// One look at a page.
+/// One request for a page, with the user who is signed in.
 #[derive(Clone)]
-pub struct Visit {
+pub struct PageSession {
     pub user: Option<User>,
     session: Session,
     cookies: Cookies,
 }
 
-impl FromRequestParts<App> for Visit {
+impl FromRequestParts<App> for PageSession {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        // Forms are read after the page has asked who it is.
-        if let Some(visit) = parts.extensions.get::<Visit>() {
+        // A handler's `PageSession` is extracted before its form, which needs the visit as well.
+        if let Some(visit) = parts.extensions.get::<PageSession>() {
             return Ok(visit.clone());
         }
         let (Some(session), Some(cookies)) = (parts.extensions.get::<Session>(), parts.extensions.get::<Cookies>())
         else {
-            tracing::error!("a page is served without sessions");
+            tracing::error!("a page was requested on a router without sessions");
             return Err(Problem::internal());
         };
         let (session, cookies) = (session.clone(), cookies.clone());
@@ -97,7 +101,7 @@ impl FromRequestParts<App> for Visit {
             Some(_) => read_user(app, &session).await?,
             None => None,
         };
-        let visit = Visit { user, session, cookies };
+        let visit = PageSession { user, session, cookies };
         parts.extensions.insert(visit.clone());
         Ok(visit)
     }
@@ -111,11 +115,12 @@ async fn read_user(app: &App, session: &Session) -> Result<Option<User>, Problem
 
 fn no_session(error: tower_sessions::session::Error) -> Problem {
     tracing::error!(error = &error as &dyn std::error::Error, "a session could not be read or written");
-    Problem::unavailable("dependency_down", "The database does not answer.").retry_after(2)
+    Problem::unavailable("dependency_down", "The database does not respond.").retry_after(2)
 }
 
-impl Visit {
-    /// Begins a session of the user under a new id: whoever knew the old one knows nothing.
+impl PageSession {
+    /// Begins a session of the user under a new id, so that an id that somebody knew before is
+    /// worthless.
     pub async fn sign_in(&self, app: &App, user: &User) -> Result<(), Problem> {
         let signed_in = SignedIn {
             account_id: user.account_id.clone(),
@@ -128,13 +133,13 @@ impl Visit {
         self.session.insert(USER, signed_in).await.map_err(no_session)
     }
 
-    /// Whether somebody has signed in in this browser a moment ago.
+    /// Returns true if somebody signed in in this browser within the last `FRESH_MS`.
     pub async fn is_fresh(&self, now: UnixMs) -> Result<bool, Problem> {
         let signed_in = self.session.get::<SignedIn>(USER).await.map_err(no_session)?;
         Ok(signed_in.is_some_and(|signed_in| (0..FRESH_MS).contains(&(now.0 - signed_in.at_ms))))
     }
 
-    /// Names this browser if the account's holder has signed in with it before.
+    /// Returns the name of this browser if the account's holder has signed in with it before.
     pub async fn known_device(&self, app: &App, account_id: &str) -> Result<Option<String>, Problem> {
         match self.cookies.get(&cookie_name(app, DEVICE_COOKIE)) {
             Some(cookie) => Ok(device::recognise(app, cookie.value(), account_id).await?),
@@ -152,7 +157,8 @@ impl Visit {
         self.cookies.add(cookie.build().into_owned());
     }
 
-    /// Keeps a sign-in by a provider until its browser comes back; one at a time.
+    /// Stores a sign-in at a provider in the session until the browser comes back. A session holds
+    /// one at a time.
     pub async fn keep_flow(&self, flow: &Flow) -> Result<(), Problem> {
         if self.user.is_none() {
             self.session.set_expiry(Some(Expiry::OnInactivity(Duration::milliseconds(FLOW_LIFETIME_MS))));
@@ -160,7 +166,7 @@ impl Visit {
         self.session.insert(FLOW, flow).await.map_err(no_session)
     }
 
-    /// The sign-in that was kept, once.
+    /// Removes the stored sign-in at a provider from the session and returns it.
     pub async fn take_flow(&self) -> Result<Option<Flow>, Problem> {
         self.session.remove(FLOW).await.map_err(no_session)
     }
@@ -172,13 +178,13 @@ impl Visit {
         }
     }
 
-    /// A page without a form.
+    /// Renders a page without a form of its own.
     pub fn page<T: Serialize>(&self, name: &str, context: &T) -> Response {
         let csrf = self.session_cookie().map(page_token).unwrap_or_default();
         self.render(name, StatusCode::OK, &csrf, context)
     }
 
-    /// A page with a form that this browser alone can send.
+    /// Renders a page with a form that only this browser can send.
     pub async fn form<T: Serialize>(
         &self,
         app: &App,
@@ -188,7 +194,7 @@ impl Visit {
     ) -> Result<Response, Problem> {
         let csrf = match self.session_cookie() {
             Some(session) => page_token(session),
-            None => page_token(self.welcome(app).await?),
+            None => page_token(self.issue_visitor_cookie(app).await?),
         };
         Ok(self.render(name, status, &csrf, context))
     }
@@ -197,14 +203,15 @@ impl Visit {
         let email = self.user.as_ref().map(|user| user.email.as_str());
         let mut response = pages::render(name, status, &Shared { email, csrf, is_known: true }, context);
         if email.is_some() || !csrf.is_empty() {
-            // Of one person: kept nowhere, also not for the back button after signing out.
+            // The page belongs to one person. It is stored nowhere, also not for the back button
+            // after signing out.
             response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
         }
         response
     }
 
-    /// The visitor's cookie, given now if there is none.
-    pub async fn welcome(&self, app: &App) -> Result<String, Problem> {
+    /// Returns the visitor's cookie, and issues one if there is none.
+    pub async fn issue_visitor_cookie(&self, app: &App) -> Result<String, Problem> {
         let name = cookie_name(app, VISITOR_COOKIE);
         if let Some(cookie) = self.cookies.get(&name)
             && visitor::is_known(app, cookie.value()).await?
@@ -216,7 +223,7 @@ impl Visit {
         Ok(value)
     }
 
-    /// Whether a form's token is the one of this browser.
+    /// Returns true if a form's token belongs to this browser.
     pub async fn owns_form(&self, app: &App, token: &str) -> Result<bool, Problem> {
         let expected = match self.session_cookie() {
             Some(session) => form_token(session),
@@ -228,28 +235,29 @@ impl Visit {
         Ok(expected.as_bytes().ct_eq(of_browser(token).as_bytes()).into())
     }
 
-    /// The secret of somebody who is signed in.
+    /// Returns the session id of a signed-in user, from which the user's form tokens are made.
     fn session_cookie(&self) -> Option<String> {
         self.user.as_ref().and(self.session.id()).map(|id| id.to_string())
     }
 }
 
-/// What a page's forms send along: the browser's token, and a number that no other page has.
+/// Returns the token that a page's forms send: the token of the browser, and a random number that
+/// no other page has.
 fn page_token(cookie: impl AsRef<str>) -> String {
     format!("{}.{:016x}", form_token(cookie), rand::random::<u64>())
 }
 
-/// The part of a form's token that says whose it is.
+/// Returns the part of a form's token that identifies the browser.
 fn of_browser(token: &str) -> &str {
     token.split_once('.').map_or(token, |(browser, _)| browser)
 }
 
-/// Whether a form's token says which page it comes from.
+/// Returns true if a form's token identifies the page that it comes from.
 pub fn is_of_one_page(token: &str) -> bool {
     token.contains('.')
 }
 
-/// The cookie that a form's token was made of.
+/// The cookie from which a form's token was made.
 pub enum FormCookie {
     Session(String),
     Visitor(String),
@@ -262,7 +270,8 @@ impl FormCookie {
     }
 }
 
-/// The cookie of these headers that a form's token was made of, whether or not we gave it.
+/// Returns the cookie in these headers from which a form's token was made. The service may not have
+/// issued it: see [`is_given`].
 pub fn cookie_of_form(app: &App, headers: &HeaderMap, token: &str) -> Option<FormCookie> {
     let cookies = cookies_of(headers);
     let own = |name: &'static str| {
@@ -272,7 +281,7 @@ pub fn cookie_of_form(app: &App, headers: &HeaderMap, token: &str) -> Option<For
     own(SESSION_COOKIE).map(FormCookie::Session).or_else(|| own(VISITOR_COOKIE).map(FormCookie::Visitor))
 }
 
-/// Whether we gave the cookie, and it is still good.
+/// Returns true if the service issued the cookie and it is still valid.
 pub async fn is_given(app: &App, cookie: &FormCookie) -> Result<bool, Problem> {
     match cookie {
         FormCookie::Session(session) => Ok(user_of(app, session).await?.is_some()),
@@ -280,7 +289,7 @@ pub async fn is_given(app: &App, cookie: &FormCookie) -> Result<bool, Problem> {
     }
 }
 
-/// Who is signed in by the cookie of a session that no layer has read.
+/// Returns the user of a session's cookie where no session layer has read it.
 async fn user_of(app: &App, session: &str) -> Result<Option<User>, Problem> {
     let Ok(id) = session.parse() else { return Ok(None) };
     let store = Arc::new(Sessions::new(app.db.clone(), app.clock));
@@ -295,27 +304,30 @@ fn cookies_of(headers: &HeaderMap) -> Vec<Cookie<'_>> {
         .collect()
 }
 
-/// The first of a name alone: each is looked up, and a request may hold hundreds.
+/// Returns the first cookie of a name. Only the first counts, because each one is looked up and a
+/// request may hold hundreds.
 fn first_of<'c>(cookies: &'c [Cookie<'_>], name: &str) -> Option<&'c str> {
     cookies.iter().find(|cookie| cookie.name() == name).map(Cookie::value)
 }
 
-/// The hash of the cookie that the browser sends, which no other site can read or set.
+/// Returns the browser's token for forms: a hash of the cookie that the browser sends, which no
+/// other site can read or set.
 fn form_token(cookie: impl AsRef<str>) -> String {
     hex::encode(Sha256::new().chain_update("form ").chain_update(cookie.as_ref()).finalize())
 }
 
-/// Somebody who is signed in; everybody else is asked to sign in and brought back.
+/// A visit by a signed-in user. Everybody else is redirected to the sign-in page and brought back
+/// afterwards.
 pub struct SignedInVisit {
     pub user: User,
-    pub visit: Visit,
+    pub visit: PageSession,
 }
 
 impl FromRequestParts<App> for SignedInVisit {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
-        let visit = Visit::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
+        let visit = PageSession::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
         match visit.user.clone() {
             Some(user) => {
                 let (counted, limit) =
@@ -323,7 +335,8 @@ impl FromRequestParts<App> for SignedInVisit {
                 rate_limit::count(app, counted, limit).await.map_err(IntoResponse::into_response)?;
                 Ok(SignedInVisit { user, visit })
             }
-            // What was being sent is lost; its page is the place to start again.
+            // A form that was being sent is lost. After signing in, the user starts again from the
+            // dashboard.
             None => Err(ask_to_sign_in(parts)),
         }
     }
@@ -340,24 +353,25 @@ fn ask_to_sign_in(parts: &Parts) -> Response {
     Redirect::to(&format!("/sign-in?{query}")).into_response()
 }
 
-/// Why a picture is free for a browser, and whose requests are counted.
+/// Why an image is free for a browser, and under whose name its requests are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Grant {
+pub enum BrowserGrant {
     Visitor,
     Account(String),
 }
 
-/// The access to a picture that a session or visitor cookie gives; `None` when neither is known.
-pub async fn grant(app: &App, headers: &HeaderMap) -> Result<Option<Grant>, Problem> {
+/// Returns the access to images that a session's or visitor's cookie gives, or `None` if neither is
+/// known.
+pub async fn grant(app: &App, headers: &HeaderMap) -> Result<Option<BrowserGrant>, Problem> {
     let (session_name, visitor_name) = (cookie_name(app, SESSION_COOKIE), cookie_name(app, VISITOR_COOKIE));
     let cookies = cookies_of(headers);
     if let Some(session) = first_of(&cookies, &session_name)
         && let Some(user) = user_of(app, session).await?
     {
-        return Ok(Some(Grant::Account(user.account_id)));
+        return Ok(Some(BrowserGrant::Account(user.account_id)));
     }
     match first_of(&cookies, &visitor_name) {
-        Some(cookie) if visitor::is_known(app, cookie).await? => Ok(Some(Grant::Visitor)),
+        Some(cookie) if visitor::is_known(app, cookie).await? => Ok(Some(BrowserGrant::Visitor)),
         _ => Ok(None),
     }
 }

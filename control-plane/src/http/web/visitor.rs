@@ -1,29 +1,34 @@
-//! Visitors: browsers nobody has signed in with. A cookie tells one from another; it makes forms theirs alone and lets the playground show
-//! them pictures. It is signed, holds a random number and its time, and nothing is kept of it here.
+//! Visitors: browsers in which nobody is signed in.
+//!
+//! A cookie tells visitors apart. It binds a form to the browser that got it, and lets the
+//! playground show the visitor images. The cookie is signed and holds a random number and the time
+//! of issue. The service stores nothing about it.
 
 use crate::app::App;
 use crate::clock::UnixMs;
 use uuid::{Builder, Uuid};
 
-/// How long a page may lie open before its form is out of date.
+/// Lifetime of a visitor's cookie, in milliseconds. A page that has been open for longer has forms
+/// that are out of date.
 pub const LIFETIME_MS: i64 = 24 * 3_600_000;
 
-/// Ids of visitors are of version 8 (RFC 9562: ours to define), those of signed addresses, which the same keys sign, of version 7: one is
-/// never taken for the other.
+/// UUID version of visitors' ids. Version 8 is free for a format of our own (RFC 9562). Ids of
+/// signed URLs, which are signed with the same keys, have version 7, so neither can pass for the
+/// other.
 const VERSION: usize = 8;
 
-/// A new visitor's cookie.
+/// Returns the cookie for a new visitor.
 pub async fn welcome(app: &App) -> Result<String, sqlx::Error> {
     app.signing_keys.sign(id(rand::random(), app.clock.now())).await
 }
 
-/// Whether a cookie is one that we gave out, not too long ago.
+/// Returns true if the service issued the cookie less than [`LIFETIME_MS`] ago.
 pub async fn is_known(app: &App, cookie: &str) -> Result<bool, sqlx::Error> {
     let verified = app.signing_keys.verify(cookie).await?;
     Ok(verified.is_some_and(|id| is_current(id, app.clock.now())))
 }
 
-/// 48 bits of time, as in version 7, and 74 random ones.
+/// Returns a visitor's id: 48 bits of time, as in version 7, and 74 random bits from `bytes`.
 fn id(mut bytes: [u8; 16], now: UnixMs) -> Uuid {
     bytes[..6].copy_from_slice(&now.0.to_be_bytes()[2..]);
     Builder::from_custom_bytes(bytes).into_uuid()

@@ -1,3 +1,3 @@
-//! What other services tell us, each believed by its own signature.
+//! Messages from other services, each authenticated by its own signature.
 
 pub mod stripe;

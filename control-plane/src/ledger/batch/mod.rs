@@ -1,15 +1,16 @@
 //! One batch of the meter: every statement of its transaction, in one fixed order.
 //!
-//! The order (windows, named requests, holds, signed addresses, capped keys, balances, usage; each sorted by id) is also the order in which
-//! rows are locked, so that several processes on one PostgreSQL never wait for each other in a circle.
+//! The order (rate windows, idempotency keys, holds, signed URLs, capped keys, balances, usage;
+//! each sorted by id) is also the order in which rows are locked, so that several processes on one
+//! PostgreSQL never wait for each other in a circle.
 
 mod money;
 mod rows;
 mod table;
 
-use super::ended::{CountedIn, Ended};
+use super::ended::{CountedIn, EndedHold};
 use super::unanswered::{self, BatchId};
-use super::{AnswerToKeep, Charge, Credits, Entry, Metered, Outcome, ProcessId, Window};
+use super::{AnswerToKeep, Charge, Credits, Entry, MeterAnswer, Outcome, ProcessId, Window};
 use super::{delivery_urls, idempotency, usage};
 use crate::clock::UnixMs;
 use crate::db::{self, Database, Tx};
@@ -18,28 +19,30 @@ use std::collections::BTreeMap;
 
 const WINDOW_MS: i64 = 60_000;
 
-/// What a batch came to.
+/// Result of a batch that was applied.
 #[derive(Debug)]
 pub(super) struct Applied {
-    /// In the order of the entries.
-    pub answers: Vec<Metered>,
-    /// Whether it charged anybody: then it has a row, which says whether they were told.
+    /// One answer for each entry, in the order of the entries.
+    pub answers: Vec<MeterAnswer>,
+    /// True if the batch contains a final charge. It then has a row in `meter_batches`, which
+    /// records whether its waiting requests were answered.
     pub has_charged: bool,
 }
 
 #[derive(Debug)]
 pub(super) enum BatchError {
-    /// The database refused something in the batch: another grouping may pass.
+    /// The database refused something in the batch; its halves may succeed.
     Refused(sqlx::Error),
-    /// The database cannot be reached or used now: no grouping would pass.
+    /// The database cannot be reached or used now; no part of the batch would succeed.
     Unavailable(sqlx::Error),
-    /// The connection broke while the batch was committed: it may have been. Only of a batch that charges somebody.
+    /// The connection broke during the commit, so the batch may or may not be committed. Only
+    /// returned for a batch that charges somebody.
     Unknown(sqlx::Error, Applied),
 }
 
-fn inside(error: sqlx::Error) -> BatchError {
+fn classify(error: sqlx::Error) -> BatchError {
     let refused = match &error {
-        // Two transactions in each other's way (class 40): in smaller groups they pass.
+        // Two transactions conflict (SQLSTATE class 40); in smaller batches they succeed.
         sqlx::Error::Database(refused)
             if refused.code().is_some_and(|code| code.len() == 5 && code.starts_with("40")) =>
         {
@@ -52,7 +55,8 @@ fn inside(error: sqlx::Error) -> BatchError {
     if refused { BatchError::Refused(error) } else { BatchError::Unavailable(error) }
 }
 
-/// Applies all entries in one transaction and commits it. Ids of its rows begin with `batch`.
+/// Applies all entries in one transaction and commits it. The ids of the rows that it
+/// writes begin with `batch`.
 pub(super) async fn apply(
     database: &Database,
     now: UnixMs,
@@ -66,14 +70,14 @@ pub(super) async fn apply(
         Ok(applied) => applied,
         Err(error) => {
             let _ = tx.rollback().await;
-            return Err(inside(error));
+            return Err(classify(error));
         }
     };
     match tx.commit().await {
         Ok(()) => Ok(applied),
         // The connection may have broken after the database committed.
         Err(error) if applied.has_charged => Err(BatchError::Unknown(error, applied)),
-        // Counts, and holds that are given back by themselves.
+        // Nothing was charged for good: an open hold is released by itself.
         Err(error) => Err(BatchError::Unavailable(error)),
     }
 }
@@ -97,8 +101,8 @@ async fn write(
         })
         .collect();
 
-    // Attempts are checked before holds are ended: when another attempt has taken the request over, its hold stays open, so that its owner
-    // can give it back.
+    // Check the attempts before ending holds: if another attempt has taken the request over, this
+    // attempt's hold must stay open, so that its owner can give it back.
     check_attempts(tx, entries, &mut outcomes).await?;
     let mut ended = end_holds(tx, now, entries, &mut outcomes).await?;
     change_urls(tx, now, entries, &mut outcomes, &mut ended).await?;
@@ -130,7 +134,7 @@ async fn write(
         .into_iter()
         .zip(windows)
         .enumerate()
-        .map(|(index, (outcome, counted))| Metered {
+        .map(|(index, (outcome, counted))| MeterAnswer {
             window: counted.map(|counted| counted.window),
             outcome: outcome.unwrap_or(Outcome::UnknownAccount),
             entry_id: entry_ids.get(&index).cloned(),
@@ -140,12 +144,13 @@ async fn write(
 }
 
 struct Counted {
-    /// Of the key, or whoever asks.
+    /// The window of the key or the client address, not that of the account.
     window: Window,
     over: Option<Outcome>,
 }
 
-/// Counts every request of the batch against its window, and against its account's: one row for each, taken over by the next window.
+/// Counts every request of the batch against its own window and against its account's window. Each
+/// window is one row, which the next window takes over.
 async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Result<Vec<Option<Counted>>, sqlx::Error> {
     let window_start_ms = now.0 - now.0.rem_euclid(WINDOW_MS);
     let mut by_window: BTreeMap<String, Vec<(usize, i64, bool)>> = BTreeMap::new();
@@ -159,7 +164,8 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
     let mut windows: Vec<Option<Window>> = entries.iter().map(|_| None).collect();
     let mut over: Vec<Option<Outcome>> = entries.iter().map(|_| None).collect();
     for (counted_for, counted) in by_window {
-        // A process whose clock is a little behind counts into the newer window rather than reopening the older one.
+        // A process whose clock is a little behind counts into the newer window rather than
+        // reopening the older one.
         let row = sqlx::query(
             "insert into rate_windows (counted, window_start_ms, requests) values ($1, $2, $3)
              on conflict (counted) do update set
@@ -182,7 +188,8 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
             if !of_account {
                 windows[index] = Some(Window { limit, remaining: (limit - used).max(0), reset_seconds });
             }
-            // Of both that are full the key's is named: whoever holds it sees its window.
+            // If both windows are full, the key's is reported: it is the window that
+            // the key's holder sees.
             if used > limit && (over[index].is_none() || !of_account) {
                 over[index] = Some(Outcome::RateLimited { limit, of_account });
             }
@@ -192,13 +199,14 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
     Ok(counted.map(|(window, over)| window.map(|window| Counted { window, over })).collect())
 }
 
-/// Ends the holds that the batch settles or releases; a hold that is not open any more is left as it is.
+/// Ends the holds that the batch settles or releases. A hold that is no longer
+/// open is left as it is.
 async fn end_holds(
     tx: &mut Tx<'_>,
     now: UnixMs,
     entries: &[&Entry],
     outcomes: &mut [Option<Outcome>],
-) -> Result<BTreeMap<usize, Ended>, sqlx::Error> {
+) -> Result<BTreeMap<usize, EndedHold>, sqlx::Error> {
     let mut endings: Vec<(&str, bool, usize)> = entries
         .iter()
         .enumerate()
@@ -212,7 +220,7 @@ async fn end_holds(
     endings.sort_unstable();
     let mut ended = BTreeMap::new();
     for (hold_id, is_settled, index) in endings {
-        // A released hold leaves nothing behind: nothing of it was entered.
+        // A released hold leaves no row behind, because no entry was written for it.
         let row = match is_settled {
             true => sqlx::query(
                 "update holds set state = 'settled', ended_at_ms = $2 where id = $1 and state = 'open'
@@ -229,7 +237,10 @@ async fn end_holds(
         match row {
             Some(row) => {
                 let counted = CountedIn::read(row.try_get(2)?, row.try_get(3)?);
-                ended.insert(index, Ended { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?), counted });
+                ended.insert(
+                    index,
+                    EndedHold { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?), counted },
+                );
             }
             None => outcomes[index] = Some(Outcome::HoldNotOpen),
         }
@@ -237,13 +248,13 @@ async fn end_holds(
     Ok(ended)
 }
 
-/// Counts loads of signed addresses and closes those whose credit is given back.
+/// Counts loads of signed URLs, and closes those whose credit is given back.
 async fn change_urls(
     tx: &mut Tx<'_>,
     now: UnixMs,
     entries: &[&Entry],
     outcomes: &mut [Option<Outcome>],
-    ended: &mut BTreeMap<usize, Ended>,
+    ended: &mut BTreeMap<usize, EndedHold>,
 ) -> Result<(), sqlx::Error> {
     let mut changes: Vec<(&str, usize)> = entries
         .iter()
@@ -265,8 +276,8 @@ async fn change_urls(
         };
         match changed {
             Some(delivery_urls::Changed { account_id, counted }) => {
-                ended.insert(index, Ended { account_id, credits: Credits::PER_PICTURE, counted });
-                // A load moves no credits: its balance is nobody's business.
+                ended.insert(index, EndedHold { account_id, credits: Credits::PER_PICTURE, counted });
+                // A load moves no credits, so its answer contains no balance.
                 if is_load {
                     outcomes[index] = Some(Outcome::Done { remaining: None });
                 }
@@ -277,7 +288,7 @@ async fn change_urls(
     Ok(())
 }
 
-/// Refuses named requests that another attempt has taken over.
+/// Refuses requests whose idempotency key another attempt has taken over.
 async fn check_attempts(
     tx: &mut Tx<'_>,
     entries: &[&Entry],
@@ -296,7 +307,7 @@ async fn check_attempts(
     Ok(())
 }
 
-/// Keeps the answers of named requests that were charged.
+/// Stores the answers of the requests with an idempotency key that were charged.
 async fn keep_answers(
     tx: &mut Tx<'_>,
     batch: &BatchId,

@@ -1,17 +1,18 @@
-//! What a batch does to balances: gives released credits back, then takes debits and holds by guarded updates, account by account. What is
-//! taken also fits in the caps of the keys that ask.
+//! Changes of balances by a batch: it gives released credits back, then takes debits and
+//! holds by guarded updates, account by account. The credits taken must also fit in the caps
+//! of the requesting keys.
 
 use crate::clock::UnixMs;
 use crate::db::Tx;
-use crate::ledger::balance::{self, Book, Movement};
-use crate::ledger::ended::Ended;
+use crate::ledger::balance::{self, BalanceChange, Book};
+use crate::ledger::ended::EndedHold;
 use crate::ledger::key_cap::{Caps, KeyCap};
 use crate::ledger::{Charge, Credits, Entry, Outcome};
 use std::collections::BTreeMap;
 
-impl Movement {
-    /// What an entry of a batch does to its account's row.
-    pub fn of(charge: &Charge, ended: Option<&Ended>) -> Self {
+impl BalanceChange {
+    /// Returns the change that an entry of a batch makes to its account's row.
+    pub fn of(charge: &Charge, ended: Option<&EndedHold>) -> Self {
         let ended = ended.map_or(0, |ended| ended.credits.0);
         let asked = charge.asks().0;
         let (credits, held, entries) = match charge {
@@ -22,18 +23,18 @@ impl Movement {
             Charge::Release { .. } => (ended, -ended, 0),
             Charge::Refund { .. } => (ended, 0, 1),
         };
-        Movement { credits, held, entries }
+        BalanceChange { credits, held, entries }
     }
 
-    /// What its row of the ledger says, if it adds one.
+    /// Returns the credits of the ledger row for this change, if it adds one.
     pub fn entered(self) -> Option<Credits> {
         (self.entries > 0).then_some(Credits(self.credits + self.held))
     }
 }
 
-impl std::iter::Sum for Movement {
+impl std::iter::Sum for BalanceChange {
     fn sum<I: Iterator<Item = Self>>(movements: I) -> Self {
-        movements.fold(Movement::default(), |all, one| Movement {
+        movements.fold(BalanceChange::default(), |all, one| BalanceChange {
             credits: all.credits + one.credits,
             held: all.held + one.held,
             entries: all.entries + one.entries,
@@ -41,21 +42,21 @@ impl std::iter::Sum for Movement {
     }
 }
 
-/// What was taken from where.
-pub(super) struct Moved {
+/// Caps and balances after the credits of a batch were moved.
+pub(super) struct Transfer {
     pub caps: Caps,
-    /// Of each account that the batch concerns, as it is after the batch.
+    /// The row of each account in the batch, as it is after the batch.
     pub books: BTreeMap<String, Book>,
 }
 
-/// Moves the credits of everything that is not refused yet, and fills the outcomes.
+/// Moves the credits of every entry that is not refused yet, and fills in the outcomes.
 pub(super) async fn move_balances(
     tx: &mut Tx<'_>,
     now: UnixMs,
     entries: &[&Entry],
-    ended: &BTreeMap<usize, Ended>,
+    ended: &BTreeMap<usize, EndedHold>,
     outcomes: &mut [Option<Outcome>],
-) -> Result<Moved, sqlx::Error> {
+) -> Result<Transfer, sqlx::Error> {
     let mut caps = Caps::lock(tx, now, entries, ended, outcomes).await?;
     let mut by_account: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, entry) in entries.iter().enumerate().filter(|(index, _)| outcomes[*index].is_none()) {
@@ -85,27 +86,27 @@ pub(super) async fn move_balances(
         books.extend(book.map(|book| (account_id.to_owned(), book)));
     }
     caps.write(tx).await?;
-    Ok(Moved { caps, books })
+    Ok(Transfer { caps, books })
 }
 
-/// The entries of a batch that concern one account.
+/// The entries of a batch for one account.
 struct Group<'a> {
     account_id: &'a str,
     entries: &'a [&'a Entry],
-    ended: &'a BTreeMap<usize, Ended>,
+    ended: &'a BTreeMap<usize, EndedHold>,
     indexes: Vec<usize>,
 }
 
 impl Group<'_> {
-    fn movement(&self, index: usize) -> Movement {
-        Movement::of(&self.entries[index].charge, self.ended.get(&index))
+    fn movement(&self, index: usize) -> BalanceChange {
+        BalanceChange::of(&self.entries[index].charge, self.ended.get(&index))
     }
 
     fn asked(&self) -> i64 {
         self.indexes.iter().map(|index| self.entries[*index].charge.asks().0).sum()
     }
 
-    /// Everybody is told the balance right after their own entry.
+    /// Fills in the outcomes of the account's entries, each with the balance right after it.
     fn tell(&self, after_all: Book, outcomes: &mut [Option<Outcome>]) {
         let mut remaining = after_all.credits + self.asked();
         for index in &self.indexes {
@@ -114,7 +115,8 @@ impl Group<'_> {
         }
     }
 
-    /// Moves everything in one statement, if caps and balance cover what is taken; the row after it.
+    /// Moves the credits of all these entries in one statement and returns the account's row after
+    /// it. Returns `None` if the caps or the balance do not cover all of them together.
     async fn move_all(&self, tx: &mut Tx<'_>, caps: &mut Caps) -> Result<Option<Book>, sqlx::Error> {
         let all: Vec<&Entry> = self.indexes.iter().map(|index| self.entries[*index]).collect();
         if !caps.take_all(&all) {
@@ -128,7 +130,9 @@ impl Group<'_> {
         Ok(after)
     }
 
-    /// The balance, or a key's cap, does not cover the whole group: what gives back comes first, and then whoever came first.
+    /// Moves the credits entry by entry, because the balance or a key's cap does not cover all of
+    /// them together. Entries that give credits back come first, then the others in their order of
+    /// arrival.
     async fn one_by_one(
         &self,
         tx: &mut Tx<'_>,
@@ -163,9 +167,10 @@ impl Group<'_> {
     }
 }
 
-/// Changes an account's row, if its balance covers it; the row after it. A change of nothing reads.
-async fn change(tx: &mut Tx<'_>, account_id: &str, movement: Movement) -> Result<Option<Book>, sqlx::Error> {
-    match movement == Movement::default() {
+/// Changes an account's row if its balance covers the change, and returns the row after it. A
+/// change of nothing only reads the row.
+async fn change(tx: &mut Tx<'_>, account_id: &str, movement: BalanceChange) -> Result<Option<Book>, sqlx::Error> {
+    match movement == BalanceChange::default() {
         true => balance::read(tx, account_id).await,
         false => balance::change(tx, account_id, movement).await,
     }

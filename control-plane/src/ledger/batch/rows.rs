@@ -1,10 +1,10 @@
-//! The rows that a batch leaves behind, in tables that only grow.
+//! The rows that a batch adds to tables that only grow.
 
 use super::table::{GrowingTable, Value};
 use crate::clock::UnixMs;
 use crate::db::{DatabaseKind, Tx};
-use crate::ledger::balance::{Book, Movement};
-use crate::ledger::ended::Ended;
+use crate::ledger::balance::{BalanceChange, Book};
+use crate::ledger::ended::EndedHold;
 use crate::ledger::{Charge, Credits, Delivery, Entry, NewDeliveryUrl, ProcessId};
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) struct Appended<'e> {
     deliveries: Vec<Vec<Value<'e>>>,
 }
 
-/// A row of the ledger before it has its number.
+/// A row of the ledger before its number is known.
 struct LedgerRow<'e> {
     id: String,
     account_id: &'e str,
@@ -28,15 +28,15 @@ struct LedgerRow<'e> {
     reason: Value<'e>,
 }
 
-/// An entry of the batch that was done.
+/// An entry of the batch whose outcome is [`Outcome::Done`](crate::ledger::Outcome::Done).
 pub(super) struct Done<'e> {
     pub now: UnixMs,
     pub owner: &'e ProcessId,
     pub entry: &'e Entry,
-    /// Of its row in the ledger, and of its delivery.
+    /// Id of the entry's row in the ledger, and of its delivery.
     pub id: String,
-    pub ended: Option<&'e Ended>,
-    /// The month in which its credits count against a cap.
+    pub ended: Option<&'e EndedHold>,
+    /// The month in which the entry's credits count against a cap.
     pub capped_month: Option<&'e str>,
 }
 
@@ -45,13 +45,13 @@ impl<'e> Appended<'e> {
     pub fn add(&mut self, done: Done<'e>) {
         let Done { now, owner, entry, id, ended, capped_month } = done;
         let mut ledger_row = |kind: &'static str, account_id: &'e str, hold_id, delivery_url_id, reason: Value<'e>| {
-            let credits = Movement::of(&entry.charge, ended).entered().unwrap_or_default().0;
+            let credits = BalanceChange::of(&entry.charge, ended).entered().unwrap_or_default().0;
             let id = id.clone();
             self.ledger_entries.push(LedgerRow { id, account_id, kind, credits, hold_id, delivery_url_id, reason });
         };
         match &entry.charge {
             Charge::Nothing | Charge::Read { .. } | Charge::Release { .. } => {}
-            // Paid for when the address was made.
+            // A load takes no credits: the signed URL was paid for when it was made.
             Charge::Load { delivery, .. } => {
                 if let Some(url) = ended {
                     self.deliveries.push(delivery_row(id, now, &url.account_id, Credits(0), delivery));
@@ -61,7 +61,7 @@ impl<'e> Appended<'e> {
                 ledger_row("debit", account_id, None, None, Value::Text(&delivery.about));
                 self.deliveries.push(delivery_row(id, now, account_id, *credits, delivery));
             }
-            // Entered when it is settled.
+            // A hold gets its ledger entry when it is settled.
             Charge::Hold { account_id, credits, hold_id, expires_at_ms } => self.holds.push(vec![
                 Value::Text(hold_id),
                 Value::Text(account_id),
@@ -80,7 +80,8 @@ impl<'e> Appended<'e> {
                         None => Value::Text(&delivery.about),
                     };
                     ledger_row("settle", &hold.account_id, Some(hold_id), None, about);
-                    // The credits stand in one row: the address's, where there is one.
+                    // The credits are recorded in one row only: in that of the signed
+                    // URL if there is one.
                     let credits = if address.is_some() { Credits(0) } else { hold.credits };
                     self.deliveries.push(delivery_row(id.clone(), now, &hold.account_id, credits, delivery));
                     if let Some(address) = address {
@@ -102,7 +103,8 @@ impl<'e> Appended<'e> {
         }
     }
 
-    /// Writes all of them. `books` are the accounts' rows as the batch leaves them: the last number and the last sum are theirs.
+    /// Writes all collected rows. `books` holds the accounts' rows as the batch leaves them; they
+    /// give the last entry number and the last sum of each account.
     pub async fn write(
         self,
         tx: &mut Tx<'_>,
@@ -110,7 +112,7 @@ impl<'e> Appended<'e> {
         now: UnixMs,
         books: &BTreeMap<String, Book>,
     ) -> Result<(), sqlx::Error> {
-        // Holds and addresses before the ledger's entries, which name them.
+        // Insert holds and signed URLs first: the ledger's entries refer to them.
         HOLDS.insert(tx, kind, self.holds).await?;
         DELIVERY_URLS.insert(tx, kind, self.delivery_urls).await?;
         LEDGER_ENTRIES.insert(tx, kind, numbered(self.ledger_entries, now, books)).await?;
@@ -118,9 +120,10 @@ impl<'e> Appended<'e> {
     }
 }
 
-/// Numbers the rows of each account up to its last one, with what the account's entries add up to after each.
+/// Gives each ledger row its number and the sum of the account's entries up to it. The last row of
+/// an account gets the account's last number.
 fn numbered<'e>(rows: Vec<LedgerRow<'e>>, now: UnixMs, books: &BTreeMap<String, Book>) -> Vec<Vec<Value<'e>>> {
-    // What is known is how an account ends: walk back from there.
+    // Only the final state of each account is known, so walk back from there.
     let mut before: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
     for row in &rows {
         let (number, sum) = before.entry(row.account_id).or_insert_with(|| {
@@ -150,12 +153,12 @@ fn numbered<'e>(rows: Vec<LedgerRow<'e>>, now: UnixMs, books: &BTreeMap<String, 
         .collect()
 }
 
-/// What the entry of signed addresses says.
+/// Returns the reason in the ledger entry of signed URLs.
 fn about_urls<'e>(urls: &[NewDeliveryUrl]) -> Value<'e> {
     match urls {
         [] => Value::NoText,
-        [one] => Value::Owned(format!("signed address: {}", one.about)),
-        [first, others @ ..] => Value::Owned(format!("signed addresses: {} and {} more", first.about, others.len())),
+        [one] => Value::Owned(format!("signed URL: {}", one.about)),
+        [first, others @ ..] => Value::Owned(format!("signed URLs: {} and {} more", first.about, others.len())),
     }
 }
 
@@ -183,7 +186,8 @@ fn delivery_row<'e>(
     ]
 }
 
-/// `loads`: how often it was loaded by what it is written with.
+/// Returns the row of a signed URL. `loads` is the number of loads that the same
+/// charge already includes.
 fn delivery_url_row<'e>(
     now: UnixMs,
     account_id: &'e str,

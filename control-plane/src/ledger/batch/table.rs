@@ -1,4 +1,4 @@
-//! Tables that rows are only added to, many in one statement.
+//! Inserts of many rows in one statement, for tables to which rows are only added.
 
 use crate::db::{DatabaseKind, Tx};
 use sqlx::Arguments;
@@ -19,14 +19,15 @@ impl<'e> Value<'e> {
     }
 }
 
-/// Rows of one statement: few distinct texts, so that connections keep them prepared, and few statements for any number of rows.
+/// Sizes of the groups of rows that one statement inserts. There are few distinct statement texts,
+/// so that connections keep them prepared, and few statements for any number of rows.
 const GROUPS: [usize; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
 
-/// A table that rows are only added to, many at once, and the texts that do it.
+/// A table to which rows are only added, many at once, with its prepared statement texts.
 pub(super) struct GrowingTable {
     name: &'static str,
     columns: &'static [&'static str],
-    /// By database, then by [`GROUPS`]; written at first use.
+    /// Statement texts by database, then by [`GROUPS`]; each is written at its first use.
     texts: [[OnceLock<String>; GROUPS.len()]; 2],
 }
 
@@ -35,7 +36,7 @@ impl GrowingTable {
         GrowingTable { name, columns, texts: [const { [const { OnceLock::new() }; GROUPS.len()] }; 2] }
     }
 
-    /// Each row has a value for every column, in their order.
+    /// Inserts rows. Each row has a value for every column, in the order of the columns.
     pub async fn insert(
         &'static self,
         tx: &mut Tx<'_>,
@@ -70,7 +71,8 @@ impl GrowingTable {
         texts[group].get_or_init(|| {
             let columns = self.columns.len();
             let place = |number: usize| match kind {
-                // SQLite looks every numbered one up by its name when a value is bound: the time grows with their square.
+                // SQLite looks up every numbered parameter by its name when a value is bound, so
+                // the time grows with the square of their number.
                 DatabaseKind::Sqlite => "?".to_owned(),
                 DatabaseKind::Postgres => format!("${number}"),
             };

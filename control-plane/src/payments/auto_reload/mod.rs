@@ -1,13 +1,14 @@
-//! Auto-reload: a pack bought with the kept card when the balance falls below a threshold.
+//! Auto-reload: buys a pack with the stored card when the balance falls below a threshold.
 //!
-//! Here are an account's settings and the rows of its reloads; [`sweep`] looks at balances and asks Stripe, far from the debits.
+//! This module has the settings of accounts and the rows of their reloads. [`sweep`] reads balances
+//! and calls Stripe, separately from the debits.
 //!
 //! Why: `docs/decisions/payments.md` (Auto-reload: limits and failures).
 
-mod letters;
+mod failure_emails;
 mod sweep;
 
-pub use letters::Letters;
+pub use failure_emails::FailureEmails;
 pub use sweep::Sweep;
 
 use crate::accounts::account;
@@ -16,20 +17,22 @@ use crate::config::prices::Pack;
 use crate::db::{Database, Tx};
 use sqlx::Row;
 
-/// Reloads of an account in a day that Stripe was asked for: a lost key should not empty a card. Those that were
-/// ended before that charged nothing.
+/// Maximum number of reloads of an account in a day for which Stripe was called: a lost key should
+/// not empty a card. Reloads that ended before such a call charged nothing and do not count.
 const A_DAY_MAX: i64 = 10;
 
-/// Accounts looked at, and reloads tried, in one sweep.
+/// Maximum number of accounts read, and of reloads tried, in one sweep.
 const SWEEP_MAX: i64 = 100;
 
-/// How often Stripe is asked for one reload before it is given up.
+/// Maximum number of calls to Stripe for one reload before it is given up.
 pub const ATTEMPTS_MAX: i64 = 8;
 
-/// How long Stripe is asked for one reload. Stripe knows a call by its name for a day: asked later it would charge again.
+/// Time after which Stripe is no longer called for a reload, in milliseconds. Stripe remembers the
+/// idempotency key of a call for a day: a later call would charge again.
 const LIFETIME_MS: i64 = DAY_MS / 2;
 
-/// How long after a call whose answer was lost Stripe's event may still tell that the card was charged: usually seconds.
+/// Time after a call whose answer was lost in which Stripe's event may still report that the card
+/// was charged, in milliseconds. The event usually takes seconds.
 const UNKNOWN_MS: i64 = 600_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +55,9 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Option<AutoReload>,
     .transpose()
 }
 
-/// Sets what its owner chose, and ends an open reload that is not what this asks for: another pack's, another card's,
-/// or one of a balance that is not below the threshold. `packs` are the packs that are sold now.
+/// Stores the settings that the account's owner chose, and ends an open reload that does not match
+/// them: one for another pack or another card, or one whose balance is not below the threshold.
+/// `packs` are the packs that are sold now.
 pub async fn set(
     db: &Database,
     packs: &[Pack],
@@ -78,22 +82,24 @@ pub async fn set(
     tx.commit().await
 }
 
-/// Turns it off and ends the open reload: what was begun before is not charged when it is turned on again. A charge that Stripe is being
-/// asked for at this moment may still be made; its credits are entered then like those of any payment.
+/// Turns auto-reload off and ends the open reload, so that it is not charged when auto-reload is
+/// turned on again. A charge that Stripe is processing at this moment may still be made; its
+/// credits are then entered like those of any payment.
 pub async fn turn_off(tx: &mut Tx<'_>, account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
     account::lock(tx, account_id).await?;
     sqlx::query("update auto_reloads set is_on = 0 where account_id = $1").bind(account_id).execute(&mut **tx).await?;
-    // Of what is off no pack is wanted.
+    // Auto-reload is off, so no pack is wanted.
     end_unwanted(tx, &[], account_id, now).await
 }
 
-/// Ends the open reload of an account unless this very charge is wanted now: by the settings, the balance, the card
-/// that is kept, and the pack's price among `packs`, those that are sold. Until when an attempt at it may still turn
-/// out to have been made (`unknown_until_ms`) stays on its row. The account is locked.
+/// Ends the open reload of an account unless exactly this charge is wanted now: by the settings,
+/// the balance, the stored card, and the pack's price among `packs`, the packs that are sold. The
+/// reload's row keeps the time until which an attempt at it may still turn out to have been made
+/// (`unknown_until_ms`). The caller has locked the account.
 async fn end_unwanted(tx: &mut Tx<'_>, packs: &[Pack], account_id: &str, now: UnixMs) -> Result<(), sqlx::Error> {
     let sql = "select pack_credits from auto_reloads where account_id = $1 and is_on = 1";
     let credits: Option<i64> = sqlx::query_scalar(sql).bind(account_id).fetch_optional(&mut **tx).await?;
-    // No price, and nothing is equal to it, for a pack that is not sold any more.
+    // A pack that is no longer sold has no price (null), which equals nothing in SQL.
     let cents = credits.and_then(|credits| pack_of(packs, credits)).map(|pack| pack.cents);
     sqlx::query(
         "update payments set state = 'cancelled', ended_at_ms = $1
@@ -111,12 +117,12 @@ async fn end_unwanted(tx: &mut Tx<'_>, packs: &[Pack], account_id: &str, now: Un
     Ok(())
 }
 
-/// The pack of so many credits, if it is sold.
+/// Returns the pack with this number of credits, if it is sold.
 fn pack_of(packs: &[Pack], credits: i64) -> Option<&Pack> {
     packs.iter().find(|pack| pack.credits == credits)
 }
 
-/// Keeps the balance of an account as it is until this transaction ends.
+/// Locks the balance of an account, so that it does not change until this transaction ends.
 async fn lock_balance(tx: &mut Tx<'_>, account_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("update balances set credits = credits where account_id = $1")
         .bind(account_id)
@@ -125,7 +131,7 @@ async fn lock_balance(tx: &mut Tx<'_>, account_id: &str) -> Result<(), sqlx::Err
     Ok(())
 }
 
-/// The same, if this pack is still the one that it buys; `false` if not.
+/// Like [`turn_off`], but only if auto-reload still buys this pack. Returns false if it does not.
 async fn turn_off_for_pack(tx: &mut Tx<'_>, low: &Low, now: UnixMs) -> Result<bool, sqlx::Error> {
     account::lock(tx, &low.account_id).await?;
     let sql = "select 1 from auto_reloads where account_id = $1 and is_on = 1 and pack_credits = $2";
@@ -136,22 +142,24 @@ async fn turn_off_for_pack(tx: &mut Tx<'_>, low: &Low, now: UnixMs) -> Result<bo
     Ok(same.is_some())
 }
 
-/// Whether Stripe may still make a charge that was under way when auto-reload was turned off.
+/// Returns true if Stripe may still make a charge that was under way when
+/// auto-reload was turned off.
 pub async fn may_still_charge(db: &Database, account_id: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
     let sql = "select 1 from payments where account_id = $1 and purpose = 'reload' and state = 'cancelled' and unknown_until_ms > $2 limit 1";
     let row = sqlx::query(sql).bind(account_id).bind(now.0).fetch_optional(&db.readers).await?;
     Ok(row.is_some())
 }
 
-/// An account whose balance is low, with a card to charge. As it was when it was read: [`begin`] looks again.
+/// An account with a low balance and a card to charge, as it was when it was read.
+/// [`begin`] checks it again.
 #[derive(Debug)]
 struct Low {
     account_id: String,
     pack_credits: i64,
 }
 
-/// What makes a reload of the account `a.account_id` due: $1 is now, $2 a day before, $3 the most in a day. While an earlier charge may
-/// still come, nothing new is begun.
+/// SQL condition for a reload of the account `a.account_id` to be due: $1 is now, $2 a day before,
+/// $3 the maximum in a day. While an earlier charge may still be reported, no new reload is begun.
 const IS_DUE: &str = "a.is_on = 1 and b.credits < a.threshold_credits and c.payment_method is not null
     and not exists (select 1 from payments p where p.account_id = a.account_id and p.purpose = 'reload'
             and (p.state = 'open' or (p.state = 'cancelled' and p.unknown_until_ms > $1)))
@@ -175,8 +183,9 @@ async fn low(db: &Database, now: UnixMs) -> Result<Vec<Low>, sqlx::Error> {
     rows.into_iter().map(|row| Ok(Low { account_id: row.try_get(0)?, pack_credits: row.try_get(1)? })).collect()
 }
 
-/// Makes the reload of an account; `false` when it is not due, or not any more. Other processes look at the same balances, and whoever is
-/// slow must not charge for a shortage that is over: the rows that decide are locked, and a statement begun after that reads them.
+/// Creates the reload of an account. Returns false if it is not due, or no longer. Other processes
+/// check the same balances, and a slow one must not charge for a shortage that is over: the rows
+/// that decide are locked, and a statement that begins after that reads them.
 async fn begin(db: &Database, low: &Low, pack: &Pack, now: UnixMs) -> Result<bool, sqlx::Error> {
     let mut tx = db.begin().await?;
     account::lock(&mut tx, &low.account_id).await?;
@@ -203,7 +212,7 @@ async fn begin(db: &Database, low: &Low, pack: &Pack, now: UnixMs) -> Result<boo
     Ok(begun.rows_affected() == 1)
 }
 
-/// A reload to ask Stripe for.
+/// A reload for which Stripe has to be called.
 #[derive(Debug)]
 struct Due {
     payment_id: String,
@@ -211,7 +220,7 @@ struct Due {
     customer: String,
     payment_method: String,
     cents: i64,
-    /// Before this one.
+    /// Number of attempts before this one.
     attempts: i64,
     expires_at: UnixMs,
 }
@@ -242,9 +251,9 @@ async fn due(db: &Database, now: UnixMs) -> Result<Vec<Due>, sqlx::Error> {
         .collect()
 }
 
-/// Makes the next attempt at a reload ours; others wait until `retry_at`. `false` when there is nothing to ask for:
-/// somebody else does, or the reload is not wanted any more (turned off, another pack or card, another price, the
-/// shortage over), which ends it.
+/// Claims the next attempt at a reload; other processes wait until `retry_at`. Returns false if
+/// there is nothing to charge: another process has claimed the attempt, or the reload is no longer
+/// wanted (turned off, another pack or card, another price, the shortage over), which ends it.
 async fn claim(db: &Database, packs: &[Pack], due: &Due, now: UnixMs, retry_at: UnixMs) -> Result<bool, sqlx::Error> {
     let mut tx = db.begin().await?;
     account::lock(&mut tx, &due.account_id).await?;
@@ -264,13 +273,14 @@ async fn claim(db: &Database, packs: &[Pack], due: &Due, now: UnixMs, retry_at: 
     Ok(claimed.rows_affected() == 1)
 }
 
-/// Sets when Stripe is asked again, and until when an answer to what it was asked may come by an event.
+/// Sets when Stripe is called again, and until when an event may report the
+/// result of the last call.
 async fn put_off(db: &Database, due: &Due, until: UnixMs, unknown_until: UnixMs) -> Result<(), sqlx::Error> {
     let open = sqlx::query("update payments set retry_at_ms = $1 where id = $2 and state = 'open'")
         .bind(until.0)
         .bind(due.payment_id.clone());
     db.write(open).await?;
-    // Also of one that was cancelled meanwhile.
+    // This includes a reload that was cancelled in the meantime.
     let unknown = sqlx::query("update payments set unknown_until_ms = $1 where id = $2 and state <> 'paid'")
         .bind(unknown_until.0)
         .bind(due.payment_id.clone());

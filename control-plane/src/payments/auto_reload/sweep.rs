@@ -1,6 +1,7 @@
-//! The task that reloads accounts: looks at balances now and then, charges kept cards, and turns off what does not work.
+//! The task that reloads accounts: it checks balances periodically, charges stored cards, and turns
+//! auto-reload off where it fails.
 
-use super::letters::Letters;
+use super::failure_emails::FailureEmails;
 use super::{ATTEMPTS_MAX, Due, Low, UNKNOWN_MS, begin, claim, due, low, pack_of, put_off, turn_off_for_pack};
 use crate::clock::{Clock, DAY_MS};
 use crate::config::prices::Pack;
@@ -12,37 +13,37 @@ use crate::tasks::every;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Stripe has answered an attempt by then, or never will.
+/// Time within which Stripe answers an attempt, if it ever does, in milliseconds.
 const ATTEMPT_MS: i64 = 30_000;
 
-/// Between two attempts.
+/// Longest pause between two attempts, in milliseconds.
 const WAIT_MS_MAX: i64 = 3_600_000;
 
-/// Events of Stripe are remembered for so long.
+/// Time for which events of Stripe are stored, in milliseconds.
 const EVENTS_KEPT_MS: i64 = 60 * DAY_MS;
 
 const TIDY_EVERY: Duration = Duration::from_secs(3600);
 
-/// What accounts are reloaded with.
+/// The settings and services that the task needs.
 pub struct Sweep {
     pub db: Database,
     pub clock: Clock,
     pub stripe: Stripe,
     pub packs: Vec<Pack>,
-    /// Between two looks at the balances.
+    /// Pause between two checks of the balances.
     pub every: Duration,
-    pub letters: Letters,
+    pub letters: FailureEmails,
 }
 
 impl Sweep {
-    /// Both tasks run until they are aborted.
+    /// Starts the sweep and the deletion of old events. Both tasks run until they are aborted.
     pub fn start(self) -> [tokio::task::JoinHandle<()>; 2] {
         let sweep = Arc::new(self);
         [
-            every(sweep.every, "accounts could not be looked at for auto-reload", sweep.clone(), |sweep| async move {
+            every(sweep.every, "accounts could not be checked for auto-reload", sweep.clone(), |sweep| async move {
                 sweep.sweep().await
             }),
-            every(TIDY_EVERY, "old events could not be forgotten", sweep, |sweep| async move {
+            every(TIDY_EVERY, "old Stripe events could not be deleted", sweep, |sweep| async move {
                 settle::forget_events(&sweep.db, sweep.clock.now().plus_ms(-EVENTS_KEPT_MS)).await.map(drop)
             }),
         ]
@@ -67,7 +68,8 @@ impl Sweep {
 
     async fn attempt(&self, due: &Due) -> Result<(), LedgerError> {
         let now = self.clock.now();
-        // While it is being asked nobody else asks; afterwards the time is set to the real one.
+        // While this call to Stripe is running, no other process makes one; afterwards the time is
+        // set to the real one.
         if !claim(&self.db, &self.packs, due, now, now.plus_ms(ATTEMPT_MS)).await? {
             return Ok(());
         }
@@ -81,33 +83,38 @@ impl Sweep {
                 (_, Some(paid)) => {
                     let outcome = settle::charged(&self.db, &paid, now).await?;
                     match outcome {
-                        Outcome::Refused(why) => tracing::error!(why, "money came and was not credited"),
+                        Outcome::Refused(why) => tracing::error!(why, "a payment arrived and was not credited"),
                         _ => {
-                            tracing::info!(account_id = due.account_id, payment_id = due.payment_id, "account reloaded")
+                            tracing::info!(
+                                account_id = due.account_id,
+                                payment_id = due.payment_id,
+                                "an account was reloaded"
+                            )
                         }
                     }
                     Ok(())
                 }
-                // Stripe tells the end by an event.
+                // Stripe reports the result by an event.
                 (status, None) if status == "processing" => {
                     Ok(put_off(&self.db, due, due.expires_at, due.expires_at).await?)
                 }
                 (status, None) => self.give_up(due, &status, true).await,
             },
             Err(StripeError::Declined { code }) => self.give_up(due, &code, true).await,
-            // The card or the customer is gone. A wrong key is the operator's affair, and tried again.
+            // The card or the customer is gone. A wrong key, in contrast, is for the operator to
+            // correct, and the call is tried again.
             Err(error @ StripeError::Refused { status: 400 | 404, .. }) => {
                 self.give_up(due, &error.to_string(), true).await
             }
             Err(error) if due.attempts + 1 >= ATTEMPTS_MAX => {
-                tracing::error!(
-                    error = &error as &dyn std::error::Error,
-                    "Stripe was asked for a reload for the last time"
-                );
+                tracing::error!(error = &error as &dyn std::error::Error, "the last attempt at a reload failed");
                 self.give_up(due, "Stripe did not answer", false).await
             }
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "a reload is tried again later");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "an attempt at a reload failed; it is retried"
+                );
                 let wait_ms = self.every.as_millis() as i64 * (1 << due.attempts.clamp(0, 6));
                 let until = now.plus_ms(wait_ms.min(WAIT_MS_MAX));
                 Ok(put_off(&self.db, due, until, now.plus_ms(UNKNOWN_MS)).await?)
@@ -115,8 +122,8 @@ impl Sweep {
         }
     }
 
-    /// Ends a reload that Stripe does not make, and turns auto-reload off. `is_known`: whether Stripe said so;
-    /// otherwise the money may still come.
+    /// Ends a reload that Stripe does not make, and turns auto-reload off. `is_known` is true if
+    /// Stripe reported the failure; otherwise the money may still arrive.
     async fn give_up(&self, due: &Due, why: &str, is_known: bool) -> Result<(), LedgerError> {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
@@ -125,7 +132,8 @@ impl Sweep {
         if !is_known {
             put_off(&self.db, due, now, now.plus_ms(UNKNOWN_MS)).await?;
         }
-        // Otherwise its owner turned it off, or an event told it first and the letter is written.
+        // Any other outcome means that the owner turned auto-reload off, or that an event reported
+        // the failure first and the email has been sent.
         if matches!(outcome, Outcome::Applied(_)) {
             self.tell(&due.account_id, why).await;
         }
@@ -144,7 +152,7 @@ impl Sweep {
     }
 
     async fn tell(&self, account_id: &str, why: &str) {
-        tracing::warn!(account_id, why, "auto-reload is turned off");
+        tracing::warn!(account_id, why, "auto-reload was turned off");
         self.letters.tell_of_failure(account_id).await;
     }
 }

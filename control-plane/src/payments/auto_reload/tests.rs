@@ -1,5 +1,5 @@
-//! Reloads that must not be made: after their owner turned auto-reload off or changed it, after the shortage is over, and by somebody who
-//! looked too long ago.
+//! Reloads that must not be made: after their owner turned auto-reload off or changed it, after the
+//! shortage is over, and by a process that read the balance too long ago.
 
 use super::*;
 use crate::ledger::{self, Credits};
@@ -9,11 +9,11 @@ use crate::test_database::databases;
 
 const NOW: UnixMs = UnixMs(1_000_000);
 const PACK: Pack = Pack { credits: 5000, cents: 500 };
-/// What is sold.
+/// The packs that are sold.
 const PACKS: [Pack; 3] = [Pack { credits: 100, cents: 10 }, PACK, Pack { credits: 10_000, cents: 1000 }];
 const ON: AutoReload = AutoReload { is_on: true, threshold_credits: 50, pack_credits: 5000 };
 
-/// An account with ten credits, a kept card, and auto-reload.
+/// Creates an account with ten credits, a stored card, and auto-reload turned on.
 async fn low_account(db: &Database) -> String {
     let email = format!("{}@example.com", uuid::Uuid::now_v7());
     let account_id = account::open(db, &email, Credits(10), NOW).await.expect("account");
@@ -24,12 +24,12 @@ async fn low_account(db: &Database) -> String {
     account_id
 }
 
-/// The reload of an account that may be attempted at `at`.
+/// Returns the reload of an account that may be attempted at `at`.
 async fn due_of(db: &Database, account_id: &str, at: UnixMs) -> Option<Due> {
     due(db, at).await.expect("due").into_iter().find(|due| due.account_id == account_id)
 }
 
-/// A low account, and its reload, whose first attempt Stripe did not answer.
+/// Creates a low account and its reload, whose first attempt Stripe did not answer.
 async fn begun_and_unanswered(db: &Database) -> (Low, Due) {
     let account_id = low_account(db).await;
     let low = Low { account_id, pack_credits: PACK.credits };
@@ -76,7 +76,7 @@ async fn who_looked_before_the_others_reload_begins_nothing() {
         assert_eq!(balance(&db, &account_id).await, 5010);
         assert!(!begin(&db, &slow, &PACK, NOW).await.expect("looks again"), "the shortage is over");
 
-        // Every other condition that may have changed since.
+        // Every other condition that may have changed in the meantime.
         let other = low_account(&db).await;
         let slow = low(&db, NOW).await.expect("looks").remove(0);
         assert_eq!(slow.account_id, other);
@@ -120,7 +120,8 @@ async fn of_many_who_look_at_once_one_charges() {
             for task in tasks {
                 charged += task.await.expect("task");
             }
-            // Whoever is late finds it charged, or charges what is open: never a second time.
+            // A late task finds the reload charged, or charges the one that is open:
+            // never a second time.
             assert_eq!((charged, balance(&db, &account_id).await), (1, 5010));
         }
         assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
@@ -136,7 +137,7 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
             let low = Low { account_id: account_id.clone(), pack_credits: PACK.credits };
             begin(&db, &low, &PACK, at).await.expect("begins")
         };
-        // It waits, never asked for.
+        // The reload waits, and Stripe was never called for it.
         assert!(begin_now(NOW).await);
         let first = due_now(NOW).await.remove(0);
         off(&db, &account_id, NOW).await;
@@ -147,7 +148,8 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         assert!(due_now(NOW).await.is_empty(), "turned on again it is not what was begun before");
         assert!(begin_now(NOW).await);
 
-        // Stripe is being asked: what comes of it is credited, and until that is known nothing else is charged.
+        // Stripe is processing a call: its result is credited, and until it is known
+        // nothing else is charged.
         let second = due_now(NOW).await.remove(0);
         assert!(claim(&db, &PACKS, &second, NOW, NOW.plus_ms(30_000)).await.expect("claims"));
         off(&db, &account_id, NOW).await;
@@ -160,7 +162,8 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         assert_eq!(balance(&db, &account_id).await, 5010);
         assert!(!may_still_charge(&db, &account_id, NOW).await.expect("reads"));
 
-        // Declined while it was off: nobody is told, and nothing stands in the way of the next.
+        // The card is declined while auto-reload is off: no email is sent, and the next
+        // reload is not blocked.
         let mut tx = db.begin().await.expect("begin");
         let all = ledger::Payment { reference: "spent", credits: Credits(5010), reason: "spent" };
         ledger::take_back(&mut tx, &account_id, all, NOW).await.expect("takes");
@@ -178,7 +181,7 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
     }
 }
 
-/// Two processes with different packs end each other's reloads before Stripe is asked.
+/// Two processes with different packs end each other's reloads before Stripe is called.
 #[tokio::test]
 async fn reloads_that_stripe_was_never_asked_for_do_not_use_up_the_day() {
     let dearer = [Pack { cents: 600, ..PACK }];
@@ -190,7 +193,7 @@ async fn reloads_that_stripe_was_never_asked_for_do_not_use_up_the_day() {
             let due = due_of(&db, &account_id, NOW).await.expect("is due");
             assert!(!claim(&db, &dearer, &due, NOW, NOW.plus_ms(1)).await.expect("claims"), "{number}: another price");
         }
-        // Those that Stripe was asked for do.
+        // Reloads for which Stripe was called do count.
         for number in 0..A_DAY_MAX {
             assert!(begin(&db, &low, &PACK, NOW).await.expect("begins"), "{number}");
             let due = due_of(&db, &account_id, NOW).await.expect("is due");
@@ -207,7 +210,8 @@ async fn reloads_that_stripe_was_never_asked_for_do_not_use_up_the_day() {
     }
 }
 
-/// Stripe did not answer, and until it is asked again something changes. The bool: whether it is asked again.
+/// Stripe did not answer, and something changes before it is called again. The last value of each
+/// case is true if it is called again.
 #[tokio::test]
 async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
     for db in databases().await {
@@ -243,7 +247,8 @@ async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
             assert!(find(&db, &account_id).await.expect("finds").expect("there").is_on, "{what}: it stays on");
             if !is_asked {
                 assert!(of_ours(later).await.is_none(), "{what}: it is ended");
-                // What Stripe made of the first attempt is not known yet: nothing new is begun, and should the money have come, it is credited.
+                // The result of the first attempt is not known yet: no new reload is begun, and if
+                // the money did arrive, it is credited.
                 assert!(may_still_charge(&db, &account_id, later).await.expect("reads"), "{what}");
                 assert!(!begin(&db, &low, &PACK, later).await.expect("looks"), "{what}");
                 settle::charged(&db, &paid(&first), later).await.expect("credits");
@@ -254,8 +259,9 @@ async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
     }
 }
 
-/// Stripe did not answer, and until it is asked again the card is another one or the pack is not sold as it was. What was begun charges nothing
-/// any more; once what Stripe made of it is known, the shortage is a new reload's.
+/// Stripe did not answer, and before it is called again the card changes or the pack is no longer
+/// sold as it was. The old reload charges nothing any more; once the result of its first attempt is
+/// known, a new reload covers the shortage.
 #[tokio::test]
 async fn an_old_card_or_an_old_price_is_not_charged() {
     let dearer = Pack { cents: 600, ..PACK };

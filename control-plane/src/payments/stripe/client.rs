@@ -1,6 +1,7 @@
-//! Asking Stripe: the few calls we need of its HTTP API, form-encoded, each with a name of its own so that a repetition does nothing.
+//! Client for the few calls of Stripe's HTTP API that we need. They are form-encoded, and each that
+//! changes something has an idempotency key, so that a repetition does nothing.
 //!
-//! Nothing is logged here but Stripe's own codes and request ids: neither keys nor what people are called.
+//! Only Stripe's own codes and request ids are logged here: neither keys nor personal data.
 //!
 //! Why: `docs/decisions/payments.md` (The client of Stripe's API is our own).
 
@@ -13,56 +14,57 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 use url::form_urlencoded::Serializer;
 
-/// The form of what we ask and are told; the webhook endpoint should have it as well.
+/// Version of the API, which determines the form of requests and answers; the webhook endpoint
+/// should have the same.
 const API_VERSION: &str = "2025-03-31.basil";
 
 const CONNECT: Duration = Duration::from_secs(4);
-/// For one try, its connection included. Two of them leave a handler time to answer.
+/// Time limit of one try, including its connection. Two of them leave a handler time to answer.
 const TRY: Duration = Duration::from_secs(10);
 const TRIES: u32 = 2;
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Far more than any answer we ask for.
+/// Maximum size of an answer: far more than any that we request.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StripeError {
-    /// Not reached, or it has trouble: the same call may work later.
+    /// Stripe cannot be reached or has a failure; the same call may succeed later.
     #[error("Stripe does not answer")]
     Down(#[source] Option<reqwest::Error>),
     /// The card was not charged, and trying again would change nothing.
     #[error("the card was declined ({code})")]
     Declined { code: String },
-    /// It will not do it: the key, or something we sent.
+    /// Stripe rejects the request because of the key or something that we sent.
     #[error("Stripe refused with {status}: {kind} {code} {parameter} (its request {request_id})")]
     Refused { status: u16, kind: String, code: String, parameter: String, request_id: String },
-    #[error("Stripe's answer has another form than we know")]
+    #[error("Stripe's response has an unknown form")]
     Form(#[source] serde_json::Error),
 }
 
-/// Cheap to clone.
+/// Client of Stripe's API. Cheap to clone.
 #[derive(Clone)]
 pub struct Stripe {
     http: Client,
     settings: Settings,
 }
 
-/// A page to pay on.
+/// A payment page at Stripe.
 #[derive(Debug, Deserialize)]
 pub struct Session {
     pub id: String,
     pub url: Option<String>,
 }
 
-/// What a page is for.
+/// The contents of a new payment page.
 #[derive(Debug)]
 pub struct NewSession<'a> {
     pub payment_id: &'a str,
     pub customer: &'a str,
     pub pack: &'a Pack,
-    /// Where the browser comes back to, paid or not.
+    /// URL to which the browser returns, whether the payment was made or not.
     pub return_url: &'a str,
-    /// Whether the card is to be charged again while nobody is there.
+    /// True if the card may be charged later while the buyer is not present.
     pub keeps_card: bool,
 }
 
@@ -81,11 +83,11 @@ struct List<T> {
     data: Vec<T>,
 }
 
-/// Where Stripe sends events, as far as the key may see it.
+/// An endpoint to which Stripe sends events, with the members that the key may read.
 #[derive(Debug, Deserialize)]
 pub struct WebhookEndpoint {
     pub url: String,
-    /// `*`: all.
+    /// `*` stands for all events.
     pub enabled_events: Vec<String>,
     /// `enabled` or `disabled`.
     pub status: String,
@@ -113,7 +115,7 @@ type Fields<'a> = Vec<(&'a str, &'a str)>;
 
 impl Stripe {
     pub fn new(settings: Settings) -> Result<Self, reqwest::Error> {
-        // Fails only when a provider is installed already.
+        // Fails only if a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
             .connect_timeout(CONNECT)
@@ -127,7 +129,7 @@ impl Stripe {
         self.settings.webhook_secret.reveal()
     }
 
-    /// Makes the account's customer; its id.
+    /// Creates the account's customer at Stripe and returns its id.
     pub async fn create_customer(&self, account_id: &str, email: &str) -> Result<String, StripeError> {
         let fields = vec![("email", email), ("metadata[cyclorama_account]", account_id)];
         let made: Id = self.post("/v1/customers", fields, &format!("customer-{account_id}")).await?;
@@ -151,18 +153,20 @@ impl Stripe {
             ("line_items[0][price_data][product_data][name]", &product),
             ("success_url", new.return_url),
             ("cancel_url", new.return_url),
-            // The price is in one currency. What comes in another all the same is understood (`event`).
+            // The price is in one currency. A payment that arrives in another all the same is
+            // understood (see `event`).
             ("adaptive_pricing[enabled]", "false"),
         ];
         if new.keeps_card {
-            // Cards alone can be charged again the way we do it.
+            // Only cards can be charged again the way we do it.
             fields.push(("payment_method_types[0]", "card"));
             fields.push(("payment_intent_data[setup_future_usage]", "off_session"));
         }
         self.post("/v1/checkout/sessions", fields, new.payment_id).await
     }
 
-    /// Opens the customer's pages at Stripe: cards, receipts. Each opening is its own.
+    /// Opens the customer's pages at Stripe (cards, receipts) and returns their URL. Each opening
+    /// has its own idempotency key.
     pub async fn create_portal_session(&self, customer: &str, return_url: &str) -> Result<String, StripeError> {
         let fields = vec![("customer", customer), ("return_url", return_url)];
         let name = format!("portal-{}", uuid::Uuid::new_v4());
@@ -170,20 +174,21 @@ impl Stripe {
         Ok(made.url)
     }
 
-    /// The newest card that was kept for a customer.
+    /// Returns the newest card that is stored for a customer.
     pub async fn newest_card(&self, customer: &str) -> Result<Option<String>, StripeError> {
         let query = encode(&[("customer", customer), ("type", "card"), ("limit", "1")]);
         let list: List<Id> = self.call(Method::GET, &format!("/v1/payment_methods?{query}"), None, None).await?;
         Ok(list.data.into_iter().next().map(|card| card.id))
     }
 
-    /// Where events are sent: a hundred at most, as many as Stripe shows at once; an account has sixteen.
+    /// Returns the endpoints to which events are sent: at most a hundred, as many as Stripe lists
+    /// at once; an account has sixteen.
     pub async fn webhook_endpoints(&self) -> Result<Vec<WebhookEndpoint>, StripeError> {
         let list: List<WebhookEndpoint> = self.call(Method::GET, "/v1/webhook_endpoints?limit=100", None, None).await?;
         Ok(list.data)
     }
 
-    /// Charges a kept card while nobody is there.
+    /// Charges a stored card while the buyer is not present.
     pub async fn charge(
         &self,
         payment_id: &str,
@@ -209,7 +214,7 @@ impl Stripe {
         self.call(Method::POST, path, Some(encode(&fields)), Some(name)).await
     }
 
-    /// One call; tried again where that can help, under the same name.
+    /// Makes one call, and repeats it under the same idempotency key where that can help.
     async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -252,7 +257,7 @@ async fn answer<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Strip
     if status.is_success() {
         return serde_json::from_slice(&body).map_err(StripeError::Form);
     }
-    // 409: another call of the same name is under way.
+    // 409: another call with the same idempotency key is under way.
     if status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::CONFLICT) {
         return Err(StripeError::Down(None));
     }

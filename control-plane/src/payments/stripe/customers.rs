@@ -1,4 +1,4 @@
-//! Whose customer at Stripe an account is, and which card of it was kept.
+//! The customer at Stripe of each account, and the customer's stored card.
 
 use super::client::{Stripe, StripeError};
 use super::event::KeptCard;
@@ -15,11 +15,11 @@ pub enum CustomerError {
     Database(#[from] sqlx::Error),
 }
 
-/// An account as Stripe knows it.
+/// The customer at Stripe of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Customer {
     pub id: String,
-    /// The card that may be charged while nobody is there.
+    /// The card that may be charged while the buyer is not present.
     pub payment_method: Option<String>,
 }
 
@@ -31,7 +31,8 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Option<Customer>, s
     row.map(|row| Ok(Customer { id: row.try_get(0)?, payment_method: row.try_get(1)? })).transpose()
 }
 
-/// The account's customer, made at Stripe with the first payment. However many ask at once, there is one.
+/// Returns the account's customer, and creates it at Stripe with the first payment. Simultaneous
+/// calls create only one.
 pub async fn establish(
     db: &Database,
     stripe: &Stripe,
@@ -50,8 +51,9 @@ pub async fn establish(
     Ok(find(db, account_id).await?.ok_or(sqlx::Error::RowNotFound)?)
 }
 
-/// Keeps the newest card that Stripe has of a customer as the one that may be charged, unless a purchase since `chosen_at` has kept another;
-/// `None`: Stripe has none. `chosen_at` is when Stripe was asked.
+/// Stores the newest card that Stripe has for a customer as the one that may be charged, unless a
+/// purchase since `chosen_at` has stored another. `payment_method` is `None` if Stripe has no card.
+/// `chosen_at` is the time of the request to Stripe.
 pub async fn keep_newest(
     db: &Database,
     customer: &str,
@@ -59,18 +61,19 @@ pub async fn keep_newest(
     chosen_at: UnixMs,
 ) -> Result<(), sqlx::Error> {
     let mut tx = db.begin().await?;
-    // Stripe's times are whole seconds: of the same second, a purchase counts as the later one.
+    // Stripe's times are whole seconds: within the same second, a purchase counts as the later one.
     let chosen_at = UnixMs(chosen_at.0 / 1000 * 1000);
     keep(&mut tx, customer, payment_method, chosen_at, chosen_at).await?;
     tx.commit().await
 }
 
-/// Keeps the card of a purchase, unless a newer purchase or newer settings have kept another.
+/// Stores the card of a purchase, unless a newer purchase or newer settings have stored another.
 pub(super) async fn keep_card_of(tx: &mut Tx<'_>, card: &KeptCard, now: UnixMs) -> Result<(), sqlx::Error> {
     keep(tx, &card.customer, Some(&card.payment_method), card.chosen_at, now).await
 }
 
-/// Events come late and in any order: an older choice never replaces a newer one, and a detached card is never kept again.
+/// Stores the customer's card. Events arrive late and in any order: an older choice never replaces
+/// a newer one, and a detached card is never stored again.
 async fn keep(
     tx: &mut Tx<'_>,
     customer: &str,
@@ -102,13 +105,15 @@ async fn keep(
     Ok(())
 }
 
-/// Forgets which cards were kept and detached long ago: Stripe tells nothing of a purchase for so long. Kept cards stay with their customers.
+/// Deletes the records of cards that were stored or detached long ago: no event about a purchase
+/// comes that late. Stored cards stay with their customers.
 pub(super) async fn forget_old_cards(db: &Database, before: UnixMs) -> Result<(), sqlx::Error> {
     db.write(sqlx::query("delete from stripe_cards where told_at_ms < $1").bind(before.0)).await?;
     Ok(())
 }
 
-/// A card may no longer be charged: it is not kept any more, also by events that are still to come, and a reload that waits to charge it ends.
+/// Removes a card that may no longer be charged. Events that are still to come do not store it
+/// again, and a reload that waits to charge it ends. Returns true if a customer or a reload had it.
 pub(super) async fn forget_card(tx: &mut Tx<'_>, payment_method: &str, now: UnixMs) -> Result<bool, sqlx::Error> {
     let owners = sqlx::query(
         "select account_id from stripe_customers where payment_method = $1
@@ -121,7 +126,8 @@ pub(super) async fn forget_card(tx: &mut Tx<'_>, payment_method: &str, now: Unix
     for owner in owners {
         account::lock(tx, owner.try_get(0)?).await?;
     }
-    // Before the customers, as where a card is kept: who keeps this one at the same time is waited for.
+    // Lock this row before the customers, in the same order as where a card is stored, so that a
+    // transaction that stores this card at the same time is waited for.
     sqlx::query(
         "insert into stripe_cards (payment_method, is_detached, told_at_ms) values ($1, 1, $2)
          on conflict (payment_method) do update set is_detached = 1, told_at_ms = excluded.told_at_ms",

@@ -1,17 +1,17 @@
-//! Stripe's events, as far as they are about our payments. Reads only; what they mean for a payment is `settle`'s.
+//! Reads Stripe's events as far as they concern our payments. `settle` applies them.
 
 use super::returns::{Return, ReturnKind, ReturnState};
 use crate::clock::UnixMs;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What packs are sold in.
+/// Currency in which packs are sold.
 pub const CURRENCY: &str = "usd";
 
-/// Names our payment on everything we make at Stripe.
+/// Metadata key that holds our payment's id on everything we create at Stripe.
 pub const PAYMENT: &str = "cyclorama_payment";
 
-/// What the webhook endpoint has to be sent. More does no harm.
+/// Kinds of events that the webhook endpoint must receive. More do no harm.
 pub const KINDS: [&str; 18] = [
     "checkout.session.completed",
     "checkout.session.async_payment_succeeded",
@@ -48,43 +48,43 @@ struct Data {
 
 #[derive(Debug)]
 pub struct Event {
-    /// Stripe's own: the same however often it is sent.
+    /// Stripe's id, the same however often the event is sent.
     pub id: String,
     pub kind: String,
-    pub told: Told,
+    pub told: EventContent,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
-    /// Money came.
+pub enum EventContent {
+    /// Money arrived.
     Paid(Paid),
-    /// Money did not come by a page, and will not.
+    /// A payment page ended without money, for good.
     Failed { payment_id: String },
-    /// One attempt to charge a card failed: on a page a person may try another.
+    /// One attempt to charge a card failed. On a payment page the buyer may try another card.
     ChargeFailed { payment_id: String },
-    /// The page's time is over.
+    /// The payment page has expired.
     Expired { payment_id: String },
     /// Money goes back, by a refund or by the buyer's bank, or has come to us again.
     Returned(Return),
     /// A card may no longer be charged.
     CardGone { payment_method: String },
-    /// Nothing of ours.
+    /// The event does not concern us.
     Nothing,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paid {
     pub payment_id: String,
-    /// In the currency that packs are sold in, where Stripe tells it.
+    /// In the currency in which packs are sold, if Stripe reports it.
     pub cents: i64,
-    /// Lower case.
+    /// In lower case.
     pub currency: String,
-    /// What the buyer paid, where that was in another currency: the sum and its currency, lower case.
+    /// The amount that the buyer paid and its currency in lower case, if that was another currency.
     pub presented: Option<(i64, String)>,
     pub session: Option<String>,
     pub payment_intent: Option<String>,
-    /// The card that was kept with it.
+    /// The card that was stored with the payment.
     pub kept: Option<KeptCard>,
 }
 
@@ -92,7 +92,7 @@ pub struct Paid {
 pub struct KeptCard {
     pub customer: String,
     pub payment_method: String,
-    /// When the purchase was made at Stripe, whenever its event comes.
+    /// Time at which the purchase was made at Stripe, regardless of when its event arrives.
     pub chosen_at: UnixMs,
 }
 
@@ -103,10 +103,10 @@ struct Session {
     payment_status: String,
     amount_total: Option<i64>,
     currency: Option<String>,
-    /// Of older forms of events, where `amount_total` and `currency` are the buyer's.
+    /// Present in older API versions, in which `amount_total` and `currency` are the buyer's.
     #[serde(default)]
     currency_conversion: Option<Conversion>,
-    /// Of newer forms, where they are ours.
+    /// Present in newer API versions, in which they are ours.
     #[serde(default)]
     presentment_details: Option<Presentment>,
     payment_intent: Option<Reference>,
@@ -114,14 +114,14 @@ struct Session {
     metadata: Option<Map<String, Value>>,
 }
 
-/// What a sum in the buyer's currency is in ours.
+/// The value in our currency of an amount in the buyer's.
 #[derive(Debug, Deserialize)]
 struct Conversion {
     amount_total: i64,
     source_currency: String,
 }
 
-/// What a sum in our currency was in the buyer's.
+/// The value in the buyer's currency of an amount in ours.
 #[derive(Debug, Deserialize)]
 struct Presentment {
     presentment_amount: i64,
@@ -134,12 +134,12 @@ impl Presentment {
     }
 }
 
-/// A payment intent, as events and answers show it.
+/// A payment intent, as events and answers contain it.
 #[derive(Debug, Deserialize)]
 pub struct PaymentIntent {
     pub id: String,
     pub status: String,
-    /// Unix seconds. Without it the card counts as older than any other.
+    /// Unix time in seconds. Without it the card counts as older than any other.
     #[serde(default)]
     created: i64,
     amount: i64,
@@ -166,7 +166,7 @@ struct Charge {
 
 /// A refund or a dispute.
 #[derive(Deserialize)]
-struct Moved {
+struct ReturnEvent {
     id: String,
     amount: i64,
     currency: String,
@@ -175,9 +175,9 @@ struct Moved {
     payment_intent: Option<Reference>,
 }
 
-impl Moved {
-    fn told(self, kind: ReturnKind, state: ReturnState) -> Told {
-        Told::Returned(Return {
+impl ReturnEvent {
+    fn told(self, kind: ReturnKind, state: ReturnState) -> EventContent {
+        EventContent::Returned(Return {
             id: self.id,
             kind,
             state,
@@ -189,7 +189,8 @@ impl Moved {
     }
 }
 
-/// What a refund's status says of the money. One that is under way counts as gone.
+/// Returns where the money of a refund is, given its status. Money of a refund that is
+/// under way counts as gone.
 fn state_of_refund(status: Option<&str>) -> ReturnState {
     match status {
         Some("failed" | "canceled") => ReturnState::Back,
@@ -197,14 +198,16 @@ fn state_of_refund(status: Option<&str>) -> ReturnState {
     }
 }
 
-/// What a dispute's event says of the money. Endpoints that are not sent `funds_withdrawn` and `funds_reinstated` learn the same by the
-/// status: Stripe withdraws the money of a dispute when it is opened, and that of an inquiry (`warning_...`) never.
+/// Returns where the money of a dispute is, given its event. Endpoints that do not receive
+/// `funds_withdrawn` and `funds_reinstated` learn the same from the status: Stripe withdraws the
+/// money of a dispute when it is opened, and that of an inquiry (`warning_...`) never.
 fn state_of_dispute(kind: &str, status: Option<&str>) -> ReturnState {
     match (kind, status) {
         ("charge.dispute.funds_withdrawn", _) => ReturnState::Gone,
         ("charge.dispute.funds_reinstated", _) | (_, Some("won")) => ReturnState::Back,
         (_, Some("needs_response" | "under_review" | "lost")) => ReturnState::Gone,
-        // An inquiry, or an end that moves no money beside the refunds that are told of anyway.
+        // An inquiry, or an end that moves no money beyond the refunds, which
+        // have their own events.
         (_, _) => ReturnState::Announced,
     }
 }
@@ -214,7 +217,7 @@ struct PaymentMethod {
     id: String,
 }
 
-/// Another object: its id, or the whole of it.
+/// Reference to another object: its id, or the whole object.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Reference {
@@ -231,7 +234,7 @@ impl From<Reference> for String {
 }
 
 impl Event {
-    /// Reads an event; fails for one of ours that has not the form we know.
+    /// Reads an event. Fails if an event about our payments does not have the known form.
     pub fn read(body: &[u8]) -> Result<Self, serde_json::Error> {
         let Envelope { id, kind, data } = serde_json::from_slice(body)?;
         let told = tell(&kind, data.object)?;
@@ -239,38 +242,41 @@ impl Event {
     }
 }
 
-fn tell(kind: &str, object: Value) -> Result<Told, serde_json::Error> {
+fn tell(kind: &str, object: Value) -> Result<EventContent, serde_json::Error> {
     Ok(match kind {
         "checkout.session.completed" | "checkout.session.async_payment_succeeded" => {
             let session: Session = serde_json::from_value(object)?;
-            // A slow way to pay is told of twice, unpaid first.
+            // A slow payment method sends two events, first an unpaid one.
             let is_paid = session.mode == "payment" && session.payment_status == "paid";
             match (is_paid, payment_of(session.metadata.as_ref())) {
-                (true, Some(payment_id)) => Told::Paid(session.paid(payment_id)),
-                _ => Told::Nothing,
+                (true, Some(payment_id)) => EventContent::Paid(session.paid(payment_id)),
+                _ => EventContent::Nothing,
             }
         }
         "checkout.session.async_payment_failed" => {
             let session: Session = serde_json::from_value(object)?;
-            payment_of(session.metadata.as_ref()).map_or(Told::Nothing, |payment_id| Told::Failed { payment_id })
+            payment_of(session.metadata.as_ref())
+                .map_or(EventContent::Nothing, |payment_id| EventContent::Failed { payment_id })
         }
         "checkout.session.expired" => {
             let session: Session = serde_json::from_value(object)?;
-            payment_of(session.metadata.as_ref()).map_or(Told::Nothing, |payment_id| Told::Expired { payment_id })
+            payment_of(session.metadata.as_ref())
+                .map_or(EventContent::Nothing, |payment_id| EventContent::Expired { payment_id })
         }
         "payment_intent.succeeded" => {
             let intent: PaymentIntent = serde_json::from_value(object)?;
-            intent.paid().map_or(Told::Nothing, Told::Paid)
+            intent.paid().map_or(EventContent::Nothing, EventContent::Paid)
         }
         "payment_intent.payment_failed" | "payment_intent.canceled" => {
             let intent: PaymentIntent = serde_json::from_value(object)?;
-            payment_of(intent.metadata.as_ref()).map_or(Told::Nothing, |payment_id| Told::ChargeFailed { payment_id })
+            payment_of(intent.metadata.as_ref())
+                .map_or(EventContent::Nothing, |payment_id| EventContent::ChargeFailed { payment_id })
         }
         "charge.refunded" => {
             let charge: Charge = serde_json::from_value(object)?;
             let payment_intent = charge.payment_intent.map(String::from);
-            Told::Returned(Return {
-                // One charge of an intent succeeds at most.
+            EventContent::Returned(Return {
+                // At most one charge of an intent succeeds.
                 id: charge.id.unwrap_or_else(|| format!("charge of {}", payment_intent.as_deref().unwrap_or_default())),
                 kind: ReturnKind::Charge,
                 state: ReturnState::Gone,
@@ -281,7 +287,7 @@ fn tell(kind: &str, object: Value) -> Result<Told, serde_json::Error> {
             })
         }
         "charge.refund.updated" | "refund.created" | "refund.updated" | "refund.failed" => {
-            let refund: Moved = serde_json::from_value(object)?;
+            let refund: ReturnEvent = serde_json::from_value(object)?;
             let state = match kind {
                 "refund.failed" => ReturnState::Back,
                 _ => state_of_refund(refund.status.as_deref()),
@@ -293,15 +299,15 @@ fn tell(kind: &str, object: Value) -> Result<Told, serde_json::Error> {
         | "charge.dispute.closed"
         | "charge.dispute.funds_withdrawn"
         | "charge.dispute.funds_reinstated" => {
-            let dispute: Moved = serde_json::from_value(object)?;
+            let dispute: ReturnEvent = serde_json::from_value(object)?;
             let state = state_of_dispute(kind, dispute.status.as_deref());
             dispute.told(ReturnKind::Dispute, state)
         }
         "payment_method.detached" => {
             let method: PaymentMethod = serde_json::from_value(object)?;
-            Told::CardGone { payment_method: method.id }
+            EventContent::CardGone { payment_method: method.id }
         }
-        _ => Told::Nothing,
+        _ => EventContent::Nothing,
     })
 }
 
@@ -327,7 +333,7 @@ impl Session {
 }
 
 impl PaymentIntent {
-    /// The payment it paid, if it is one of ours and succeeded.
+    /// Returns the payment that the intent paid, if the payment is ours and the intent succeeded.
     pub fn paid(self) -> Option<Paid> {
         if self.status != "succeeded" {
             return None;

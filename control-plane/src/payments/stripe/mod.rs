@@ -1,8 +1,10 @@
 //! Stripe as the provider of payments.
 //!
-//! [`client`] asks Stripe for things, [`signature`] and [`event`] read what it tells us, [`settle`] does what that means for a payment,
-//! in any order and once, and [`returns`] adds up what went back. Whose customer an account is, and which card was kept, is in [`customers`]. Money that came is always credited,
-//! whatever the row said: an answer that was lost must not cost anybody their credits.
+//! [`client`] calls Stripe's API, [`signature`] and [`event`] read the events that Stripe
+//! sends, [`settle`] applies them to payments, in any order and once, and [`returns`] adds up
+//! the money that went back. [`customers`] has the customer and the stored card of each
+//! account. Money that arrived is always credited, whatever the row said: a lost answer must
+//! not cost anybody their credits.
 
 pub mod client;
 pub mod customers;

@@ -4,13 +4,14 @@ use crate::clock::UnixMs;
 use crate::db::Database;
 use sqlx::Row;
 
-/// An event that an operator should look at: it does not fit what we know, or there is something to do about it.
+/// An event that an operator should look at: it does not fit our records, or there is
+/// something to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotedEvent {
-    /// Stripe's.
+    /// Stripe's id of the event.
     pub id: String,
     pub kind: String,
-    /// Refused: nothing was done.
+    /// True if the event was refused and nothing was done.
     pub is_refused: bool,
     pub why: String,
     pub received_at: UnixMs,
@@ -22,7 +23,8 @@ impl NotedEvent {
     }
 }
 
-/// Events that an operator should look at, the newest first; remembered as long as all events are.
+/// Returns the events that an operator should look at, newest first. They are stored as
+/// long as all events are.
 pub async fn noted_events(db: &Database, limit: i64) -> Result<Vec<NotedEvent>, sqlx::Error> {
     let rows = sqlx::query(
         "select id, kind, outcome, detail, received_at_ms from webhook_events where detail is not null order by received_at_ms desc, id limit $1",

@@ -1,7 +1,9 @@
-//! Money that goes back: what Stripe tells of refunds and disputes, kept by Stripe's own ids, and what it adds up to.
+//! Money that goes back: refunds and disputes as Stripe's events report them, stored by Stripe's
+//! ids, and their sums.
 //!
-//! Events come in any order and repeatedly, and may come before the payment itself is known. A row only ever moves on (announced, gone,
-//! back), and sums are made of all rows of a payment, so that the end is the same in every order.
+//! Events arrive in any order and repeatedly, and may arrive before the payment itself is known. A
+//! row only ever moves forward (announced, gone, back), and sums are made of all rows of a payment,
+//! so that the result is the same in every order.
 //!
 //! Why: `docs/decisions/payments.md` (Refunds and disputes: how credits are taken back).
 
@@ -10,38 +12,38 @@ use crate::db::{Database, Tx};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// What Stripe tells of one dispute, refund or charge.
+/// One dispute, refund or charge, as Stripe reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Return {
-    /// Stripe's.
+    /// Stripe's id.
     pub id: String,
     pub kind: ReturnKind,
     pub state: ReturnState,
-    /// Told with a charge alone.
+    /// Present only in events about a charge.
     pub payment_id: Option<String>,
     pub payment_intent: Option<String>,
     /// In the smallest unit of the currency.
     pub cents: i64,
-    /// Lower case.
+    /// In lower case.
     pub currency: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReturnKind {
-    /// All that was refunded of a charge so far, refunds that failed later perhaps included.
+    /// Total refunded of a charge so far, possibly including refunds that failed later.
     Charge,
     Refund,
     Dispute,
 }
 
-/// Later states win.
+/// The movement of a return's money so far. Later states replace earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReturnState {
-    /// The buyer's bank asks; no money has moved.
+    /// The buyer's bank inquires; no money has moved.
     Announced,
     /// The money has left us.
     Gone,
-    /// It has come back to us: a dispute was won, a refund failed.
+    /// The money has come back to us: a dispute was won, or a refund failed.
     Back,
 }
 
@@ -65,13 +67,13 @@ impl ReturnState {
     }
 }
 
-/// The price of a payment, and what the buyer paid where that was in another currency.
+/// The price of a payment, and the amount that the buyer paid if that was in another currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Price {
     pub cents: i64,
     pub currency: &'static str,
     pub presented: Option<(i64, String)>,
-    /// Before it is paid it is not known what was presented.
+    /// Before a payment is paid, the amount in the buyer's currency is not known.
     pub is_paid: bool,
 }
 
@@ -82,19 +84,21 @@ pub struct Sums {
     pub disputed_cents: i64,
 }
 
-/// How a sum that was told relates to a price.
+/// The relation of a reported amount to a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// So many cents of the price.
+    /// This many cents of the price.
     Cents(i64),
-    /// In a currency that only the payment can tell.
+    /// The amount is in a currency that only the payment's own events can convert.
     NotKnownYet,
-    /// More than was paid, less than nothing, or in a currency that has no part in it.
+    /// The amount is more than was paid, less than nothing, or in a currency that the
+    /// payment does not involve.
     Misfit,
 }
 
 impl Price {
-    /// The part of the price that a sum is. What was paid in another currency is converted by what the buyer paid in all, rounded down.
+    /// Returns the part of the price that an amount is. An amount in the buyer's currency is
+    /// converted by the total that the buyer paid, rounded down.
     pub fn part(&self, cents: i64, currency: &str) -> Part {
         if currency == self.currency {
             return if (0..=self.cents).contains(&cents) { Part::Cents(cents) } else { Part::Misfit };
@@ -103,14 +107,17 @@ impl Price {
             Some((whole, presented)) if presented == currency && (0..=*whole).contains(&cents) && *whole > 0 => {
                 Part::Cents((i128::from(self.cents) * i128::from(cents) / i128::from(*whole)) as i64)
             }
-            // Which event names the buyer's currency, and whether it comes before or after the one that money came by, is Stripe's affair.
+            // Stripe decides which event contains the buyer's currency, and whether that event
+            // comes before or after the one that reported the money.
             None => Part::NotKnownYet,
             Some(_) => Part::Misfit,
         }
     }
 
-    /// What counts of a sum that was told. A dispute that is no part of the price, or none that is known yet, counts as the whole price: the bank
-    /// has taken its money, and credits of it must not be left to be spent. A refund like that counts as nothing, and an operator looks.
+    /// Returns how many cents of the price a return counts for. A dispute that is no part of the
+    /// price, or none that is known yet, counts as the whole price: the bank has taken its
+    /// money, and its credits must not be left to be spent. A refund like that counts as
+    /// nothing, and an operator checks it.
     fn counted(&self, told: &Return) -> Option<i64> {
         match (self.part(told.cents, &told.currency), told.kind) {
             (Part::Cents(cents), _) => Some(cents),
@@ -119,14 +126,15 @@ impl Price {
         }
     }
 
-    /// Adds up what counts of all that was told of a payment.
+    /// Adds up everything that was reported as returned of a payment.
     pub fn sums(&self, returns: &[Return]) -> Sums {
         let of = |kind: ReturnKind, counts: fn(ReturnState) -> bool| {
             let ours = returns.iter().filter(move |one| one.kind == kind && counts(one.state));
             ours.filter_map(|one| self.counted(one)).map(i128::from)
         };
         let charged_back = of(ReturnKind::Charge, |_| true).max().unwrap_or_default();
-        // A charge's sum may have been told before a refund of it failed or after, and a refund before its charge's sum.
+        // A charge's total may have been reported before a refund of it failed or after, and a
+        // refund before its charge's total.
         let begun: i128 = of(ReturnKind::Refund, |_| true).sum();
         let failed: i128 = of(ReturnKind::Refund, |state| state == ReturnState::Back).sum();
         let disputed: i128 = of(ReturnKind::Dispute, |state| state == ReturnState::Gone).sum();
@@ -135,7 +143,8 @@ impl Price {
     }
 }
 
-/// Waits for others who are told of the same intent, until this transaction ends: neither overlooks what the other writes.
+/// Waits for other transactions with events of the same intent, and locks the intent until this one
+/// ends, so that neither overlooks what the other writes.
 pub(super) async fn lock_intent(tx: &mut Tx<'_>, payment_intent: &str, now: UnixMs) -> Result<(), sqlx::Error> {
     sqlx::query(
         "insert into payment_intents (id, seen_at_ms) values ($1, $2) on conflict (id) do update set seen_at_ms = excluded.seen_at_ms",
@@ -175,7 +184,8 @@ impl Return {
     }
 }
 
-/// Writes what was told, and answers what was known of the same id before. The caller holds the payment's account or the intent locked.
+/// Stores a reported return, and returns what was stored under the same id before. The caller has
+/// locked the payment's account or the intent.
 pub(super) async fn keep(
     tx: &mut Tx<'_>,
     told: &Return,
@@ -183,7 +193,7 @@ pub(super) async fn keep(
     now: UnixMs,
 ) -> Result<Option<Return>, sqlx::Error> {
     if let (ReturnKind::Dispute, Some(payment_id)) = (told.kind, payment_id) {
-        // A dispute from before disputes were kept by their ids.
+        // Take over a dispute from before disputes were stored by their ids.
         sqlx::query(
             "update payment_returns set id = $1
              where id = $2 and not exists (select 1 from payment_returns other where other.id = $1)",
@@ -218,7 +228,7 @@ pub(super) async fn keep(
     Ok(before)
 }
 
-/// Everything that was told of a payment, by its id or its intent.
+/// Returns everything that was reported as returned of a payment, by its id or its intent.
 pub(super) async fn of(
     tx: &mut Tx<'_>,
     payment_id: &str,
@@ -229,7 +239,8 @@ pub(super) async fn of(
     rows.iter().map(Return::read).collect()
 }
 
-/// What was told of an intent before its payment was known becomes the payment's; answers it.
+/// Assigns the returns that were reported of an intent before its payment was known to that
+/// payment, and returns them.
 pub(super) async fn adopt(tx: &mut Tx<'_>, payment_id: &str, payment_intent: &str) -> Result<Vec<Return>, sqlx::Error> {
     let sql = format!(
         "update payment_returns set payment_id = $1 where payment_intent = $2 and payment_id is null returning {COLUMNS}"
@@ -238,7 +249,8 @@ pub(super) async fn adopt(tx: &mut Tx<'_>, payment_id: &str, payment_intent: &st
     rows.iter().map(Return::read).collect()
 }
 
-/// Forgets what was told of intents that never became a payment of ours: whatever else is sold by the same Stripe account.
+/// Deletes returns of intents that never became a payment of ours, such as those of other sales by
+/// the same Stripe account.
 pub(super) async fn forget_unknown(db: &Database, before: UnixMs) -> Result<(), sqlx::Error> {
     let sql = "delete from payment_returns where payment_id is null and told_at_ms < $1";
     db.write(sqlx::query(sql).bind(before.0)).await?;
@@ -285,7 +297,7 @@ mod tests {
             (vec![(Charge, Gone, 100)], 100, 0),
             (vec![(Refund, Gone, 100)], 100, 0),
             (vec![(Charge, Gone, 100), (Refund, Gone, 100)], 100, 0),
-            // Two refunds, of which one failed, whether or not the charge's sum counts it any more.
+            // Two refunds, one of which failed, whether or not the charge's total still counts it.
             (vec![(Charge, Gone, 300), (Refund, Gone, 100), (Refund, Back, 200)], 100, 0),
             (vec![(Charge, Gone, 200), (Refund, Gone, 100), (Refund, Back, 200)], 100, 0),
             (vec![(Refund, Back, 200)], 0, 0),

@@ -1,12 +1,13 @@
-//! What Stripe tells us, done to our payments: once, in whatever order it comes.
+//! Applies Stripe's events to our payments: once, in whatever order they arrive.
 //!
-//! Nothing here looks at the order of events. A payment is credited by whichever event or answer says first that money came. What goes
-//! back, or comes again, is kept by Stripe's ids ([`returns`]); whenever that or the payment changes, credits are taken or given back until
-//! they are what is due by both.
+//! Nothing here depends on the order of events. The event or answer that first reports that
+//! money arrived credits the payment. Money that goes back, or comes again, is stored by
+//! Stripe's ids ([`returns`]). Whenever that or the payment changes, credits are taken or given
+//! back until they match both.
 
 use super::customers;
 use super::event::CURRENCY;
-use super::event::{Event, Paid, Told};
+use super::event::{Event, EventContent, Paid};
 use super::returns::{self, Part, Price, Return, ReturnKind, ReturnState};
 use crate::accounts::account;
 use crate::clock::UnixMs;
@@ -17,24 +18,24 @@ use crate::plural;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// What came of an event.
+/// Result of applying an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Applied(Effect),
-    /// Nothing of ours, or nothing to do.
+    /// The event does not concern us, or there is nothing to do.
     Ignored,
-    /// It does not fit what we know: nothing was done, and an operator should look.
+    /// The event does not fit our records: nothing was done, and an operator should look at it.
     Refused(String),
-    /// It was told before.
+    /// Stripe delivered this event before.
     Repeated,
 }
 
-/// What somebody beside the ledger may want to know of it.
+/// Consequences of an event beyond the ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effect {
     /// The account whose reload ended without money.
     pub failed_reload_of: Option<String>,
-    /// For an operator.
+    /// A message for an operator.
     pub note: Option<String>,
 }
 
@@ -52,7 +53,7 @@ impl Outcome {
     }
 }
 
-/// Does what an event says, and remembers that it was told, in one transaction.
+/// Applies an event, and records that it was received, in one transaction.
 pub async fn apply(db: &Database, event: &Event, now: UnixMs) -> Result<Outcome, LedgerError> {
     let mut tx = db.begin().await?;
     let first = sqlx::query(
@@ -67,16 +68,18 @@ pub async fn apply(db: &Database, event: &Event, now: UnixMs) -> Result<Outcome,
         return Ok(Outcome::Repeated);
     }
     let outcome = match &event.told {
-        Told::Paid(paid) => received(&mut tx, paid, now).await?,
-        Told::Failed { payment_id } => cancel(&mut tx, payment_id, "page", now).await?,
-        Told::ChargeFailed { payment_id } => cancel(&mut tx, payment_id, "reload", now).await?,
-        Told::Expired { payment_id } => expire(&mut tx, payment_id, now).await?,
-        Told::Returned(told) => returned(&mut tx, told, now).await?,
-        Told::CardGone { payment_method } => match customers::forget_card(&mut tx, payment_method, now).await? {
-            true => Outcome::done(),
-            false => Outcome::Ignored,
-        },
-        Told::Nothing => Outcome::Ignored,
+        EventContent::Paid(paid) => received(&mut tx, paid, now).await?,
+        EventContent::Failed { payment_id } => cancel(&mut tx, payment_id, "page", now).await?,
+        EventContent::ChargeFailed { payment_id } => cancel(&mut tx, payment_id, "reload", now).await?,
+        EventContent::Expired { payment_id } => expire(&mut tx, payment_id, now).await?,
+        EventContent::Returned(told) => returned(&mut tx, told, now).await?,
+        EventContent::CardGone { payment_method } => {
+            match customers::forget_card(&mut tx, payment_method, now).await? {
+                true => Outcome::done(),
+                false => Outcome::Ignored,
+            }
+        }
+        EventContent::Nothing => Outcome::Ignored,
     };
     let detail = match &outcome {
         Outcome::Refused(why) => Some(why.as_str()),
@@ -93,7 +96,7 @@ pub async fn apply(db: &Database, event: &Event, now: UnixMs) -> Result<Outcome,
     Ok(outcome)
 }
 
-/// Money came, as Stripe's answer to a charge says.
+/// Credits money that Stripe's answer to a charge reports.
 pub async fn charged(db: &Database, paid: &Paid, now: UnixMs) -> Result<Outcome, LedgerError> {
     let mut tx = db.begin().await?;
     let outcome = received(&mut tx, paid, now).await?;
@@ -101,14 +104,16 @@ pub async fn charged(db: &Database, paid: &Paid, now: UnixMs) -> Result<Outcome,
     Ok(outcome)
 }
 
-/// Forgets events of long ago: Stripe sends one again for a month at most, and payments are credited once without this list too.
+/// Deletes events of long ago and returns their number: Stripe sends an event again for a month at
+/// most, and payments are credited only once without this list too.
 pub async fn forget_events(db: &Database, before: UnixMs) -> Result<u64, sqlx::Error> {
     returns::forget_unknown(db, before).await?;
     customers::forget_old_cards(db, before).await?;
     db.write(sqlx::query("delete from webhook_events where received_at_ms < $1").bind(before.0)).await
 }
 
-/// A payment at Stripe; its account and, on PostgreSQL, its row stay locked until the transaction ends.
+/// A payment at Stripe. Its account and, on PostgreSQL, its row stay locked until
+/// the transaction ends.
 struct Locked {
     id: String,
     account_id: String,
@@ -124,7 +129,7 @@ struct Locked {
 
 impl Locked {
     async fn by(tx: &mut Tx<'_>, column: &'static str, value: &str) -> Result<Option<Self>, sqlx::Error> {
-        // The account first, as everybody who locks several rows of it does.
+        // Lock the account first, as every transaction does that locks several of its rows.
         let sql = format!("select id, account_id from payments where {column} = $1 and provider = 'stripe'");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(value).fetch_optional(&mut **tx).await?;
         let Some(row) = row else { return Ok(None) };
@@ -163,7 +168,8 @@ impl Locked {
         })
     }
 
-    /// What is due back for so many cents: whole credits, rounded for the customer.
+    /// Returns the credits to take back for this many cents: whole credits, rounded in
+    /// the customer's favour.
     fn due_credits(&self, cents: i64) -> i64 {
         (i128::from(self.credits) * i128::from(cents) / i128::from(self.price.cents)) as i64
     }
@@ -174,20 +180,23 @@ async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, 
         returns::lock_intent(tx, intent, now).await?;
     }
     let Some(mut payment) = Locked::by(tx, "id", &paid.payment_id).await? else {
-        return Ok(Outcome::Refused(format!("money came for the payment {}, which is not known", paid.payment_id)));
+        return Ok(Outcome::Refused(format!("money arrived for the unknown payment {}", paid.payment_id)));
     };
-    // An intent in the buyer's currency does not say what that is in ours: its session does.
+    // An intent in the buyer's currency does not contain the amount in ours; its session does.
     let waits_for_session = paid.currency != CURRENCY && paid.session.is_none() && !payment.is_reload;
     if !waits_for_session && (paid.currency != CURRENCY || paid.cents != payment.price.cents) {
         let (cents, currency, expected) = (paid.cents, &paid.currency, payment.price.cents);
         return Ok(Outcome::Refused(format!(
-            "{cents} {currency} came for the payment {}, not {expected} {CURRENCY}",
+            "{cents} {currency} arrived for the payment {}, not {expected} {CURRENCY}",
             payment.id
         )));
     }
     let differs = |known: &Option<String>, told: &Option<String>| matches!((known, told), (Some(a), Some(b)) if a != b);
     if differs(&payment.session, &paid.session) || differs(&payment.payment_intent, &paid.payment_intent) {
-        return Ok(Outcome::Refused(format!("money came for the payment {} by another session or intent", payment.id)));
+        return Ok(Outcome::Refused(format!(
+            "money arrived for the payment {} with another session or intent",
+            payment.id
+        )));
     }
     payment.price.presented = payment.price.presented.or_else(|| paid.presented.clone());
     payment.payment_intent = payment.payment_intent.or_else(|| paid.payment_intent.clone());
@@ -215,7 +224,8 @@ async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, 
     bring_up_to_date(tx, payment, Vec::new(), now).await
 }
 
-/// Acts on what was told before the payment was known by its intent, then brings its credits to what is due.
+/// Applies the returns that were reported before the payment was known by its intent, then corrects
+/// the payment's credits.
 async fn bring_up_to_date(
     tx: &mut Tx<'_>,
     mut payment: Locked,
@@ -232,7 +242,7 @@ async fn bring_up_to_date(
     Ok(Outcome::Applied(Effect { note, ..Effect::default() }))
 }
 
-/// Money goes back, or has come again.
+/// Applies a return: money goes back, or has come again.
 async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<Outcome, LedgerError> {
     if let Some(intent) = &told.payment_intent {
         returns::lock_intent(tx, intent, now).await?;
@@ -244,9 +254,11 @@ async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<Outcome
     };
     let Some(mut payment) = payment else {
         return match &told.payment_id {
-            // A payment's row is there before Stripe hears of it: this one is another service's.
-            Some(id) => Ok(Outcome::Refused(format!("money went back for the payment {id}, which is not known"))),
-            // Of a payment that we are told of later, or of something else that is sold by the same Stripe account.
+            // A payment's row exists before Stripe learns of it, so this payment
+            // belongs to another service.
+            Some(id) => Ok(Outcome::Refused(format!("money was returned for the unknown payment {id}"))),
+            // The return belongs to a payment that is reported later, or to something else that is
+            // sold by the same Stripe account.
             None => {
                 returns::keep(tx, told, None, now).await?;
                 Ok(Outcome::Ignored)
@@ -271,10 +283,11 @@ async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<Outcome
 
 fn misfit(payment: &Locked, told: &Return) -> String {
     let (cents, currency, expected) = (told.cents, &told.currency, payment.price.cents);
-    format!("{cents} {currency} went back for the payment {} of {expected} {CURRENCY}", payment.id)
+    format!("{cents} {currency} was returned for the payment {} of {expected} {CURRENCY}", payment.id)
 }
 
-/// What a step of a dispute or refund means beside its credits, told once: what auto-reload does, and what an operator should know.
+/// Carries out the consequences of a step of a dispute or refund apart from its credits, once:
+/// turns auto-reload off, and returns a note for the operator.
 async fn act_on(
     tx: &mut Tx<'_>,
     payment: &Locked,
@@ -292,7 +305,7 @@ async fn act_on(
     }
     Ok(match (told.kind, told.state) {
         (ReturnKind::Dispute, ReturnState::Announced) => Some(format!(
-            "the buyer's bank inquires about the payment {id}: no money has moved and no credits are taken; answer it at Stripe"
+            "the buyer's bank inquires about the payment {id}: no money was moved and no credits were taken back; answer it at Stripe"
         )),
         (ReturnKind::Dispute, ReturnState::Gone) => {
             auto_reload::turn_off(tx, &payment.account_id, now).await?;
@@ -302,22 +315,26 @@ async fn act_on(
                     format!("; it counts as the whole price, because {}", misfit(payment, told))
                 }
             };
-            Some(format!("the payment {id} is disputed; auto-reload of its account is off{whole}"))
+            Some(format!("the payment {id} is disputed; auto-reload of its account was turned off{whole}"))
         }
-        (ReturnKind::Dispute, ReturnState::Back) => Some(format!("the money of the disputed payment {id} is back")),
+        (ReturnKind::Dispute, ReturnState::Back) => {
+            Some(format!("the money of the disputed payment {id} was given back"))
+        }
         (ReturnKind::Refund, ReturnState::Back) => {
-            Some(format!("a refund of the payment {id} failed: the buyer has not got the money"))
+            Some(format!("a refund of the payment {id} failed: the buyer did not get the money"))
         }
-        // It is taken into account when an event says what the buyer paid. Should none do, an operator has to know.
-        (ReturnKind::Refund | ReturnKind::Charge, _) if payment.price.is_paid && part == Part::NotKnownYet => {
-            Some(format!("{}; its credits are taken once Stripe says what the buyer paid", misfit(payment, told)))
-        }
+        // The return is counted once an event contains the amount that the buyer paid. In case none
+        // does, an operator has to know.
+        (ReturnKind::Refund | ReturnKind::Charge, _) if payment.price.is_paid && part == Part::NotKnownYet => Some(
+            format!("{}; its credits are taken back when Stripe reports what the buyer paid", misfit(payment, told)),
+        ),
         (ReturnKind::Refund | ReturnKind::Charge, _) => None,
     })
 }
 
-/// Takes the credits whose money went back, as far as they are not spent, and gives those back that were taken for money that has come
-/// again. A note for the operator where credits were spent already.
+/// Takes the credits whose money went back, as far as they are not spent, and gives those
+/// back that were taken for money that has come again. Returns a note for the operator if
+/// credits were spent already.
 async fn reckon(tx: &mut Tx<'_>, payment: &mut Locked, now: UnixMs) -> Result<Option<String>, LedgerError> {
     let told = returns::of(tx, &payment.id, payment.payment_intent.as_deref()).await?;
     let sums = payment.price.sums(&told);
@@ -336,7 +353,7 @@ async fn reckon(tx: &mut Tx<'_>, payment: &mut Locked, now: UnixMs) -> Result<Op
             format!("{missing} of {} of the returned payment {} {lost}", plural::count(more, "credit"), payment.id)
         });
     } else if payment.price.is_paid && due < before {
-        // Those that were spent already were never taken.
+        // Credits that were spent already were never taken.
         let taken = before - payment.missing_credits;
         let back = taken - taken.min(due);
         payment.missing_credits = due - taken.min(due);
@@ -363,7 +380,8 @@ async fn reckon(tx: &mut Tx<'_>, payment: &mut Locked, now: UnixMs) -> Result<Op
     Ok(note)
 }
 
-/// It will not be paid. Ends an open payment of this purpose; a reload's end turns auto-reload off.
+/// Ends an open payment of this purpose that will not be paid. The end of a reload
+/// turns auto-reload off.
 pub(in crate::payments) async fn cancel(
     tx: &mut Tx<'_>,
     payment_id: &str,
@@ -375,7 +393,7 @@ pub(in crate::payments) async fn cancel(
     let Some(row) = row else { return Ok(Outcome::Ignored) };
     let account_id: String = row.try_get(0)?;
     account::lock(tx, &account_id).await?;
-    // Of one that was cancelled before it is known now that no money comes.
+    // It is now known that no money arrives for a payment that was cancelled before.
     sqlx::query("update payments set unknown_until_ms = null where id = $1")
         .bind(payment_id)
         .execute(&mut **tx)

@@ -1,13 +1,14 @@
-//! The `Stripe-Signature` header: which moment was signed, and whether Stripe signed this body at it.
+//! The `Stripe-Signature` header: checks that Stripe signed a body, and when.
 
 use crate::clock::UnixMs;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// How far the signed moment may lie from ours, either way.
+/// Maximum difference between the signed time and ours, in milliseconds, in either direction.
 const WINDOW_MS: i64 = 300_000;
 
-/// Signatures looked at: Stripe sends one for each secret in use, two while one is replaced.
+/// Maximum number of signatures that are checked: Stripe sends one for each secret in use, two
+/// while one is being replaced.
 const SIGNATURES_MAX: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +21,7 @@ pub enum SignatureError {
     Wrong,
 }
 
-/// Checks that `header` signs `body` with `secret` about now.
+/// Checks that `header` signs `body` with `secret` at a time close to `now`.
 pub fn verify(secret: &str, header: &str, body: &[u8], now: UnixMs) -> Result<(), SignatureError> {
     let mut moment = None;
     let mut signatures = Vec::new();
@@ -32,7 +33,7 @@ pub fn verify(secret: &str, header: &str, body: &[u8], now: UnixMs) -> Result<()
             "v1" if signatures.len() < SIGNATURES_MAX => {
                 signatures.push(hex::decode(value).map_err(|_| SignatureError::Malformed)?)
             }
-            // Other schemes are for others.
+            // Other signature schemes are ignored.
             _ => {}
         }
     }
@@ -46,7 +47,7 @@ pub fn verify(secret: &str, header: &str, body: &[u8], now: UnixMs) -> Result<()
         .chain_update(moment)
         .chain_update(".")
         .chain_update(body);
-    // In constant time, each.
+    // Each comparison takes constant time.
     if !signatures.iter().any(|signature| mac.clone().verify_slice(signature).is_ok()) {
         return Err(SignatureError::Wrong);
     }

@@ -1,34 +1,36 @@
-//! What a day of cold renders may cost: reserved when a job is queued, settled when it has run. Only what taking in a
-//! result that came in time costs may go above the day's limit (`queue::lease`).
+//! The budget of a day for cold renders: an amount is reserved when a job is queued and settled
+//! when it has run. Only the cost of accepting a result that came in time may exceed the day's
+//! limit (`queue::lease`).
 
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
 use crate::ledger;
-use crate::renders::lane::Asker;
-use crate::renders::rules::Share;
+use crate::renders::lane::Requester;
+use crate::renders::rules::BudgetScope;
 use crate::renders::signals::Signal;
 use crate::renders::{RenderError, Renders, Settings};
 use sqlx::Row;
 
-/// Kind of the failure of a job that was ended for want of budget.
+/// Kind of the failure of a job that was ended because the budget did not cover it.
 pub const BUDGET_SPENT: &str = "budget";
 
-/// How fast a day has gone so far tells little in its first minutes.
+/// Minimum time that a forecast assumes to have passed of the day, in milliseconds: the spend of
+/// the first minutes says little about the day.
 const FORECAST_AFTER_MS: i64 = 600_000;
 
-/// What is reserved for a cold render.
+/// The reservation for a cold render.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reserved {
+pub struct Reservation {
     pub day: String,
     pub cost_microusd: i64,
-    /// It is of the share of accounts that have only had free credits.
+    /// True if it counts against the limit of accounts that have only had free credits.
     pub of_free_account: bool,
 }
 
-impl Reserved {
-    /// For work that costs nothing.
+impl Reservation {
+    /// Returns the reservation for work that costs nothing.
     pub fn nothing() -> Self {
-        Reserved { day: String::new(), cost_microusd: 0, of_free_account: false }
+        Reservation { day: String::new(), cost_microusd: 0, of_free_account: false }
     }
 }
 
@@ -43,14 +45,16 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// What the day comes to if it goes on as it has so far.
+    /// Returns the spend of the whole day if it goes on at its present rate, in millionths of a US
+    /// dollar.
     pub fn forecast_microusd(&self, now: UnixMs) -> i64 {
         let gone_ms = (now.0 - (self.reset_at_ms - DAY_MS)).clamp(FORECAST_AFTER_MS, DAY_MS);
         let spent = i128::from(self.reserved_microusd + self.settled_microusd);
         (spent * i128::from(DAY_MS) / i128::from(gone_ms)) as i64
     }
 
-    /// How much of it is reserved or spent, in whole percent; 100 where there is none.
+    /// Returns how much of the budget is reserved or spent, in whole percent; 100 where the budget
+    /// is 0.
     pub fn percent(&self) -> i64 {
         let used = self.reserved_microusd + self.settled_microusd;
         if self.microusd_per_day > 0 { used.saturating_mul(100) / self.microusd_per_day } else { 100 }
@@ -58,6 +62,7 @@ impl Budget {
 }
 
 impl Renders {
+    /// Returns the budget of today, with the amounts that are reserved and settled.
     pub async fn budget(&self) -> Result<Budget, sqlx::Error> {
         let (day, reset_at_ms) = day_of(self.0.clock.now());
         let pool = &self.0.database.readers;
@@ -94,48 +99,51 @@ impl Renders {
     }
 }
 
-/// Reserves `cost`, what a cold render is expected to cost in millionths of a US dollar, while it stays within the
-/// shares of lane and account and within `percent` of the budget.
+/// Reserves `cost`, the expected cost of a cold render in millionths of a US dollar. Fails with
+/// [`RenderError::BudgetSpent`] if the reservation would exceed the limits of lane or account, or
+/// `percent` of the budget.
 pub async fn reserve(
     tx: &mut Tx<'_>,
     settings: &Settings,
     now: UnixMs,
-    asker: &Asker,
+    requester: &Requester,
     cost: i64,
     percent: i64,
-) -> Result<Reserved, RenderError> {
+) -> Result<Reservation, RenderError> {
     let (day, reset_at_ms) = day_of(now);
     let rules = &settings.rules;
     let spent = |share| RenderError::BudgetSpent { reset_at_ms, share };
-    let percent = percent.min(rules.percent_of(asker.lane));
+    let percent = percent.min(rules.percent_of(requester.lane));
     if !grow(tx, settings, &day, cost, percent).await? {
-        // Spent, or the day has no row yet. Of two that find none at once, the second's `begin_day` does nothing.
+        // The budget is spent, or the day has no row yet. Of two transactions that find no row at
+        // once, the second one's `begin_day` does nothing.
         begin_day(tx, &day).await?;
         if !grow(tx, settings, &day, cost, percent).await? {
-            return Err(spent(Share::Day));
+            return Err(spent(BudgetScope::Day));
         }
     }
-    // The day's row is locked: nobody else adds to the shares meanwhile.
-    match share_left(tx, settings, &day, asker, cost).await? {
-        Ok(of_free_account) => Ok(Reserved { day, cost_microusd: cost, of_free_account }),
+    // The day's row is locked, so no other transaction adds to the amounts meanwhile.
+    match share_left(tx, settings, &day, requester, cost).await? {
+        Ok(of_free_account) => Ok(Reservation { day, cost_microusd: cost, of_free_account }),
         Err(share) => Err(spent(share)),
     }
 }
 
-/// Whether what the budget holds for a job may count for the asker's account instead of the one that it counts for;
-/// then whether it is one that has only had free credits.
+/// Checks if the amount that the budget reserves for a job may count against the requester's
+/// account instead of the present one. Returns `None` if it may not. Otherwise returns true if the
+/// requester's account has only had free credits.
 pub async fn may_take_over(
     tx: &mut Tx<'_>,
     settings: &Settings,
     job_id: &str,
-    asker: &Asker,
+    requester: &Requester,
 ) -> Result<Option<bool>, sqlx::Error> {
-    if asker.account_id.is_empty() {
+    if requester.account_id.is_empty() {
         return Ok(Some(false));
     }
     let rules = &settings.rules;
     if rules.account_percent >= 100 {
-        let of_free_account = ledger::has_only_free_credits(tx, &asker.account_id).await?;
+        let of_free_account = ledger::has_only_free_credits(tx, &requester.account_id).await?;
         if !of_free_account || rules.free_percent >= 100 {
             return Ok(Some(of_free_account));
         }
@@ -145,51 +153,53 @@ pub async fn may_take_over(
         .fetch_one(&mut **tx)
         .await?;
     let (day, cost): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
-    if cost == 0 || row.try_get::<&str, _>(2)? == asker.account_id {
+    if cost == 0 || row.try_get::<&str, _>(2)? == requester.account_id {
         return Ok(Some(row.try_get::<i64, _>(3)? == 1));
     }
-    // Locks the day's row: nobody else adds to the shares meanwhile.
+    // Locks the day's row, so that no other transaction adds to the amounts meanwhile.
     let locking = "update budget_days set reserved_microusd = reserved_microusd where day = $1";
     sqlx::query(locking).bind(&day).execute(&mut **tx).await?;
-    let left = share_left(tx, settings, &day, asker, cost).await?;
+    let left = share_left(tx, settings, &day, requester, cost).await?;
     Ok(left.ok())
 }
 
-/// Whether so much more fits into the share of the asker's account, and into that of all accounts that have only had
-/// free credits if it is one of them, which is told. `Err`: the share that it does not fit into.
+/// Checks if `cost` more stays within the limit of the requester's account, and within that of all
+/// accounts that have only had free credits if the account is one of them. Returns true inside `Ok`
+/// if it is one, and the exceeded limit inside `Err`.
 async fn share_left(
     tx: &mut Tx<'_>,
     settings: &Settings,
     day: &str,
-    asker: &Asker,
+    requester: &Requester,
     cost: i64,
-) -> Result<Result<bool, Share>, sqlx::Error> {
+) -> Result<Result<bool, BudgetScope>, sqlx::Error> {
     let rules = &settings.rules;
-    if asker.account_id.is_empty() {
+    if requester.account_id.is_empty() {
         return Ok(Ok(false));
     }
     let of_account = "account_id = $3";
-    if rules.account_percent < 100 && !fits(tx, settings, day, (of_account, asker), cost, rules.account_percent).await?
+    if rules.account_percent < 100
+        && !fits(tx, settings, day, (of_account, requester), cost, rules.account_percent).await?
     {
-        return Ok(Err(Share::Account));
+        return Ok(Err(BudgetScope::Account));
     }
-    if !ledger::has_only_free_credits(tx, &asker.account_id).await? {
+    if !ledger::has_only_free_credits(tx, &requester.account_id).await? {
         return Ok(Ok(false));
     }
     let of_free = "of_free_account = 1 and $3 <> ''";
-    if rules.free_percent < 100 && !fits(tx, settings, day, (of_free, asker), cost, rules.free_percent).await? {
-        return Ok(Err(Share::FreeAccounts));
+    if rules.free_percent < 100 && !fits(tx, settings, day, (of_free, requester), cost, rules.free_percent).await? {
+        return Ok(Err(BudgetScope::FreeAccounts));
     }
     Ok(Ok(true))
 }
 
-/// Whether the day's jobs that a condition on them holds for (`$3` is the asker's account) leave room for so much
-/// more within `percent` of the budget.
+/// True if `cost` more stays within `percent` of the budget, together with the day's jobs that meet
+/// the condition `jobs` (in which `$3` is the requester's account).
 async fn fits(
     tx: &mut Tx<'_>,
     settings: &Settings,
     day: &str,
-    (jobs, asker): (&'static str, &Asker),
+    (jobs, requester): (&'static str, &Requester),
     cost: i64,
     percent: i64,
 ) -> Result<bool, sqlx::Error> {
@@ -201,14 +211,15 @@ async fn fits(
     let row = sqlx::query(sqlx::AssertSqlSafe(sql))
         .bind(settings.daily_budget_microusd)
         .bind(day)
-        .bind(&asker.account_id)
+        .bind(&requester.account_id)
         .fetch_one(&mut **tx)
         .await?;
     let (used, limit): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
     Ok(i128::from(used + cost) * 100 <= i128::from(limit) * i128::from(percent))
 }
 
-/// Reserves so much more of a day by a guarded update. `false`: it would pass `percent` of its budget.
+/// Reserves `microusd` more of a day by a guarded update. Returns false if that would exceed
+/// `percent` of the day's budget.
 pub async fn grow(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -232,8 +243,8 @@ pub async fn grow(
     Ok(grown.rows_affected() == 1)
 }
 
-/// Whether more is reserved and spent than the day may have: an operator who lowers the budget makes it so, and a render that took longer
-/// than could be covered.
+/// True if more is reserved and spent than the day's budget. The causes are an operator who lowered
+/// the budget, and a render that took longer than could be covered.
 pub async fn is_passed(tx: &mut Tx<'_>, settings: &Settings, day: &str) -> Result<bool, sqlx::Error> {
     let row = sqlx::query(
         "select 1 from budget_days where day = $1
@@ -253,7 +264,7 @@ async fn begin_day(tx: &mut Tx<'_>, day: &str) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Of what was reserved for a job, `settled_microusd` are spent and the rest is free again.
+/// Settles a job's reservation: `settled_microusd` of it are spent, and the rest is free again.
 pub async fn settle(
     tx: &mut Tx<'_>,
     day: &str,
@@ -265,7 +276,7 @@ pub async fn settle(
     Ok(())
 }
 
-/// The UTC day of a moment, and when it ends.
+/// Returns the UTC day of a moment, and its end in Unix milliseconds.
 pub fn day_of(now: UnixMs) -> (String, i64) {
     (now.utc_day(), now.utc_day_end().0)
 }

@@ -1,8 +1,9 @@
-//! What a day of cold renders may cost: its limit, what is reserved and settled, and the thresholds that an operator is told of.
+//! The budget of a day for cold renders: its limit, the amounts reserved and settled, and the
+//! thresholds at which an operator is notified.
 
 mod cost;
 mod day;
 mod thresholds;
 
-pub use cost::{Covered, SPENT_NOW, cover, microusd, rate_of_slot, reset_of};
-pub use day::{BUDGET_SPENT, Budget, Reserved, is_passed, may_take_over, reserve, settle};
+pub use cost::{CostCover, SPENT_NOW, cover, microusd, rate_of_slot, reset_of};
+pub use day::{BUDGET_SPENT, Budget, Reservation, is_passed, may_take_over, reserve, settle};

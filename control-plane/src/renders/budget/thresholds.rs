@@ -1,25 +1,28 @@
-//! How far the day's budget is used up, told once for each threshold, by whichever process sees it first. Who tells it is `farm`'s.
+//! Thresholds of the day's budget. Each is recorded once, by the first process that sees it
+//! reached; `farm` sends the email about it.
 
 use super::day::{Budget, day_of};
 use crate::renders::Renders;
 use sqlx::Row;
 
-/// For the letter of a threshold; after that another process may write it.
+/// Time for which a process claims the email about a threshold, in milliseconds. After that another
+/// process may write it.
 const CLAIM_MS: i64 = 60_000;
 
 /// A threshold of today's budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threshold {
     pub percent: i64,
-    /// `None`: not yet.
+    /// `None` if it is not reached yet.
     pub reached_at_ms: Option<i64>,
 }
 
 impl Renders {
-    /// Writes down which thresholds of today's budget have been reached. Those that nobody had written down, in rising order.
+    /// Records which thresholds of today's budget have been reached. Returns those that were not
+    /// recorded before, in rising order.
     pub async fn reach_thresholds(&self, budget: &Budget) -> Result<Vec<i64>, sqlx::Error> {
         let mut reached = Vec::new();
-        // Without a budget there is nothing to watch: the operator has said so.
+        // An operator who sets a budget of 0 wants no notice of it.
         if budget.microusd_per_day == 0 {
             return Ok(reached);
         }
@@ -35,7 +38,7 @@ impl Renders {
         Ok(reached)
     }
 
-    /// Today's thresholds, in rising order.
+    /// Returns today's thresholds, in rising order.
     pub async fn thresholds(&self) -> Result<Vec<Threshold>, sqlx::Error> {
         let rows = sqlx::query("select percent, reached_at_ms from budget_marks where day = $1")
             .bind(day_of(self.0.clock.now()).0)
@@ -50,7 +53,8 @@ impl Renders {
         Ok(percents.map(|percent| Threshold { percent: *percent, reached_at_ms: found(percent) }).collect())
     }
 
-    /// Takes on the letter about the highest threshold of a day that no letter told of; nobody else writes it for a minute.
+    /// Claims the email about the highest threshold of a day, if no email has reported it yet.
+    /// Returns the threshold's percentage. No other process writes the email for a minute.
     pub async fn claim_letter(&self, day: &str) -> Result<Option<i64>, sqlx::Error> {
         let now = self.0.clock.now();
         let claimed = sqlx::query(
@@ -65,7 +69,8 @@ impl Renders {
         rows.first().map(|row| row.try_get(0)).transpose()
     }
 
-    /// The letter is with the mail server: it tells of all thresholds below, too.
+    /// Records that the mail server has accepted the email. The email covers all lower thresholds,
+    /// too.
     pub async fn letter_sent(&self, day: &str, percent: i64) -> Result<(), sqlx::Error> {
         let sql = "update budget_marks set told = 1 where day = $1 and percent <= $2 and told = 0";
         self.0.database.write(sqlx::query(sql).bind(day).bind(percent)).await?;

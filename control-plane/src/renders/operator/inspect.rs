@@ -1,12 +1,13 @@
-//! One render with the job that made it, as an operator looks at it.
+//! One render with the job that made it, as operators see it.
 
 use crate::renders::Renders;
 use crate::renders::state::{RenderState, column};
-use cyclorama_core::wire::{AsSent, Receipt};
+use cyclorama_core::wire::{Receipt, Unparsed};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// A variant's row, and what its picture's job left behind. Fields of the job are `None` until there is a picture.
+/// A variant's row, with the record of the job that made its image. Fields of the job are `None`
+/// until there is an image.
 #[derive(Debug, Clone)]
 pub struct Inspection {
     pub id: String,
@@ -23,11 +24,11 @@ pub struct Inspection {
     pub node_id: Option<String>,
     pub attempt: Option<i64>,
     pub pipeline: Option<String>,
-    /// As the node sent it; null without one.
-    pub receipt: AsSent<Receipt>,
+    /// The receipt as the node sent it; null without one.
+    pub receipt: Unparsed<Receipt>,
 }
 
-/// Jobs that wait and jobs that nodes are at.
+/// Numbers of jobs that wait and of jobs that nodes are working on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     pub queued: i64,
@@ -35,6 +36,7 @@ pub struct Backlog {
 }
 
 impl Renders {
+    /// Returns the numbers of queued and of leased jobs.
     pub async fn backlog(&self) -> Result<Backlog, sqlx::Error> {
         let row = sqlx::query(
             "select (select count(*) from jobs where state = 'queued'), (select count(*) from jobs where state = 'leased')",
@@ -44,14 +46,14 @@ impl Renders {
         Ok(Backlog { queued: row.try_get(0)?, leased: row.try_get(1)? })
     }
 
-    /// How many jobs there are in each state.
+    /// Returns the number of jobs in each state.
     pub async fn jobs_by_state(&self) -> Result<Vec<(String, u64)>, sqlx::Error> {
         let rows =
             sqlx::query("select state, count(*) from jobs group by state").fetch_all(&self.0.database.readers).await?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<i64, _>(1)?.unsigned_abs()))).collect()
     }
 
-    /// `None` when there is no render with this id.
+    /// Returns the render with this id, or `None` when there is none.
     pub async fn inspect(&self, render_id: &str) -> Result<Option<Inspection>, sqlx::Error> {
         let row = sqlx::query(
             "select r.*, j.node_id, j.attempt, j.pipeline, j.receipt
@@ -63,7 +65,7 @@ impl Renders {
         row.as_ref().map(read).transpose()
     }
 
-    /// The renders whose state changed last, the newest first.
+    /// Returns the renders whose state changed last, the newest first.
     pub async fn latest(&self, limit: i64) -> Result<Vec<Inspection>, sqlx::Error> {
         let rows = sqlx::query(
             "select r.*, j.node_id, j.attempt, j.pipeline, j.receipt

@@ -1,4 +1,4 @@
-//! What operators see of renders, jobs and nodes, and the orders they give.
+//! The operators' view of renders, jobs and nodes, and the orders that operators give.
 
 mod inspect;
 mod nodes;

@@ -5,8 +5,8 @@ use crate::money::usd_from;
 use crate::renders::Renders;
 use crate::renders::queue::{NodeError, pipelines};
 use crate::renders::signals::Signal;
-use crate::renders::state::{Standing, column};
-use cyclorama_core::wire::{AsSent, MachineLoad, NodeOrder, NodeState, Pipeline};
+use crate::renders::state::{NodeStatus, column};
+use cyclorama_core::wire::{MachineLoad, NodeOrder, NodeState, Pipeline, Unparsed};
 use sqlx::Row;
 use std::time::Duration;
 
@@ -19,33 +19,34 @@ pub struct Node {
     pub slots: i64,
     pub pipelines: Vec<Pipeline>,
     pub device: serde_json::Value,
-    /// What the service lets it do.
-    pub state: Standing,
-    /// What it said of itself: ready, busy, draining, unhealthy. Unhealthy also while it does not let go of a job that it was told to stop.
+    /// The node status that the service has set.
+    pub state: NodeStatus,
+    /// The state that the node last reported: ready, busy, draining or unhealthy. A node that does
+    /// not give up a job that it was told to stop also counts as unhealthy.
     pub reported_state: String,
-    /// As it last said.
-    pub device_metrics: AsSent<MachineLoad>,
+    /// The metrics of the last heartbeat.
+    pub device_metrics: Unparsed<MachineLoad>,
     pub joined_at_ms: i64,
     pub seen_at_ms: i64,
-    /// Heard of within three heartbeats.
+    /// True if the node was seen within three heartbeats.
     pub alive: bool,
     pub jobs_done: i64,
     pub jobs_leased: i64,
-    /// `null`: a render on it is counted as the settings say.
+    /// `null` if the node has no price; a render on it then counts as the settings say.
     pub usd_per_hour: Option<f64>,
 }
 
-/// Nodes that are there now.
+/// Numbers of nodes that are alive now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeCounts {
-    /// Heard of within three heartbeats.
+    /// Nodes that were seen within three heartbeats.
     pub alive: i64,
-    /// Of those, the ones that are given work.
+    /// Those of them that may take jobs.
     pub active: i64,
 }
 
 impl Renders {
-    /// Every node that has not left, the newest first.
+    /// Returns every node that has not left, the newest first.
     pub async fn nodes(&self) -> Result<Vec<Node>, sqlx::Error> {
         let now = self.0.clock.now();
         let rows = sqlx::query(
@@ -72,7 +73,7 @@ impl Renders {
             device: json(Some(row.try_get("device")?)),
             state: column(row.try_get("standing")?, "nodes.standing", &id)?,
             reported_state: reported.as_str().to_owned(),
-            device_metrics: AsSent::from_document(json(row.try_get("device_metrics")?)),
+            device_metrics: Unparsed::from_document(json(row.try_get("device_metrics")?)),
             joined_at_ms: row.try_get("joined_at_ms")?,
             seen_at_ms,
             alive: seen_at_ms >= self.silent_since_ms(now),
@@ -83,7 +84,8 @@ impl Renders {
         })
     }
 
-    /// How many nodes were heard of within three heartbeats, and how many of those are given work.
+    /// Returns how many nodes were seen within three heartbeats, and how many of those may take
+    /// jobs.
     pub async fn node_counts(&self) -> Result<NodeCounts, sqlx::Error> {
         let row = sqlx::query(
             "select count(*), count(case when standing = 'active' then 1 end) from nodes
@@ -95,8 +97,9 @@ impl Renders {
         Ok(NodeCounts { alive: row.try_get(0)?, active: row.try_get(1)? })
     }
 
-    /// The operator's orders: `draining`, `locked`, or back to `active` (which also ends a quarantine). What a draining node still holds
-    /// after `within` is given to others.
+    /// Sets a node's status by the operator's order: `draining`, `locked`, or back to `active`
+    /// (which also ends a quarantine). Jobs that a draining node still holds after `within` go back
+    /// into the queue. Fails with [`NodeError::Unknown`] if there is no such node.
     pub async fn order_node(&self, node_id: &str, order: NodeOrder, within: Option<Duration>) -> Result<(), NodeError> {
         let until = within.map(|within| self.0.clock.now().0.saturating_add(within.as_millis() as i64));
         let changed = self

@@ -1,4 +1,5 @@
-//! The work of a farm at one glance: what waits, what is being made, what the last day came to.
+//! The work of a farm at one glance: waiting jobs, jobs in progress, and the results of the last
+//! day.
 
 use crate::clock::DAY_MS;
 use crate::renders::Renders;
@@ -8,7 +9,7 @@ use sqlx::Row;
 const HOUR_MS: i64 = 3_600_000;
 const HOURS: i64 = 24;
 
-/// Of the work in progress; a farm may have more.
+/// Maximum number of jobs in progress that are listed; a farm may have more.
 const WORKING_MAX: i64 = 100;
 
 /// Jobs that wait in one lane.
@@ -21,22 +22,22 @@ pub struct LaneQueue {
     pub oldest_age_ms: i64,
 }
 
-/// A job that a node is at.
+/// A job that a node is working on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Working {
     pub node_id: String,
     pub kind: String,
     pub vehicle_key: String,
     pub view: String,
-    /// As the node last said.
+    /// The stage that the node last reported.
     pub stage: Option<String>,
-    /// 0 to 1.
+    /// Progress from 0 to 1.
     pub progress: Option<f64>,
     pub attempt: i64,
     pub age_ms: i64,
 }
 
-/// One hour of the last day, the oldest first.
+/// One hour of the last day: its finished and failed jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hour {
     pub start_ms: i64,
@@ -46,17 +47,20 @@ pub struct Hour {
 }
 
 #[derive(Debug, Clone, PartialEq)]
+/// The work of a farm: waiting jobs, jobs in progress, and the results of the last day.
 pub struct Overview {
-    /// Those that go first, first.
+    /// In the order in which the lanes go.
     pub lanes: Vec<LaneQueue>,
-    /// The longest at it first.
+    /// The job that has been leased longest comes first.
     pub working: Vec<Working>,
+    /// The oldest hour first.
     pub hours: Vec<Hour>,
-    /// Kinds of the last day's failures, the most frequent first.
+    /// Kinds of the last day's failures with their numbers, the most frequent first.
     pub failures: Vec<(String, i64)>,
 }
 
 impl Renders {
+    /// Reads the overview of the queue and of the last 24 hours.
     pub async fn overview(&self) -> Result<Overview, sqlx::Error> {
         let now = self.0.clock.now();
         let pool = &self.0.database.readers;
@@ -123,7 +127,7 @@ impl Renders {
         .await?;
         for row in rows {
             let place = usize::try_from(row.try_get::<i64, _>(0)?).unwrap_or(usize::MAX);
-            // A process whose clock is ahead may have ended one in the next hour.
+            // A process whose clock is ahead may have ended a job in the next hour.
             let Some(hour) = hours.get_mut(place) else { continue };
             let jobs: i64 = row.try_get(3)?;
             match (row.try_get::<&str, _>(1)?, row.try_get::<&str, _>(2)?) {

@@ -1,22 +1,26 @@
-//! Renders whose client left before it paid. Each costs the client nothing, and goes on for a while for a client that comes back.
+//! Renders whose client left before it paid. Such a render costs the client nothing, and goes on
+//! for a while for a client that comes back.
+//!
 //!
 //! Why: `docs/decisions/render-queue.md` (Abandoned renders: limit per account and day).
 
 use crate::clock::UnixMs;
 use crate::renders::Renders;
-use crate::renders::lane::{Asker, Lane};
+use crate::renders::lane::{Lane, Requester};
 use cyclorama_core::Variant;
 use sqlx::Row;
 
 impl Renders {
-    /// A client of the account asked for a variant that did not exist yet, and left before it paid. Marks the one job
-    /// that makes the variant, if the account began it and no other request of it here waits for the variant. However
-    /// often clients leave, it is marked once.
+    /// Marks the job of a variant that did not exist yet as abandoned, after a client of the
+    /// account requested it and left before it paid. It does so only if the account began the job
+    /// and no other request of the account in this process waits for the variant. A job is marked
+    /// once, however often clients leave.
     pub async fn abandon(&self, variant: &Variant, account_id: &str) -> Result<(), sqlx::Error> {
-        if !self.is_left(variant, &Asker::account(Lane::Interactive, account_id)).await {
+        if !self.is_left(variant, &Requester::account(Lane::Interactive, account_id)).await {
             return Ok(());
         }
-        // The variant is new, so a job that is done and has its colour is the one that made it. A live job makes it, or its layers.
+        // The variant is new, so a finished job with its paint is the one that made the variant. A
+        // live job makes the variant, or its layers.
         let mark = sqlx::query(
             "update jobs set abandoned_at_ms = $1
              where abandoned_at_ms is null and id = (
@@ -32,9 +36,9 @@ impl Renders {
         self.0.database.write(mark).await.map(drop)
     }
 
-    /// How many jobs that the account began were abandoned since `since`, and have cost a node's time or will. Those
-    /// that no node took, and those that failed, are not among them. A job that was stopped because its client left
-    /// is.
+    /// Returns how many jobs that the account began were abandoned since `since`, and have cost a
+    /// node's time or will cost it. Jobs that no node took and jobs that failed do not count. A job
+    /// that was stopped because its client left does.
     pub async fn abandoned_since(&self, account_id: &str, since: UnixMs) -> Result<i64, sqlx::Error> {
         let sql = "select count(*) from jobs
                    where begun_by = $1 and abandoned_at_ms >= $2 and state <> 'failed'

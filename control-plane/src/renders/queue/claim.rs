@@ -1,4 +1,6 @@
-//! Which jobs a node is given that asks for work. PostgreSQL claims with `skip locked`; SQLite has one writer at a time anyway.
+//! Claims jobs for a node that requests work: selects them and begins a lease of each. PostgreSQL
+//! selects with `skip locked`, so that several processes can claim at once; SQLite has one writer
+//! at a time anyway.
 
 use super::lease::Claimant;
 use super::node_error::NodeError;
@@ -12,20 +14,22 @@ use sqlx::Row;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A node is alive for the queue while it was heard of within this many heartbeats.
+/// A node counts as alive for the queue if it was seen within this many heartbeats.
 pub const HEARTBEATS_MISSED_MAX: i64 = 3;
 
 impl Renders {
-    /// Leases up to `free` jobs to the node: by lane, inside one by turn, and now and then one of prewarming before all.
+    /// Leases up to `free` jobs to the node: in the order of lanes, by `turn` inside a lane, and
+    /// one job of the prewarm lane before all others when it is due ([`PREWARM_EVERY`]).
     ///
-    /// A job is not given twice in a row to the same node while another one is alive.
+    /// A job is not given twice in a row to the same node while another node is alive that can do
+    /// it.
     pub(in crate::renders) async fn claim(&self, node: Claimant<'_>, free: i64) -> Result<Vec<Job>, NodeError> {
         let now = self.0.clock.now();
         let sql = match self.0.database.kind {
             DatabaseKind::Sqlite => CLAIM,
             DatabaseKind::Postgres => CLAIM_SKIP_LOCKED,
         };
-        // Idle nodes ask twice a second: they take no write lock.
+        // Idle nodes poll twice a second, so this check takes no write lock.
         let some = sqlx::query("select 1 from jobs where state = 'queued' limit 1")
             .fetch_optional(&self.0.database.readers)
             .await?;
@@ -70,7 +74,8 @@ impl Renders {
         for (traceparent, queued_ms) in queued {
             Trace::named(traceparent.as_deref()).past("queued", Duration::from_millis(queued_ms.max(0) as u64));
         }
-        // Two claims at the same moment may both find it prewarming's turn, or neither: it is a share, not a schedule.
+        // Two concurrent claims may both find that a prewarm job is due, or neither:
+        // `PREWARM_EVERY` is an average, not a schedule.
         match prewarmed {
             0 => self.0.since_prewarm.fetch_add(jobs.len() as u64, Ordering::Relaxed),
             _ => self.0.since_prewarm.swap(0, Ordering::Relaxed),
@@ -78,19 +83,23 @@ impl Renders {
         Ok(jobs)
     }
 
+    /// Returns the time before which a node must not have been seen last to count as alive.
     pub(in crate::renders) fn silent_since_ms(&self, now: UnixMs) -> i64 {
         now.0 - HEARTBEATS_MISSED_MAX * self.settings().heartbeat_seconds as i64 * 1000
     }
 }
 
-/// `jobs.colors` is a JSON list of paints in their text form: only those that are not presets with their shadow have a `#` or end so.
+/// SQL condition that a job has a paint that is not a preset with its shadow. `jobs.colors` is a
+/// comma-separated list of paints in their text form; only such paints contain a `#` or end with
+/// `-no-shadow`.
 macro_rules! job_has_custom_paints {
     () => {
         "(jobs.colors like '%#%' or jobs.colors like '%-no-shadow%')"
     };
 }
 
-/// Shared by both databases; `skip locked` lets several processes claim side by side on PostgreSQL.
+/// The claim's query, shared by both databases. `skip locked` lets several processes claim side by
+/// side on PostgreSQL.
 macro_rules! claim {
     ($locking:literal) => {
         concat!(

@@ -1,9 +1,10 @@
-//! What counts against a node, and what comes of it.
+//! Counting of faults of nodes, and their consequences.
 //!
-//! A node is given no more work after three different jobs in a row that came to nothing by its doing: it reported a
-//! failure, it was not heard of until the lease was over, or it took so long that everybody had left. And it is
-//! unhealthy while it does not let go of a job that it was told to stop: then its engine hangs, whatever its heart
-//! says.
+//! A node gets no more jobs after three different jobs in a row that came to nothing through its
+//! fault: the node reported a failure, it was silent until the lease was over, or it took so long
+//! that no request waited any more. A node also counts as unhealthy while it does not give up a job
+//! that it was told to stop: its engine hangs then, even though its heartbeats go on.
+//!
 //!
 //! Why: `docs/decisions/nodes-and-protocol.md` (What counts against a node).
 
@@ -14,13 +15,14 @@ use cyclorama_core::wire::NodeState;
 use sqlx::Row;
 use std::collections::BTreeMap;
 
-/// Different jobs that may come to nothing in a row on a node before it is given no more.
+/// Number of different jobs in a row that may come to nothing on a node before it gets no more.
 const FAILURES_MAX: usize = 3;
 
-/// Jobs that a node was told to stop and still reports, with the time since when.
+/// Jobs that a node was told to stop and still reports, each with the time of the first order to
+/// stop, in Unix milliseconds.
 pub type Cancelled = BTreeMap<String, i64>;
 
-/// A lease that ended without a word from its node.
+/// A lease that ended without a report from its node.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent<'a> {
     pub node_id: &'a str,
@@ -29,9 +31,10 @@ pub struct Silent<'a> {
 }
 
 impl Renders {
-    /// What a node counts as that says it is in this state and has been told to stop these jobs.
+    /// Returns the state that a node counts as: the one that it reported, or unhealthy if it has
+    /// not given up a cancelled job in time.
     pub(super) fn state_of(&self, said: NodeState, cancelled: &Cancelled, now: UnixMs) -> NodeState {
-        // It had as long to let go of a job as a node may be silent.
+        // A node has as long to give up a job as it may be silent.
         let patience_ms = self.settings().lease_seconds as i64 * 1000;
         let hangs = cancelled.values().any(|since_ms| now.0 - since_ms > patience_ms);
         match said {
@@ -41,7 +44,8 @@ impl Renders {
     }
 }
 
-/// Counts a job against its node: three different ones in a row, and it is given no more. Whether it was not counted before.
+/// Counts a failed job against its node, which is quarantined after [`FAILURES_MAX`] different ones
+/// in a row. Returns true if the job was not counted before.
 pub async fn count_failure(tx: &mut Tx<'_>, node_id: &str, job_id: &str) -> Result<bool, sqlx::Error> {
     let row =
         sqlx::query("select failed_in_a_row from nodes where id = $1").bind(node_id).fetch_optional(&mut **tx).await?;
@@ -64,13 +68,14 @@ pub async fn count_failure(tx: &mut Tx<'_>, node_id: &str, job_id: &str) -> Resu
             tracing::error!(
                 node_id,
                 jobs = failed.join(","),
-                "three different jobs in a row came to nothing on a node, which gets no more"
+                "a node was quarantined after three different jobs in a row failed on it"
             );
         }
     }
     Ok(true)
 }
 
+/// Counts a finished job of the node, and resets its failures in a row.
 pub async fn count_success(tx: &mut Tx<'_>, node_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("update nodes set jobs_done = jobs_done + 1, failed_in_a_row = '' where id = $1")
         .bind(node_id)
@@ -79,8 +84,9 @@ pub async fn count_success(tx: &mut Tx<'_>, node_id: &str) -> Result<(), sqlx::E
     Ok(())
 }
 
-/// Counts a lease that ran out. Of those that a node held at the same time one counts: its network was away once. A lease from before this
-/// process began may have ended because the service was away, and does not count.
+/// Counts a lease that ran out. Of the leases that a node held at the same time one counts, because
+/// its network was away once. A lease from before this process began does not count, because the
+/// service itself may have been away.
 pub async fn count_lost(tx: &mut Tx<'_>, now: UnixMs, began_at: UnixMs, lease: Silent<'_>) -> Result<(), sqlx::Error> {
     if lease.leased_at_ms < began_at.0 {
         return Ok(());
@@ -100,8 +106,8 @@ pub async fn count_lost(tx: &mut Tx<'_>, now: UnixMs, began_at: UnixMs, lease: S
     Ok(())
 }
 
-/// Counts a lease that ended because nobody waited any more, if the node had it for more than half of the time that a request waits:
-/// people who leave sooner are no fault of the node.
+/// Counts a lease that ended because no request waited any more, if the node had it for more than
+/// half of the time that a request waits. Clients that leave sooner are no fault of the node.
 pub async fn count_lapsed(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -115,7 +121,8 @@ pub async fn count_lapsed(
     Ok(())
 }
 
-/// What is told to stop now, each with the time since when it is.
+/// Returns the jobs that the node is to stop now (`cancel`), each with the time of the first order
+/// to stop. `before` is the stored JSON of the previous heartbeat.
 pub fn still_cancelled(before: Option<&str>, cancel: &[String], now: UnixMs) -> Cancelled {
     let before: Cancelled = before.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     cancel.iter().map(|id| (id.clone(), before.get(id).copied().unwrap_or(now.0))).collect()

@@ -1,4 +1,5 @@
-//! Render nodes that join: what they may say of themselves, and how many nodes of one token there may be.
+//! Joining of render nodes: checks what they report of themselves, and limits how many nodes one
+//! token may have.
 
 use super::nodes::SLOTS_MAX;
 use crate::clock::UnixMs;
@@ -9,27 +10,31 @@ use crate::renders::Renders;
 use cyclorama_core::wire::{CUSTOM_PAINTS, JoinRequest};
 use sqlx::{AssertSqlSafe, Row};
 
-/// Nodes that left, or were not heard of for a day, are forgotten.
+/// Nodes that were not seen for this long (a day) are deleted, in milliseconds.
 const FORGOTTEN_AFTER_MS: i64 = 24 * 60 * 60_000;
 
-/// Longest name of a graphics device. Drivers' names have some forty characters, software renderers' up to a hundred.
+/// Maximum length of a graphics device's name, in characters. Drivers' names have some forty,
+/// software renderers' up to a hundred.
 const DEVICE_NAME_CHARS_MAX: usize = 200;
 
-/// A row that holds a lease stays until the lease is over: who renders what is read from it.
+/// SQL condition that a node holds no lease. A row of a node with a lease stays until the lease is
+/// over, because the renderer of a job is read from it.
 const HOLDS_NO_LEASE: &str = "not exists (select 1 from jobs where node_id = nodes.id and state = 'leased')";
 
+/// The errors with which a request to join is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
     #[error("`{field}` {rule}")]
     Invalid { field: &'static str, rule: &'static str },
-    /// The token has as many living nodes as one token may have. One that is silent gives its place up after so long.
-    #[error("this node token has {nodes_max} nodes at work, which is as many as one token may have")]
+    /// The token has as many living nodes as one token may have. A silent node gives up its place
+    /// after `retry_after_seconds`.
+    #[error("this node token has {nodes_max} active nodes, the maximum of one token")]
     TooMany { nodes_max: i64, retry_after_seconds: u64 },
-    #[error("the database does not answer")]
+    #[error("the database did not answer")]
     Database(#[from] sqlx::Error),
 }
 
-/// The first rule that a request to join breaks.
+/// Returns the first rule that a request to join breaks.
 fn check(request: &JoinRequest, usd_per_hour_max: f64) -> Result<(), JoinError> {
     let device = &request.device;
     let provider = device.execution_provider.as_deref().unwrap_or_default();
@@ -75,7 +80,9 @@ fn check(request: &JoinRequest, usd_per_hour_max: f64) -> Result<(), JoinError> 
 }
 
 impl Renders {
-    /// Takes a node in. A restarted node is another one: whatever its last run did to it is forgotten.
+    /// Adds a node and returns its id. A restarted node is a new node: nothing that counted against
+    /// its last run applies to it. Fails with [`JoinError::Invalid`] if the request breaks a rule,
+    /// and with [`JoinError::TooMany`] if the token has too many living nodes.
     pub async fn join(&self, token_id: &str, request: &JoinRequest) -> Result<String, JoinError> {
         check(request, self.settings().node_usd_per_hour_max)?;
         let now = self.0.clock.now();
@@ -107,10 +114,12 @@ impl Renders {
         Ok(node_id)
     }
 
-    /// Makes room for one more row of the token: as far as needed, rows of nodes that left or are silent go, those
-    /// that were heard of longest ago first. Refused when as many nodes are alive as there may be.
+    /// Makes room for one more row of the token: deletes as many rows as needed of nodes that left
+    /// or are silent, those first that were seen the longest time ago. Fails with
+    /// [`JoinError::TooMany`] when as many nodes are alive as the token may have.
     async fn make_room(&self, tx: &mut Tx<'_>, token_id: &str, now: UnixMs) -> Result<(), JoinError> {
-        // Locks the token's row, so that of several that join at once each counts those before it.
+        // Locks the token's row, so that of several nodes that join at once each counts those
+        // before it.
         sqlx::query("update node_tokens set name = name where id = $1").bind(token_id).execute(&mut **tx).await?;
         let (nodes_max, silent_since_ms) = (self.settings().nodes_per_token, self.silent_since_ms(now));
         let row = sqlx::query(

@@ -1,12 +1,15 @@
-//! A lease from its beginning to its end: begun by a claim, renewed by heartbeats, ended by a failure, a loss, an
-//! empty budget, because nobody waits any more, or (in `results`) by a result. Every change of a lease names its
-//! fence.
+//! A lease from its beginning to its end. A claim begins it and gives it a fence. Heartbeats renew
+//! it, and so does the check of its result (`results::accepting`). It ends by a result, a failure,
+//! a loss, the end of the day's budget, or when no request waits any more. Every later change names
+//! the fence.
 //!
-//! Before an attempt begins, and with each renewal of its lease, the job's reservation covers the lease to its end.
-//! An attempt that the budget cannot cover any further is ended. So what is settled afterwards was reserved before,
-//! and the day's budget is not passed. There is one exception: a result that came in time, but took so long to be
-//! accepted that its lease was renewed. What that cost is booked even where the budget does not cover it, and a
-//! warning is logged.
+//! Before an attempt begins, and with each renewal of its lease, the job's reservation covers the
+//! lease to its end. An attempt that the budget cannot cover any further is ended. So is a running
+//! one once a lowered budget is passed, if `budget_at_limit` is `stop`. So the amount that is
+//! settled afterwards was reserved before, and the day's budget is not exceeded. There is one
+//! exception: a result that came in time, but took so long to be accepted that its lease was
+//! renewed. The cost of that time is booked even where the budget does not cover it, and a warning
+//! is logged.
 
 use super::faults::{self, Silent};
 use super::node_error::NodeError;
@@ -14,7 +17,7 @@ use crate::clock::UnixMs;
 use crate::db::Tx;
 use crate::logs::causes;
 use crate::plain_text;
-use crate::renders::budget::{self, BUDGET_SPENT, Covered, SPENT_NOW, cover, is_passed, microusd};
+use crate::renders::budget::{self, BUDGET_SPENT, CostCover, SPENT_NOW, cover, is_passed, microusd};
 use crate::renders::lane::Lane;
 use crate::renders::rules::AtLimit;
 use crate::renders::signals::Signal;
@@ -27,44 +30,44 @@ use sha2::{Digest, Sha256};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// Attempts at a job before its waiters are told that it failed.
+/// Maximum number of attempts at a job before it fails for its waiting requests.
 const ATTEMPTS_MAX: i64 = 3;
 
-/// Leases of a job in all, with those that ended because the service itself was restarted and so count as no attempt: a job that takes
-/// the service down with it ends as well.
+/// Maximum number of leases of a job, including those that ended because the service itself was
+/// restarted and so count as no attempt: a job that takes the service down with it ends as well.
 /// Why: `docs/decisions/render-queue.md` (What counts as an attempt of a job).
 pub const LEASES_MAX: i64 = 12;
 
-/// Longest detail of a failure that is kept, in characters.
+/// Maximum length of a failure's detail that is stored, in characters.
 const DETAIL_CHARS_MAX: usize = 500;
 
-/// In SQL: job `$1` under fence `$2`, leased by a node of token `$3`.
+/// SQL condition on a job: it is job `$1` under fence `$2`, leased by a node of token `$3`.
 pub const LEASED_BY_TOKEN: &str =
     "id = $1 and fence = $2 and state = 'leased' and node_id in (select id from nodes where token_id = $3)";
 
 /// An attempt that has just ended.
-pub struct Ended {
+pub struct EndedAttempt {
     pub job_id: String,
     pub vehicle_key: String,
     pub view: String,
     pub attempt: i64,
-    /// What the budget holds for the job.
+    /// The amount that the budget reserves for the job.
     pub cost_microusd: i64,
     pub budget_day: String,
     pub rate_microusd_per_hour: Option<i64>,
-    /// By all attempts on nodes with a price.
+    /// The cost of all attempts on nodes with a price.
     pub spent_microusd: i64,
-    /// Back in the queue.
+    /// True if the job is back in the queue.
     pub again: bool,
 }
 
-/// What [`Ended::read`] reads, of `jobs`.
+/// The columns of `jobs` that [`EndedAttempt::read`] reads.
 pub const ENDED_COLUMNS: &str =
     "id, vehicle_key, view, attempt, cost_microusd, budget_day, rate_microusd_per_hour, spent_microusd";
 
-impl Ended {
+impl EndedAttempt {
     pub fn read(row: &AnyRow, again: bool) -> Result<Self, sqlx::Error> {
-        Ok(Ended {
+        Ok(EndedAttempt {
             job_id: row.try_get("id")?,
             vehicle_key: row.try_get("vehicle_key")?,
             view: row.try_get("view")?,
@@ -77,8 +80,9 @@ impl Ended {
         })
     }
 
-    /// Books what the job came to, and frees the rest of what the budget held for it. A job that never ran costs nothing; on nodes without
-    /// a price one that ran costs what was held.
+    /// Settles the job's cost, and frees the rest of what the budget reserved for it. A job without
+    /// a counted attempt costs nothing. A job whose last attempt was on a node without a price
+    /// costs what was reserved.
     pub async fn pay(&self, tx: &mut Tx<'_>) -> Result<(), sqlx::Error> {
         if self.cost_microusd == 0 {
             return Ok(());
@@ -92,9 +96,9 @@ impl Ended {
             let job_id = &self.job_id;
             tracing::warn!(
                 job_id,
-                settled,
-                reserved = self.cost_microusd,
-                "a render cost more than the budget held for it"
+                settled_microusd = settled,
+                reserved_microusd = self.cost_microusd,
+                "a render cost more than the budget had reserved for it"
             );
         }
         budget::settle(tx, &self.budget_day, self.cost_microusd, settled).await?;
@@ -110,26 +114,27 @@ impl Ended {
     }
 }
 
-/// In SQL, of a leased job: whether nobody waits for it any more at the moment that parameter `now` holds. Prewarming
-/// and renders made anew are wanted until they are done. So is paint, which costs nothing and takes no longer than to
-/// stop it.
+/// Returns the SQL condition on a leased job that no request waits for it any more. `now` is the
+/// SQL parameter with the present time in Unix milliseconds. Jobs of the prewarm and rerender lanes
+/// are wanted until they are done. So are paint jobs, which cost nothing and take no longer than
+/// stopping them would.
 pub fn unwanted(now: &str) -> String {
     let waited_for: Vec<String> =
         Lane::ALL.into_iter().filter(|lane| lane.is_waited_for()).map(|lane| lane.number().to_string()).collect();
     format!("(deadline_ms < {now} and kind = 'render' and priority in ({}))", waited_for.join(", "))
 }
 
-/// A node that asks for work.
+/// A node that requests work.
 #[derive(Debug, Clone, Copy)]
 pub struct Claimant<'a> {
     pub node_id: &'a str,
-    /// The pipeline it will use.
+    /// The pipeline that the node will use.
     pub pipeline: &'a str,
-    /// What it reaches this service by.
+    /// The URL at which the node reaches this service.
     pub base_url: &'a str,
-    /// Price of one of its slots, where it has one.
+    /// The price of one of the node's slots, if it has a price.
     pub rate_microusd_per_hour: Option<i64>,
-    /// Whether it can read paints that are not presets with their shadow.
+    /// True if the node can read custom paints and images without a ground shadow.
     pub knows_custom_paints: bool,
 }
 
@@ -140,18 +145,21 @@ pub struct LeaseId<'a> {
     pub fence: i64,
 }
 
-/// Why a lease is taken back.
+/// The reason why a lease is lost. The node of a lost lease sends neither result nor failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// Its node's fault; everything else is not.
+    /// The node was silent. This is the only reason that is the node's fault.
     Silence,
+    /// The time that a draining node had to finish its jobs is over.
     Drained,
+    /// The node has left.
     Left,
+    /// The process of the node has ended.
     Ended,
 }
 
 impl Loss {
-    /// In the words of the job's failure.
+    /// Returns the text that is stored as the job's failure.
     fn as_str(self) -> &'static str {
         match self {
             Loss::Silence => "its node was not heard of",
@@ -162,14 +170,15 @@ impl Loss {
     }
 }
 
-/// When a lease ends that begins or is renewed now, in unix milliseconds.
+/// Returns the end of a lease that begins or is renewed now, in Unix milliseconds.
 pub fn lease_until_ms(settings: &Settings, now: UnixMs) -> i64 {
     now.0 + settings.lease_seconds as i64 * 1000
 }
 
 impl Renders {
-    /// Begins a lease of a queued job: the job for its node, with the addresses of what it owes. `None`: the job is
-    /// not queued any more, or was ended because the budget does not cover the lease, or because its layers are gone.
+    /// Begins a lease of a queued job, and returns the job as the node gets it, with the URLs of
+    /// its uploads. Returns `None` if the job is not queued any more, or was ended because the
+    /// budget does not cover the lease or because its layers are gone.
     pub(super) async fn begin_lease(
         &self,
         tx: &mut Tx<'_>,
@@ -177,7 +186,8 @@ impl Renders {
         node: Claimant<'_>,
         now: UnixMs,
     ) -> Result<Option<Job>, NodeError> {
-        // Names the lease in its upload addresses; 128 random bits each, as a session would have.
+        // The secret names the lease in its upload URLs: two random UUIDs with 122 random bits
+        // each.
         let secret = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
         let row = sqlx::query(
             "update jobs set state = 'leased', fence = fence + 1, attempt = attempt + 1, node_id = $1, leased_at_ms = $2,
@@ -206,7 +216,7 @@ impl Renders {
                 .rate_microusd_per_hour
                 .map_or(self.settings().render_cost_microusd, |rate| microusd(rate, lease_ms));
             let budget_day = row.try_get("budget_day")?;
-            let covered = Covered { job_id, budget_day, cost_microusd, needed_microusd: spent + needed };
+            let covered = CostCover { job_id, budget_day, cost_microusd, needed_microusd: spent + needed };
             if !cover(tx, self.settings(), covered).await? {
                 end_for_budget(tx, now, LeaseId { job_id, fence }).await?;
                 return Ok(None);
@@ -216,7 +226,8 @@ impl Renders {
         self.leased_job(tx, &row, node, place, now).await
     }
 
-    /// The job of a lease that has just begun, as its node is told. `None`: its layers are gone, and it was ended.
+    /// Returns the job of a lease that has just begun, as it is sent to the node. Returns `None` if
+    /// its layers are gone; then the job was ended.
     async fn leased_job(
         &self,
         tx: &mut Tx<'_>,
@@ -234,7 +245,7 @@ impl Renders {
             JobKind::Paint => {
                 let (vehicle_key, revision) = (row.try_get("vehicle_key")?, row.try_get("revision")?);
                 let Some(stored) = layers::find(tx, vehicle_key, view, revision).await? else {
-                    tracing::error!(job_id, vehicle_key, %view, revision, "a paint job's layers are not on record");
+                    tracing::error!(job_id, vehicle_key, %view, revision, "the layers of a paint job were missing");
                     let lease = LeaseId { job_id, fence };
                     fail_for_good(tx, now, lease, FailureKind::Internal.as_str(), "its layers are gone").await?;
                     return Ok(None);
@@ -263,7 +274,9 @@ impl Renders {
         }))
     }
 
-    /// Renews the leases a node reports, of jobs that are still wanted. Returns the jobs it holds no lease of any more.
+    /// Renews each lease that a node reports, unless it is 15 minutes old, its fence is stale, no
+    /// request waits, or the budget does not cover it. Returns the jobs whose leases the node no
+    /// longer has.
     pub(in crate::renders) async fn renew(
         &self,
         node_id: &str,
@@ -299,13 +312,13 @@ impl Renders {
         .fetch_optional(&mut *tx)
         .await?;
         let Some(row) = row else {
-            let lapsed = lapse(&mut tx, self.settings(), now, &job.job_id, Some((job.fence, node_id))).await?;
+            let lapsed = expire(&mut tx, self.settings(), now, &job.job_id, Some((job.fence, node_id))).await?;
             tx.commit().await?;
             if let Some(lapsed) = lapsed {
                 tracing::info!(
                     job_id = job.job_id,
                     stage = %job.stage,
-                    "a render was given up: nobody waits for it any more"
+                    "a render was cancelled because no request waits for it"
                 );
                 self.attempt_ended(&job.job_id, job.fence, &lapsed);
             }
@@ -317,7 +330,7 @@ impl Renders {
         if cost_microusd > 0 {
             let leased_ms = until_ms - row.try_get::<i64, _>("leased_at_ms")?;
             let spent: i64 = row.try_get("spent_microusd")?;
-            let covered = Covered {
+            let covered = CostCover {
                 job_id: &job.job_id,
                 budget_day: row.try_get("budget_day")?,
                 cost_microusd,
@@ -338,7 +351,8 @@ impl Renders {
         Ok(true)
     }
 
-    /// A node reports that its attempt failed.
+    /// Ends an attempt that its node reports as failed. Returns [`Stale`] if the fence is not that
+    /// of the job's live lease.
     pub async fn fail(
         &self,
         token_id: &str,
@@ -361,8 +375,8 @@ impl Renders {
         let Some(ended) = end_attempt(&mut tx, now, self.0.began_at, lease, kind, &detail).await? else {
             return Ok(Err(Stale));
         };
-        // A vehicle that cannot be drawn says nothing about the node, and a store that takes nothing from any of them
-        // would have all of them locked out by the time it is well again.
+        // A vehicle that cannot be drawn says nothing about the node. A store that accepts no
+        // upload from any node would have all of them quarantined by the time it works again.
         if !matches!(kind, FailureKind::Model | FailureKind::Upload) {
             faults::count_failure(&mut tx, &node_id, job_id).await?;
         }
@@ -372,7 +386,8 @@ impl Renders {
         Ok(Ok(()))
     }
 
-    /// Ends an attempt whose node is gone. A lease that has moved on meanwhile is left alone.
+    /// Ends an attempt whose node is gone. Does nothing if the lease has ended or was replaced
+    /// meanwhile.
     pub(in crate::renders) async fn lose(&self, job_id: &str, fence: i64, why: Loss) -> Result<(), sqlx::Error> {
         let (now, began_at) = (self.0.clock.now(), self.0.began_at);
         let mut tx = self.0.database.begin().await?;
@@ -395,14 +410,16 @@ impl Renders {
         Ok(())
     }
 
-    /// Wakes whom it concerns and clears what the attempt had uploaded.
-    pub(in crate::renders) fn attempt_ended(&self, job_id: &str, fence: i64, ended: &Ended) {
+    /// Signals the end of an attempt, in every process: to the nodes that poll for jobs if the job
+    /// is queued again, otherwise to the requests that wait for the vehicle and view. Deletes the
+    /// attempt's uploads in a separate task.
+    pub(in crate::renders) fn attempt_ended(&self, job_id: &str, fence: i64, ended: &EndedAttempt) {
         self.0.signals.give(match ended.again {
-            // Not for the node that had it, so one is not enough.
+            // The node that had the job does not get it next, so waking one node is not enough.
             true => Signal::Anew,
             false => Signal::Ended { vehicle_key: ended.vehicle_key.clone(), view: ended.view.clone() },
         });
-        // Beside whoever ended it: a store that does not answer must not hold up nodes and sweeps.
+        // Runs in its own task: a store that does not answer must not hold up nodes and sweeps.
         let (renders, job_id) = (self.clone(), job_id.to_owned());
         tokio::spawn(async move {
             if let Err(error) = renders.clear_staging(&job_id, fence).await {
@@ -412,7 +429,8 @@ impl Renders {
     }
 }
 
-/// Ends the attempt of a live lease: back into the queue, or failed for good, with everybody who waits. `None`: stale.
+/// Ends the attempt of a live lease: the job goes back into the queue, or fails for good together
+/// with every request that waits. Returns `None` if the fence is stale.
 async fn end_attempt(
     tx: &mut Tx<'_>,
     now: UnixMs,
@@ -420,9 +438,10 @@ async fn end_attempt(
     lease: LeaseId<'_>,
     kind: FailureKind,
     detail: &str,
-) -> Result<Option<Ended>, sqlx::Error> {
+) -> Result<Option<EndedAttempt>, sqlx::Error> {
     if kind != FailureKind::Model {
-        // A lease from before this process began ended because nodes could not reach the service: not the job's doing.
+        // A lease given before this process started ended because the service was down; it is no
+        // attempt.
         let excused = "leased_at_ms < $7";
         let requeued = sqlx::query(sqlx::AssertSqlSafe(format!(
             "update jobs set state = 'queued', spent_microusd = {SPENT_NOW}, last_node_id = node_id, node_id = null,
@@ -443,20 +462,21 @@ async fn end_attempt(
         .fetch_optional(&mut **tx)
         .await?;
         if let Some(row) = requeued {
-            return Ok(Some(Ended::read(&row, true)?));
+            return Ok(Some(EndedAttempt::read(&row, true)?));
         }
     }
     fail_for_good(tx, now, lease, kind.as_str(), detail).await
 }
 
-/// Ends a leased job, with everybody who waits. `None`: stale.
+/// Fails a leased job for good, together with every request that waits. Returns `None` if the fence
+/// is stale.
 async fn fail_for_good(
     tx: &mut Tx<'_>,
     now: UnixMs,
     lease: LeaseId<'_>,
     kind: &str,
     detail: &str,
-) -> Result<Option<Ended>, sqlx::Error> {
+) -> Result<Option<EndedAttempt>, sqlx::Error> {
     let failed = sqlx::query(sqlx::AssertSqlSafe(format!(
         "update jobs set state = 'failed', spent_microusd = {SPENT_NOW}, last_node_id = node_id, node_id = null,
                          leased_at_ms = null, lease_until_ms = null, lease_secret_sha256 = null, ended_at_ms = $1,
@@ -471,7 +491,7 @@ async fn fail_for_good(
     .fetch_optional(&mut **tx)
     .await?;
     let Some(row) = failed else { return Ok(None) };
-    let ended = Ended::read(&row, false)?;
+    let ended = EndedAttempt::read(&row, false)?;
     sqlx::query(
         "update renders set state = 'failed', failure_kind = $1, failure_detail = $2, changed_at_ms = $3
          where vehicle_key = $4 and view = $5 and state = 'wanted'",
@@ -487,25 +507,27 @@ async fn fail_for_good(
     Ok(Some(ended))
 }
 
-/// Ends a leased job that the budget does not cover, with everybody who waits: they are told that the budget is spent.
-async fn end_for_budget(tx: &mut Tx<'_>, now: UnixMs, lease: LeaseId<'_>) -> Result<Option<Ended>, sqlx::Error> {
+/// Ends a leased job that the budget does not cover. Every request that waits fails with
+/// [`BUDGET_SPENT`].
+async fn end_for_budget(tx: &mut Tx<'_>, now: UnixMs, lease: LeaseId<'_>) -> Result<Option<EndedAttempt>, sqlx::Error> {
     tracing::warn!(
         job_id = lease.job_id,
         fence = lease.fence,
-        "a render was ended: the day's budget does not cover it"
+        "a render was ended because the day's budget does not cover it"
     );
     fail_for_good(tx, now, lease, BUDGET_SPENT, "the day's budget does not cover it").await
 }
 
-/// Ends a job that nobody waits for any more: a queued one, or one that is `leased` under this fence to this node.
-/// `None`: somebody does, or it has moved on.
-pub async fn lapse(
+/// Expires a job that no request waits for any more: a queued job, or one that is leased under the
+/// fence and to the node in `leased`. Returns `None` if a request still waits, or if the job's
+/// state has changed meanwhile.
+pub async fn expire(
     tx: &mut Tx<'_>,
     settings: &Settings,
     now: UnixMs,
     job_id: &str,
     leased: Option<(i64, &str)>,
-) -> Result<Option<Ended>, sqlx::Error> {
+) -> Result<Option<EndedAttempt>, sqlx::Error> {
     let (fence, node_id) = leased.unwrap_or((0, ""));
     let held = match leased {
         Some(_) => {
@@ -530,7 +552,7 @@ pub async fn lapse(
     .fetch_optional(&mut **tx)
     .await?;
     let Some(row) = lapsed else { return Ok(None) };
-    let ended = Ended::read(&row, false)?;
+    let ended = EndedAttempt::read(&row, false)?;
     sqlx::query("update renders set state = 'lapsed', changed_at_ms = $1 where vehicle_key = $2 and view = $3 and state = 'wanted'")
         .bind(now.0)
         .bind(&ended.vehicle_key)
@@ -544,8 +566,9 @@ pub async fn lapse(
     Ok(Some(ended))
 }
 
-/// Has the budget hold what a lease costs that was renewed for its result to be taken in. Where there is not as much left, the render is
-/// made all the same, and what it cost is booked when it is recorded.
+/// Raises the budget's reservation for a job whose lease has just been renewed because its result
+/// is being accepted (`renewed` is the job's row). If the budget has not that much left, a warning
+/// is logged, the result is accepted all the same, and its cost is booked when it is recorded.
 pub async fn cover_result(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -558,9 +581,13 @@ pub async fn cover_result(
     let leased_ms: i64 = renewed.try_get::<i64, _>("lease_until_ms")? - renewed.try_get::<i64, _>("leased_at_ms")?;
     let needed_microusd = renewed.try_get::<i64, _>("spent_microusd")? + microusd(rate, leased_ms);
     let budget_day: String = renewed.try_get("budget_day")?;
-    let covered = Covered { job_id, budget_day: &budget_day, cost_microusd, needed_microusd };
+    let covered = CostCover { job_id, budget_day: &budget_day, cost_microusd, needed_microusd };
     if !cover(tx, settings, covered).await? {
-        tracing::warn!(job_id, needed_microusd, "the day's budget does not cover the time that a result takes");
+        tracing::warn!(
+            job_id,
+            needed_microusd,
+            "a result was accepted although the day's budget does not cover its time"
+        );
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The queue of renders: variants that are wanted, jobs, who is admitted, leases, nodes, and those who wait.
+//! The render queue: wanted variants, jobs, admission, leases, nodes, and waiting requests.
 
 mod abandoned;
 mod admission;
@@ -18,10 +18,10 @@ mod wait;
 pub use admission::MEASURED_EVERY;
 pub use faults::count_success;
 pub use join::JoinError;
-pub use lease::{ENDED_COLUMNS, Ended, LEASED_BY_TOKEN, cover_result, lease_until_ms};
+pub use lease::{ENDED_COLUMNS, EndedAttempt, LEASED_BY_TOKEN, cover_result, lease_until_ms};
 pub use new_job::{NewJob, insert_job, next_turn};
 pub use node_error::NodeError;
 pub use nodes::pipelines;
 pub use prewarm::{Existing, Progress};
 #[cfg(test)]
-pub use {enqueue::Terms, lease::LEASES_MAX, lease::Loss, variants::Wanted, wait::LINGER_MAX};
+pub use {enqueue::EnqueueTerms, lease::LEASES_MAX, lease::Loss, variants::EnqueueOutcome, wait::LINGER_MAX};

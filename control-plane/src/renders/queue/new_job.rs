@@ -1,9 +1,9 @@
-//! A job's row as it is inserted, and its turn.
+//! Inserting the row of a new job, and computing its `turn`.
 
 use crate::clock::UnixMs;
 use crate::db::Tx;
-use crate::renders::budget::Reserved;
-use crate::renders::lane::Asker;
+use crate::renders::budget::Reservation;
+use crate::renders::lane::Requester;
 use crate::renders::revision::seed;
 use crate::renders::state::print_colours;
 use cyclorama_core::traces::Trace;
@@ -19,33 +19,35 @@ pub struct NewJob<'a> {
     pub view: View,
     pub colours: &'a [Paint],
     pub revision: i64,
-    pub reserved: Reserved,
-    /// Its pictures are served to nobody until an operator takes them.
+    pub reserved: Reservation,
+    /// True if the job's images are served to no client until an operator accepts them.
     pub is_candidate: bool,
-    pub asker: Asker,
-    /// The account whose request, which it pays for, begins this job.
+    pub requester: Requester,
+    /// The account whose request begins this job and pays for it.
     pub begun_by: Option<String>,
-    /// Of its asker: [`next_turn`].
+    /// The requester's next `turn`, see [`next_turn`].
     pub turn: i64,
 }
 
-/// After the account's last job in the lane, and not before the turn that is being served there (start-time fair queueing with jobs of
-/// equal size; P. Goyal, H. Vin, H. Cheng, 1996).
-pub async fn next_turn(tx: &mut Tx<'_>, asker: &Asker) -> Result<i64, sqlx::Error> {
+/// Returns the `turn` of the requester's next job: after the account's last job in the lane, and
+/// not before the `turn` that is being served there (start-time fair queueing with jobs of equal
+/// size; P. Goyal, H. Vin, H. Cheng, 1996).
+pub async fn next_turn(tx: &mut Tx<'_>, requester: &Requester) -> Result<i64, sqlx::Error> {
     sqlx::query(
         "select coalesce(min(turn), 0) as turn from jobs where state = 'queued' and priority = $1
          union all
          select coalesce(max(turn) + 1, 0) from jobs where state = 'queued' and priority = $1 and account_id = $2
          order by turn desc limit 1",
     )
-    .bind(asker.lane.number())
-    .bind(&asker.account_id)
+    .bind(requester.lane.number())
+    .bind(&requester.account_id)
     .fetch_one(&mut **tx)
     .await?
     .try_get(0)
 }
 
-/// Inserts a queued job unless the vehicle and view has a live one. It belongs to the running request's trace.
+/// Inserts a queued job unless the vehicle and view has a live one, and returns true if it was
+/// inserted. The job belongs to the trace of the running request.
 pub async fn insert_job(tx: &mut Tx<'_>, now: UnixMs, job: NewJob<'_>, deadline_ms: i64) -> Result<bool, sqlx::Error> {
     let inserted = sqlx::query(
         "insert into jobs (id, kind, vehicle_key, view, vehicle, colors, revision, seed, priority, state, fence, attempt,
@@ -62,13 +64,13 @@ pub async fn insert_job(tx: &mut Tx<'_>, now: UnixMs, job: NewJob<'_>, deadline_
     .bind(print_colours(job.colours))
     .bind(job.revision)
     .bind(seed(&job.vehicle_key, job.revision))
-    .bind(job.asker.lane.number())
+    .bind(job.requester.lane.number())
     .bind(deadline_ms)
     .bind(now.0)
     .bind(job.reserved.cost_microusd)
     .bind(&job.reserved.day)
     .bind(i64::from(job.is_candidate))
-    .bind(&job.asker.account_id)
+    .bind(&job.requester.account_id)
     .bind(job.turn)
     .bind(Trace::current().traceparent())
     .bind(i64::from(job.reserved.of_free_account))

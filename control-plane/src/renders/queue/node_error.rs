@@ -1,19 +1,20 @@
-//! Why a call of a node is refused.
+//! The errors with which a node's call is refused.
 
 use crate::objects::ObjectError;
 
+/// The errors of nodes' calls.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
-    /// Never joined with this token, or left: it has to join again.
+    /// The node never joined with this token, or has left, so it has to join again.
     #[error("there is no such node")]
     Unknown,
     #[error("`{field}` {rule}")]
     Invalid { field: &'static str, rule: &'static str },
-    /// Nodes of its token ask for work already, as many as may at once.
-    #[error("too many nodes of this token ask for work at once")]
+    /// As many nodes of the token as are allowed at once are already waiting for work.
+    #[error("too many nodes of this token are asking for work at the same time")]
     TooMany,
     #[error("the object store failed")]
     Store(#[from] ObjectError),
-    #[error("the database does not answer")]
+    #[error("the database did not answer")]
     Database(#[from] sqlx::Error),
 }

@@ -1,22 +1,23 @@
-//! What prewarming asks of the queue: pictures wanted before anybody waits, how they come along, and what exists already.
+//! The queue's functions for prewarming: enqueueing images before any request waits, their
+//! progress, and what exists already.
 
-use super::enqueue::Terms;
-use super::variants::Wanted;
+use super::enqueue::EnqueueTerms;
+use super::variants::EnqueueOutcome;
 use crate::renders::budget::BUDGET_SPENT;
-use crate::renders::lane::{Asker, Lane};
+use crate::renders::lane::{Lane, Requester};
 use crate::renders::state::{RenderState, column};
 use crate::renders::{RenderError, Renders};
 use cyclorama_core::{Colour, Paint, PaintColour, Variant, Vehicle, View};
 use sqlx::Row;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Vehicles of one statement.
+/// Maximum number of vehicles in one statement.
 const KEYS_AT_ONCE: usize = 200;
 
-/// Of the last renders, those whose times say how long one takes.
+/// Number of the last renders from which the time of a render is computed.
 const RENDERS_MEASURED: i64 = 50;
 
-/// How far the colours of a vehicle and view are.
+/// Progress of the paints of a vehicle and view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     Done,
@@ -26,15 +27,15 @@ pub enum Progress {
         kind: String,
         detail: String,
     },
-    /// Some are missing, and nobody makes them.
+    /// Some are missing, and no job makes them.
     Nowhere,
 }
 
-/// What exists of many vehicles.
+/// The paints and layers that exist of many vehicles.
 #[derive(Debug, Default)]
 pub struct Existings(HashMap<(String, String), Existing>);
 
-/// What exists of a vehicle and view.
+/// The paints that exist of a vehicle and view, and whether its layers do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Existing {
     pub colours: Vec<Paint>,
@@ -42,7 +43,7 @@ pub struct Existing {
 }
 
 impl Existing {
-    /// What exists of two years that look alike.
+    /// Merges what exists of two model years with the same look.
     pub fn and(mut self, other: Self) -> Self {
         self.colours.extend(other.colours);
         self.has_layers |= other.has_layers;
@@ -51,7 +52,8 @@ impl Existing {
 }
 
 impl Existings {
-    /// Presets that exist of any of the vehicles, by view, in order of views and names.
+    /// Returns the presets that exist of any of the vehicles, by view, in the order of views and
+    /// names.
     pub fn presets(&self) -> BTreeMap<View, BTreeSet<Colour>> {
         let mut presets: BTreeMap<View, BTreeSet<Colour>> = BTreeMap::new();
         for ((_, view), existing) in &self.0 {
@@ -71,27 +73,29 @@ impl Existings {
         presets
     }
 
+    /// Returns what exists of one vehicle and view.
     pub fn of(&self, vehicle_key: &str, view: View) -> Existing {
         self.0.get(&(vehicle_key.to_owned(), view.as_str().to_owned())).cloned().unwrap_or_default()
     }
 }
 
 impl Renders {
-    /// Makes sure that these variants of one vehicle and view are being made, behind everybody who waits, by one job that
-    /// lives until `deadline_ms`. `true`: they all exist.
-    pub async fn want_ahead(
+    /// Makes sure that these variants of one vehicle and view are being made, behind all other
+    /// lanes, with one job that lives until `deadline_ms`. Returns true if all of them exist.
+    pub async fn prewarm(
         &self,
         vehicle: &Vehicle,
         variants: &[Variant],
         budget_percent: i64,
         deadline_ms: i64,
     ) -> Result<bool, RenderError> {
-        let asker = Asker::nobody(Lane::Prewarm);
-        let terms = Terms { asker: &asker, deadline_ms, budget_percent };
+        let requester = Requester::nobody(Lane::Prewarm);
+        let terms = EnqueueTerms { requester: &requester, deadline_ms, budget_percent };
         let wanted = self.want_all(vehicle, variants, terms).await?;
-        Ok(wanted.iter().all(|wanted| matches!(wanted, Wanted::Done(_))))
+        Ok(wanted.iter().all(|wanted| matches!(wanted, EnqueueOutcome::Done(_))))
     }
 
+    /// Returns how far the images of a vehicle and view in these paints are.
     pub async fn progress(&self, vehicle_key: &str, view: View, colours: &[Paint]) -> Result<Progress, sqlx::Error> {
         let rows = sqlx::query(
             "select id, color, state, failure_kind, failure_detail from renders where vehicle_key = $1 and view = $2",
@@ -110,12 +114,12 @@ impl Renders {
             match column(row.try_get("state")?, "renders.state", &id)? {
                 RenderState::Done => done += 1,
                 RenderState::Wanted => return Ok(Progress::Making),
-                // Its job was ended for want of budget: another day.
+                // Its job was ended because the budget was spent, so it can be made on another day.
                 RenderState::Failed if row.try_get::<&str, _>("failure_kind")? == BUDGET_SPENT => {}
                 RenderState::Failed => {
                     failure = Some((row.try_get("failure_kind")?, row.try_get("failure_detail")?));
                 }
-                RenderState::Lapsed => {}
+                RenderState::Expired => {}
             }
         }
         Ok(match failure {
@@ -125,7 +129,7 @@ impl Renders {
         })
     }
 
-    /// What exists of these vehicles (`make/model/year`), from every side.
+    /// Returns what exists of these vehicles (`make/model/year`), in all views.
     pub async fn existing(&self, vehicle_keys: impl Iterator<Item = String>) -> Result<Existings, sqlx::Error> {
         let keys: Vec<String> = vehicle_keys.collect::<BTreeSet<_>>().into_iter().collect();
         let mut found = Existings::default();
@@ -156,7 +160,8 @@ impl Renders {
         Ok(found)
     }
 
-    /// How long a node was at a cold render lately, in seconds; `None`: there was none.
+    /// Returns the mean time of the latest cold renders on their nodes, in seconds, or `None` if
+    /// there was none.
     pub async fn render_seconds(&self) -> Result<Option<f64>, sqlx::Error> {
         let row = sqlx::query(
             "select count(*), cast(coalesce(sum(ended_at_ms - leased_at_ms), 0) as bigint) from (

@@ -1,18 +1,19 @@
-//! Rows of variants: the picture that each has, or that it is wanted.
+//! Rows of variants: each has an image, or says that one is wanted.
 
 use crate::clock::UnixMs;
 use crate::db::Tx;
 use crate::renders::state::{RenderState, column};
-use crate::renders::{Picture, Renders};
+use crate::renders::{RenderedImage, Renders};
 use cyclorama_core::Variant;
 use sqlx::any::AnyRow;
 use sqlx::{Any, Executor, Row};
 
-/// What wanting a variant came to.
+/// The outcome of enqueueing a variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
-    Done(Picture),
-    /// A live job makes it, or the one after it will. `round` tells this wait from earlier ones.
+pub enum EnqueueOutcome {
+    Done(RenderedImage),
+    /// The live job makes the image, or the one after it will. `round` distinguishes this wait from
+    /// earlier ones.
     Waiting {
         render_id: String,
         round: i64,
@@ -24,14 +25,14 @@ pub struct VariantRow {
     pub render_id: String,
     pub state: RenderState,
     pub round: i64,
-    pub picture: Option<Picture>,
+    pub picture: Option<RenderedImage>,
     pub failure: Option<(String, String)>,
 }
 
 const RENDER_COLUMNS: &str = "id, state, round, revision, master_sha256, failure_kind, failure_detail";
 
 impl VariantRow {
-    /// The row of a variant, if it was ever wanted.
+    /// Returns the row of a variant, if it was ever wanted.
     async fn find(executor: impl Executor<'_, Database = Any>, variant: &Variant) -> Result<Option<Self>, sqlx::Error> {
         let row = sqlx::query(sqlx::AssertSqlSafe(format!(
             "select {RENDER_COLUMNS} from renders where vehicle_key = $1 and view = $2 and color = $3"
@@ -48,7 +49,7 @@ impl VariantRow {
         let render_id: String = row.try_get("id")?;
         let state = column(row.try_get("state")?, "renders.state", &render_id)?;
         let picture = match state {
-            RenderState::Done => Some(Picture {
+            RenderState::Done => Some(RenderedImage {
                 render_id: render_id.clone(),
                 revision: row.try_get("revision")?,
                 master_sha256: row.try_get("master_sha256")?,
@@ -64,12 +65,12 @@ impl VariantRow {
 }
 
 impl Renders {
-    /// The variant's picture, if there is one.
-    pub async fn find(&self, variant: &Variant) -> Result<Option<Picture>, sqlx::Error> {
+    /// Returns the variant's image, if there is one.
+    pub async fn find(&self, variant: &Variant) -> Result<Option<RenderedImage>, sqlx::Error> {
         Ok(VariantRow::find(&self.0.database.readers, variant).await?.and_then(|row| row.picture))
     }
 
-    /// Whether the variant is in the making already.
+    /// True if the variant is being made already.
     pub async fn is_in_the_making(&self, variant: &Variant) -> Result<bool, sqlx::Error> {
         let sql = "select 1 from renders where vehicle_key = $1 and view = $2 and color = $3 and state = 'wanted'";
         let found = sqlx::query(sql)
@@ -90,10 +91,14 @@ impl Renders {
     }
 }
 
-/// Makes the rows of variants wanted that are neither done nor wanted; what each came to, in their order. `None`:
-/// another process was quicker.
-pub async fn want_rows(tx: &mut Tx<'_>, now: UnixMs, variants: &[Variant]) -> Result<Option<Vec<Wanted>>, sqlx::Error> {
-    // In one order everywhere, so that two who want several colours do not wait for each other in a circle.
+/// Marks the rows of variants as wanted that are neither done nor wanted. Returns the outcomes in
+/// the order of `variants`, or `None` if another process was quicker.
+pub async fn want_rows(
+    tx: &mut Tx<'_>,
+    now: UnixMs,
+    variants: &[Variant],
+) -> Result<Option<Vec<EnqueueOutcome>>, sqlx::Error> {
+    // All transactions use the same order, so that two that want several paints do not deadlock.
     let mut in_order: Vec<(usize, &Variant)> = variants.iter().enumerate().collect();
     in_order.sort_by_key(|(_, variant)| variant.paint.to_string());
     let mut all = Vec::with_capacity(variants.len());
@@ -107,7 +112,7 @@ pub async fn want_rows(tx: &mut Tx<'_>, now: UnixMs, variants: &[Variant]) -> Re
     Ok(Some(all.into_iter().map(|(_, wanted)| wanted).collect()))
 }
 
-async fn want_row(tx: &mut Tx<'_>, now: UnixMs, variant: &Variant) -> Result<Option<Wanted>, sqlx::Error> {
+async fn want_row(tx: &mut Tx<'_>, now: UnixMs, variant: &Variant) -> Result<Option<EnqueueOutcome>, sqlx::Error> {
     let render_id = uuid::Uuid::now_v7().to_string();
     let inserted = sqlx::query(
         "insert into renders (id, vehicle_key, view, color, state, round, changed_at_ms) values ($1, $2, $3, $4, 'wanted', 1, $5)
@@ -122,17 +127,18 @@ async fn want_row(tx: &mut Tx<'_>, now: UnixMs, variant: &Variant) -> Result<Opt
     .await?;
     match inserted.rows_affected() {
         0 => want_again(tx, variant, now).await,
-        _ => Ok(Some(Wanted::Waiting { render_id, round: 1 })),
+        _ => Ok(Some(EnqueueOutcome::Waiting { render_id, round: 1 })),
     }
 }
 
-/// Of a variant that has a row: its picture, or a wait for it. `None`: another process was quicker.
-async fn want_again(tx: &mut Tx<'_>, variant: &Variant, now: UnixMs) -> Result<Option<Wanted>, sqlx::Error> {
+/// Returns the image of a variant that has a row, or a wait for the image. Returns `None` if
+/// another process was quicker.
+async fn want_again(tx: &mut Tx<'_>, variant: &Variant, now: UnixMs) -> Result<Option<EnqueueOutcome>, sqlx::Error> {
     let row = VariantRow::find(&mut **tx, variant).await?.ok_or(sqlx::Error::RowNotFound)?;
     let round = match row.state {
-        RenderState::Done => return Ok(row.picture.map(Wanted::Done)),
+        RenderState::Done => return Ok(row.picture.map(EnqueueOutcome::Done)),
         RenderState::Wanted => row.round,
-        RenderState::Lapsed | RenderState::Failed => {
+        RenderState::Expired | RenderState::Failed => {
             let changed = sqlx::query(
                 "update renders set state = 'wanted', round = round + 1, failure_kind = null, failure_detail = null, changed_at_ms = $1
                  where id = $2 and state = $3 and round = $4",
@@ -149,5 +155,5 @@ async fn want_again(tx: &mut Tx<'_>, variant: &Variant, now: UnixMs) -> Result<O
             row.round + 1
         }
     };
-    Ok(Some(Wanted::Waiting { render_id: row.render_id, round }))
+    Ok(Some(EnqueueOutcome::Waiting { render_id: row.render_id, round }))
 }

@@ -1,14 +1,16 @@
-//! Waiting for a picture: all requests of a process for one variant share one watcher.
+//! Waiting for an image. All requests of a process by one requester for one variant share one
+//! watcher.
 //!
-//! The watcher is woken when a job of its vehicle and view ends (`signals`), and otherwise looks now and then.
+//! A signal wakes the watcher when a job of its vehicle and view ends (`signals`). Otherwise the
+//! watcher polls now and then.
 
-use super::variants::Wanted;
+use super::variants::EnqueueOutcome;
 use crate::renders::budget;
-use crate::renders::lane::Asker;
-use crate::renders::rules::Share;
+use crate::renders::lane::Requester;
+use crate::renders::rules::BudgetScope;
+use crate::renders::shared_wait::{Outcome, SharedWait};
 use crate::renders::state::RenderState;
-use crate::renders::watched::{Outcome, Watched};
-use crate::renders::{Picture, RenderError, Renders};
+use crate::renders::{RenderError, RenderedImage, Renders};
 use cyclorama_core::traces::Trace;
 use cyclorama_core::{Variant, Vehicle};
 use std::collections::HashMap;
@@ -17,21 +19,22 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How often a watcher pushes its job's deadline on, or four times in a shorter wait: whoever joins it never finds the job about to
-/// lapse. This also queues the job again should it have been dropped.
+/// Interval at which a watcher extends its job's deadline (a quarter of the wait if that is
+/// shorter), so that a request that joins never finds the job about to expire. Extending also
+/// queues the job again if it was dropped.
 const REASSERT: Duration = Duration::from_secs(5);
 
-/// See [`Renders::linger`].
+/// Maximum of [`Renders::grace_period`].
 pub const LINGER_MAX: Duration = Duration::from_secs(30);
 
-/// Database errors in a row before the waiting requests are told.
+/// Maximum number of database errors in a row before the waiting requests fail.
 const ERRORS_MAX: usize = 3;
 
-/// A watcher's own end of [`Watched`].
+/// The watcher's own end of [`SharedWait`].
 struct Watcher<'a> {
     vehicle: &'a Vehicle,
     variant: &'a Variant,
-    asker: &'a Asker,
+    requester: &'a Requester,
     waiting: Weak<()>,
     begun: CancellationToken,
 }
@@ -50,9 +53,15 @@ impl Watcher<'_> {
 }
 
 impl Renders {
-    /// The variant's picture, made first if need be. Waits no longer than the settings say.
-    pub async fn picture(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> Result<Picture, RenderError> {
-        let (mut outcome, _waiting) = self.watch(vehicle, variant, asker);
+    /// Returns the variant's image, rendering it first if necessary. Waits at most `render_wait`;
+    /// after that returns [`RenderError::TooLate`].
+    pub async fn picture(
+        &self,
+        vehicle: &Vehicle,
+        variant: &Variant,
+        requester: &Requester,
+    ) -> Result<RenderedImage, RenderError> {
+        let (mut outcome, _waiting) = self.watch(vehicle, variant, requester);
         let waited = tokio::time::timeout(self.settings().render_wait, outcome.wait_for(Option::is_some)).await;
         match waited {
             Ok(Ok(outcome)) => outcome.clone().unwrap_or(Err(RenderError::TooLate)),
@@ -60,21 +69,23 @@ impl Renders {
         }
     }
 
-    /// How long a job outlives the last look of whoever waits for it: long enough for a client that comes back and
-    /// for a database that starts anew, too short to make a picture for nobody.
-    fn linger(&self) -> Duration {
+    /// Returns how long a job outlives the last poll of the requests that wait for it: long enough
+    /// for a client that comes back and for a database that restarts, and too short to render an
+    /// image for no client.
+    fn grace_period(&self) -> Duration {
         self.settings().render_wait.min(LINGER_MAX)
     }
 
-    /// When to ask again for a picture that came too late: while its render goes on.
+    /// Returns the `Retry-After` in seconds for an image that came too late. It is short enough
+    /// that the render still goes on then.
     pub fn retry_after_seconds(&self) -> u64 {
-        (self.linger().as_secs() / 2).max(1)
+        (self.grace_period().as_secs() / 2).max(1)
     }
 
-    /// Whether nobody waits here for the variant on the asker's behalf any more. Then the job that their requests may
-    /// have begun is in the queue.
-    pub(super) async fn is_left(&self, variant: &Variant, asker: &Asker) -> bool {
-        let begun = match self.watched().get(&(variant.clone(), asker.clone())) {
+    /// True if no request of the requester waits in this process for the variant any more. When
+    /// this returns true, the job that their requests may have begun is in the queue.
+    pub(super) async fn is_left(&self, variant: &Variant, requester: &Requester) -> bool {
+        let begun = match self.watched().get(&(variant.clone(), requester.clone())) {
             None => return true,
             Some(watched) if watched.is_waited_for() => return false,
             Some(watched) => watched.begun.clone(),
@@ -83,13 +94,18 @@ impl Renders {
         true
     }
 
-    fn watched(&self) -> MutexGuard<'_, HashMap<(Variant, Asker), Watched>> {
+    fn watched(&self) -> MutexGuard<'_, HashMap<(Variant, Requester), SharedWait>> {
         self.0.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Joins the variant's watcher, or starts it. Whoever waits keeps the reference.
-    fn watch(&self, vehicle: &Vehicle, variant: &Variant, asker: &Asker) -> (watch::Receiver<Outcome>, Arc<()>) {
-        let key = (variant.clone(), asker.clone());
+    /// Joins the variant's watcher, or starts one. Each waiting request keeps the returned `Arc`.
+    fn watch(
+        &self,
+        vehicle: &Vehicle,
+        variant: &Variant,
+        requester: &Requester,
+    ) -> (watch::Receiver<Outcome>, Arc<()>) {
+        let key = (variant.clone(), requester.clone());
         let mut watched = self.watched();
         if let Some(running) = watched.get(&key)
             && running.outcome.has_changed().is_ok()
@@ -99,19 +115,20 @@ impl Renders {
         }
         let (outcome, receiver) = watch::channel(None);
         let (waiting, begun) = (Arc::new(()), CancellationToken::new());
-        let shared = Watched { outcome: receiver.clone(), waiting: waiting.clone(), begun: begun.clone() };
+        let shared = SharedWait { outcome: receiver.clone(), waiting: waiting.clone(), begun: begun.clone() };
         let weak = Arc::downgrade(&waiting);
         watched.insert(key.clone(), shared);
         let (renders, vehicle) = (self.clone(), vehicle.clone());
         let watching = async move {
             let _ends: DropGuard = begun.clone().drop_guard();
-            let watcher = Watcher { vehicle: &vehicle, variant: &key.0, asker: &key.1, waiting: weak, begun };
+            let watcher = Watcher { vehicle: &vehicle, variant: &key.0, requester: &key.1, waiting: weak, begun };
             loop {
                 let found = renders.watch_until(&watcher).await;
-                // Ended under the lock, so that nobody joins a watcher that has just ended.
+                // The watcher ends under the lock, so that no request joins a watcher that has just
+                // ended.
                 let mut watched = renders.watched();
                 if found.is_none() && watcher.is_waited_for() {
-                    // Somebody joined just when nobody was left.
+                    // A request joined just after the last one had left.
                     continue;
                 }
                 watched.remove(&key);
@@ -119,12 +136,12 @@ impl Renders {
                 return;
             }
         };
-        // The job that it queues belongs to the trace of who came first.
+        // The job that the watcher queues belongs to the trace of the first request.
         tokio::spawn(Trace::current().around(watching));
         (receiver, waiting)
     }
 
-    /// `None`: nobody waits any more.
+    /// Watches until the variant has an outcome. Returns `None` if no request waits any more.
     async fn watch_until(&self, watcher: &Watcher<'_>) -> Outcome {
         let ends = self.0.signals.ends(&watcher.variant.vehicle_key(), watcher.variant.view.as_str());
         let reassert = REASSERT.min(self.settings().render_wait / 4);
@@ -132,22 +149,23 @@ impl Renders {
         let mut asserted = Instant::now();
         let mut errors = 0;
         loop {
-            // Nothing is begun for a client that has left already.
+            // Nothing is enqueued for a client that has left already.
             if !watcher.is_waited_for() {
                 return None;
             }
-            // Registered before looking, so that a result between the look and the wait is not missed.
+            // Registered before the poll, so that a result between the poll and the wait is not
+            // missed.
             let ended = ends.notified();
             tokio::pin!(ended);
             ended.as_mut().enable();
 
             let step = match &waiting {
-                Some((render_id, round)) if asserted.elapsed() < reassert => self.step(render_id, *round).await,
-                Some((render_id, round)) => match self.step(render_id, *round).await {
-                    Ok(None) => self.assert(watcher, &mut waiting, &mut asserted).await,
+                Some((render_id, round)) if asserted.elapsed() < reassert => self.poll(render_id, *round).await,
+                Some((render_id, round)) => match self.poll(render_id, *round).await {
+                    Ok(None) => self.reassert(watcher, &mut waiting, &mut asserted).await,
                     other => other,
                 },
-                None => self.assert(watcher, &mut waiting, &mut asserted).await,
+                None => self.reassert(watcher, &mut waiting, &mut asserted).await,
             };
             watcher.begun.cancel();
             match step {
@@ -156,7 +174,7 @@ impl Renders {
                 Err(RenderError::Database(error)) if waiting.is_some() && errors < ERRORS_MAX => {
                     tracing::warn!(
                         error = &*error as &dyn std::error::Error,
-                        "a waiting render could not be looked up"
+                        "the state of a render that requests wait for could not be read"
                     );
                     errors += 1;
                 }
@@ -170,19 +188,20 @@ impl Renders {
         }
     }
 
-    async fn assert(
+    /// Enqueues the variant, or extends its job's deadline. Returns the image if it exists.
+    async fn reassert(
         &self,
         watcher: &Watcher<'_>,
         waiting: &mut Option<(String, i64)>,
         asserted: &mut Instant,
-    ) -> Result<Option<Picture>, RenderError> {
-        let deadline_ms = self.0.clock.now().0 + self.linger().as_millis() as i64;
-        let wanted = self.want(watcher.vehicle, watcher.variant, watcher.asker, deadline_ms).await?;
+    ) -> Result<Option<RenderedImage>, RenderError> {
+        let deadline_ms = self.0.clock.now().0 + self.grace_period().as_millis() as i64;
+        let wanted = self.request(watcher.vehicle, watcher.variant, watcher.requester, deadline_ms).await?;
         *asserted = Instant::now();
         match wanted {
-            Wanted::Done(picture) => Ok(Some(picture)),
-            Wanted::Waiting { render_id, round } => {
-                // A later round than ours: ours failed between two looks.
+            EnqueueOutcome::Done(picture) => Ok(Some(picture)),
+            EnqueueOutcome::Waiting { render_id, round } => {
+                // The round is later than ours, so ours failed between two polls.
                 if waiting.as_ref().is_some_and(|(_, ours)| *ours != round) {
                     return Err(failed_meanwhile());
                 }
@@ -192,8 +211,8 @@ impl Renders {
         }
     }
 
-    /// Looks once. `None`: still in the making.
-    async fn step(&self, render_id: &str, round: i64) -> Result<Option<Picture>, RenderError> {
+    /// Polls the variant's row once. Returns `None` while the image is being made.
+    async fn poll(&self, render_id: &str, round: i64) -> Result<Option<RenderedImage>, RenderError> {
         let Some(row) = self.variant_row(render_id).await? else { return Err(RenderError::TooLate) };
         match row.state {
             RenderState::Done => Ok(row.picture),
@@ -202,11 +221,11 @@ impl Renders {
             RenderState::Failed => {
                 let (kind, detail) = row.failure.unwrap_or_default();
                 Err(match budget::reset_of(&kind, self.0.clock.now()) {
-                    Some(reset_at_ms) => RenderError::BudgetSpent { reset_at_ms, share: Share::Day },
+                    Some(reset_at_ms) => RenderError::BudgetSpent { reset_at_ms, share: BudgetScope::Day },
                     None => RenderError::Failed { kind, detail },
                 })
             }
-            RenderState::Lapsed => Err(RenderError::TooLate),
+            RenderState::Expired => Err(RenderError::TooLate),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The lease whose result is being accepted.
 
 use super::error::ResultError;
-use crate::renders::lane::{Asker, Lane};
+use crate::renders::lane::{Lane, Requester};
 use crate::renders::queue::{LEASED_BY_TOKEN, cover_result, lease_until_ms};
 use crate::renders::state::{colours_of, column};
 use crate::renders::{Renders, Stale};
@@ -17,7 +17,7 @@ const ACCEPTING_COLUMNS: &str =
 pub struct Accepting {
     pub job_id: String,
     pub fence: i64,
-    /// Names this look at the result: another one of the same lease has another name.
+    /// Identifies this check of the result: another check under the same lease has another name.
     pub attempt: String,
     pub kind: JobKind,
     pub vehicle_key: String,
@@ -25,17 +25,19 @@ pub struct Accepting {
     pub view: View,
     pub colours: Vec<Paint>,
     pub revision: i64,
-    pub asker: Asker,
+    pub requester: Requester,
     pub node_id: String,
     pub pipeline: String,
-    /// Its pictures wait for an operator.
+    /// True if the job's images wait for an operator's decision.
     pub is_candidate: bool,
 }
 
 impl Renders {
-    /// Sees to it that nobody else gets the job, and nobody gives it up, while its objects are checked and moved:
-    /// where the lease, or those who wait, have less than half of a lease's time left, both get all of it. Heartbeats
-    /// keep leases and polls keep waiters above that, so nearly every result begins without a write.
+    /// Makes sure that no other node gets the job, and that the job does not expire, while its
+    /// objects are checked and moved. Where the lease or the job's deadline has less than half of a
+    /// lease's time left, both get a full one. Heartbeats keep leases above that, and polls keep
+    /// deadlines above it, so nearly every result begins without a write. Fails with [`Stale`] if
+    /// the lease is over.
     pub(in crate::renders) async fn begin_accepting(
         &self,
         token_id: &str,
@@ -82,7 +84,7 @@ impl Renders {
             view: column(row.try_get("view")?, "jobs.view", job_id)?,
             colours: colours_of(row.try_get("colors")?, "jobs.colors", job_id)?,
             revision: row.try_get("revision")?,
-            asker: Asker { lane: Lane::of(row.try_get("priority")?), account_id: row.try_get("account_id")? },
+            requester: Requester { lane: Lane::of(row.try_get("priority")?), account_id: row.try_get("account_id")? },
             node_id: row.try_get("node_id")?,
             pipeline: row.try_get("pipeline")?,
             is_candidate: row.try_get::<i64, _>("is_candidate")? == 1,

@@ -3,7 +3,7 @@
 use crate::db::Tx;
 use cyclorama_core::View;
 
-/// Drops the candidates of a vehicle and view.
+/// Deletes the candidates of a vehicle and view, with their layers.
 pub async fn forget(tx: &mut Tx<'_>, vehicle_key: &str, view: View) -> Result<(), sqlx::Error> {
     sqlx::query("delete from candidates where vehicle_key = $1 and view = $2")
         .bind(vehicle_key)
@@ -13,6 +13,7 @@ pub async fn forget(tx: &mut Tx<'_>, vehicle_key: &str, view: View) -> Result<()
     forget_layers(tx, vehicle_key, view).await
 }
 
+/// Deletes the layers of the candidates of a vehicle and view.
 pub async fn forget_layers(tx: &mut Tx<'_>, vehicle_key: &str, view: View) -> Result<(), sqlx::Error> {
     sqlx::query("delete from candidate_layers where vehicle_key = $1 and view = $2")
         .bind(vehicle_key)

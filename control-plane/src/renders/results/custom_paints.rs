@@ -1,4 +1,6 @@
-//! Pictures in paints that no preset names: how many an account has made in a day, and how many are kept.
+//! Images in paints that are not presets: the count of those that an account has made in a day, and
+//! the limit of those that are kept.
+//!
 //!
 //! Why: `docs/decisions/frames-and-formats.md` (Where pictures in custom paints are stored).
 
@@ -12,18 +14,20 @@ use cyclorama_core::View;
 use sqlx::Row;
 use std::time::Duration;
 
+/// Interval between two sweeps of images in paints that are not presets.
 pub const SWEEP_EVERY: Duration = Duration::from_secs(600);
 
-/// A picture stays for so long after it was forgotten: processes may still know it, and somebody may be reading it.
+/// Time for which an image stays after its row was marked as expired, in milliseconds: processes
+/// may still know the image, and a client may be reading it.
 const GRACE_MS: i64 = 15 * 60_000;
 
-/// Pictures that one sweep forgets, and removes, at most.
+/// Maximum number of images that one sweep expires, and that it removes.
 const AT_ONCE: i64 = 1_000;
 
-/// Why pictures were not swept; they are the next time.
+/// The errors with which a sweep fails; the next sweep tries again.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    #[error("the database does not answer")]
+    #[error("the database did not answer")]
     Database(#[from] sqlx::Error),
     #[error("the object store does not answer")]
     Store(#[from] ObjectError),
@@ -32,7 +36,8 @@ pub enum SweepError {
 }
 
 impl Renders {
-    /// Counts one more new paint of the account on the day that begins at `day`. `false`: there are `allowed` already.
+    /// Counts one more new paint of the account on the day that begins at `day`. Returns false if
+    /// the account has had `allowed` already.
     pub async fn count_new_paint(&self, account_id: &str, day: UnixMs, allowed: i64) -> Result<bool, sqlx::Error> {
         if allowed <= 0 {
             return Ok(false);
@@ -47,7 +52,8 @@ impl Renders {
         Ok(self.0.database.write(counted).await? > 0)
     }
 
-    /// Forgets the oldest of too many such pictures, and removes what was forgotten a while ago.
+    /// Expires the oldest of such images beyond `kept_max`, and removes images that expired a while
+    /// ago.
     pub(in crate::renders) async fn sweep_paints(&self, kept_max: i64) -> Result<(), SweepError> {
         let now = self.0.clock.now();
         let forget = format!(
@@ -73,12 +79,12 @@ impl Renders {
         let tidied = sqlx::query("delete from new_paints where day_start_ms < $1").bind(now.utc_day_start().0);
         self.0.database.write(tidied).await?;
         if forgotten > 0 || !rows.is_empty() {
-            tracing::info!(forgotten, removed = rows.len(), "pictures in paints that no preset names were swept");
+            tracing::info!(forgotten, removed = rows.len(), "images in custom paints were swept");
         }
         Ok(())
     }
 
-    /// Removes the picture of a forgotten row, unless another row has the same one.
+    /// Removes the image of an expired row, unless another row has the same image.
     async fn remove_picture(&self, render_id: &str, master_sha256: &str) -> Result<(), SweepError> {
         let unname = sqlx::query(
             "update renders set master_sha256 = null where id = $1 and state in ('lapsed', 'failed') and master_sha256 = $2",
@@ -100,8 +106,8 @@ impl Renders {
     }
 }
 
-/// Forgets the pictures of a vehicle and view in such paints that are older than a revision: they are painted in its light when
-/// somebody asks.
+/// Expires the images of a vehicle and view in such paints that are older than a revision. They are
+/// painted from the revision's layers when a request wants them.
 pub async fn forget_older(
     tx: &mut Tx<'_>,
     vehicle_key: &str,

@@ -1,9 +1,10 @@
-//! Why a result is refused.
+//! The errors with which a result is refused.
 
 use crate::objects::{InvalidKey, ObjectError};
 use crate::renders::Stale;
 
-/// An object that is missing or not what was asked for. The same addresses take it again until the lease ends.
+/// An object is missing or is not what the job requires. The same upload addresses accept it again
+/// until the lease ends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("object `{name}`: {reason}")]
 pub struct Rejected {
@@ -11,6 +12,7 @@ pub struct Rejected {
     pub reason: String,
 }
 
+/// The errors with which a result is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
     #[error(transparent)]
@@ -19,7 +21,7 @@ pub enum ResultError {
     Rejected(#[from] Rejected),
     #[error("the object store failed")]
     Store(#[from] ObjectError),
-    #[error("the database does not answer")]
+    #[error("the database did not answer")]
     Database(#[from] sqlx::Error),
 }
 

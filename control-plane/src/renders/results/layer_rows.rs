@@ -1,21 +1,22 @@
-//! Rows of layers, of what is served and of candidates.
+//! Rows of layers, both of those that are served and of candidates.
 
 use super::accepting::Accepting;
-use super::verify::Verified;
+use super::verify::VerifiedUpload;
 use crate::clock::UnixMs;
 use crate::db::Tx;
 
-/// How a row of layers takes the place of the one before it.
+/// SQL clause with which a row of layers replaces the one before it.
 pub const REPLACES_LAYERS: &str = "on conflict (vehicle_key, view) do update set revision = excluded.revision,
     sha256 = excluded.sha256, bytes = excluded.bytes, pipeline = excluded.pipeline, job_id = excluded.job_id,
     made_at_ms = excluded.made_at_ms, named_by_sha256 = excluded.named_by_sha256";
 
-/// Writes the row of a vehicle and view in `layers`, or in `candidate_layers`, in the place of an earlier one.
+/// Writes the row of a vehicle and view in `layers`, or in `candidate_layers`, in place of an
+/// earlier one.
 pub async fn insert_layers(
     tx: &mut Tx<'_>,
     table: &'static str,
     job: &Accepting,
-    layers: &Verified,
+    layers: &VerifiedUpload,
     now: UnixMs,
 ) -> Result<(), sqlx::Error> {
     let sql = format!(

@@ -1,4 +1,4 @@
-//! Under which of its years the pictures of a look are kept.
+//! Selects the model year under which the images of a look are stored.
 
 use crate::catalog::Look;
 use crate::clock::UnixMs;
@@ -7,18 +7,19 @@ use crate::renders::Renders;
 use cyclorama_core::{VehicleKey, View};
 use sqlx::Row;
 
-/// Years of one look; the catalog has no more.
+/// Maximum number of years of one look; the catalog has no more.
 const KEYS_MAX: usize = 64;
 
 impl Renders {
-    /// The name under which pictures of the look from one side are kept; `None`: there are none.
+    /// Returns the vehicle key under which images of the look in one view are stored, or `None` if
+    /// there are none.
     pub async fn home(&self, look: &Look, view: View) -> Result<Option<VehicleKey>, sqlx::Error> {
         let sql = "select vehicle_key from looks where look = $1 and view = $2";
         let readers = &self.0.database.readers;
         if let Some(row) = sqlx::query(sql).bind(&look.id).bind(view.as_str()).fetch_optional(readers).await? {
             return read_key(row.try_get(0)?).map(Some);
         }
-        // Pictures of years that were rendered each for itself are served on.
+        // Images of years that were each rendered by themselves are still served.
         let sql = format!(
             "select 1 from renders where view = $1 and state = 'done' and vehicle_key in ({}) limit 1",
             places(look, 2)
@@ -34,7 +35,8 @@ impl Renders {
         self.home_or(look, view, first.clone()).await.map(Some)
     }
 
-    /// The same; `own` where there are no pictures of any year of the look. It is the same for everybody who asks at once.
+    /// Does the same as [`Renders::home`], but stores and returns `own` where no year of the look
+    /// has images. Concurrent calls all get the same key.
     pub async fn home_or(&self, look: &Look, view: View, own: VehicleKey) -> Result<VehicleKey, sqlx::Error> {
         let sql = "select vehicle_key from looks where look = $1 and view = $2";
         let known =
@@ -62,8 +64,8 @@ impl Renders {
     }
 }
 
-/// Gives the home of a look the pictures of its other years that it lacks: masters are kept under what they hold,
-/// so they may be shared.
+/// Copies to the home of a look the rows of images of its other years that it lacks. Masters are
+/// stored under the digest of their content, so rows may share them.
 async fn gather(tx: &mut Tx<'_>, now: UnixMs, look: &Look, view: View, home: &str) -> Result<(), sqlx::Error> {
     for key in look.keys.iter().take(KEYS_MAX).map(VehicleKey::to_string).filter(|key| key != home) {
         let sql = "select color, revision, master_sha256, job_id from renders r
@@ -90,7 +92,8 @@ async fn gather(tx: &mut Tx<'_>, now: UnixMs, look: &Look, view: View, home: &st
     Ok(())
 }
 
-/// The year of the look that has most pictures from this side; one with layers before one without.
+/// Returns the year of the look that has the most images in this view; a year with layers comes
+/// before one without.
 async fn most_pictures(tx: &mut Tx<'_>, look: &Look, view: View) -> Result<Option<String>, sqlx::Error> {
     if look.keys.is_empty() {
         return Ok(None);
@@ -108,7 +111,7 @@ async fn most_pictures(tx: &mut Tx<'_>, look: &Look, view: View) -> Result<Optio
     query.fetch_optional(&mut **tx).await?.map(|row| row.try_get(0)).transpose()
 }
 
-/// Placeholders for the keys of a look, from a number on.
+/// Returns placeholders for the keys of a look, numbered from `from` on.
 fn places(look: &Look, from: usize) -> String {
     let places: Vec<String> = (0..look.keys.len().min(KEYS_MAX)).map(|place| format!("${}", place + from)).collect();
     places.join(", ")

@@ -1,4 +1,5 @@
-//! What nodes' results come to: verified objects under names that readers know, and the rows that name them.
+//! Accepting the results of nodes: verified objects under keys that readers know, and the rows that
+//! name them.
 
 mod accept;
 mod accepting;
@@ -16,4 +17,4 @@ pub use error::ResultError;
 pub use layer_rows::REPLACES_LAYERS;
 pub use record::end_replaced;
 #[cfg(test)]
-pub use {accepting::Accepting, verify::Verified};
+pub use {accepting::Accepting, verify::VerifiedUpload};

@@ -1,15 +1,16 @@
-//! The rows that change when a result is accepted: renders, layers, candidates, and what was asked for meanwhile.
+//! The rows that change when a result is accepted: renders, layers, candidates, and paints that
+//! were wanted meanwhile.
 
 use super::accepting::Accepting;
 use super::candidates;
 use super::custom_paints;
 use super::error::ResultError;
 use super::layer_rows::insert_layers;
-use super::verify::Verified;
+use super::verify::VerifiedUpload;
 use crate::clock::UnixMs;
 use crate::db::Tx;
-use crate::renders::budget::{Reserved, SPENT_NOW};
-use crate::renders::queue::{ENDED_COLUMNS, Ended, NewJob, count_success, insert_job, next_turn};
+use crate::renders::budget::{Reservation, SPENT_NOW};
+use crate::renders::queue::{ENDED_COLUMNS, EndedAttempt, NewJob, count_success, insert_job, next_turn};
 use crate::renders::revision::FIRST_REVISION;
 use crate::renders::state::column;
 use crate::renders::{Renders, Stale};
@@ -18,25 +19,26 @@ use cyclorama_core::wire::{JobKind, ObjectName};
 use sqlx::Row;
 use std::collections::HashMap;
 
-/// How long a paint job for colours asked for during the render may wait: those requests push it on themselves.
+/// Lifetime of a paint job for paints that were wanted during the render, in milliseconds. The
+/// requests that wait for those paints extend it themselves.
 const LEFTOVER_MS: i64 = 30_000;
 
-/// What a result came to beside its pictures.
-pub struct Recorded {
-    /// A paint job was queued for colours asked for meanwhile.
+/// The outcome of recording a result, beside its images.
+pub struct ResultOutcome {
+    /// True if a paint job was queued for paints that were wanted meanwhile.
     pub leftovers: bool,
-    /// Older revisions were replaced.
+    /// True if older revisions were replaced.
     pub replaced: bool,
 }
 
 impl Renders {
-    /// Changes the rows, if the lease still lives.
+    /// Changes the rows, if the lease still lives. Fails with [`Stale`] otherwise.
     pub(in crate::renders) async fn record(
         &self,
         job: &Accepting,
-        verified: &HashMap<ObjectName, Verified>,
+        verified: &HashMap<ObjectName, VerifiedUpload>,
         receipt: &str,
-    ) -> Result<Recorded, ResultError> {
+    ) -> Result<ResultOutcome, ResultError> {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
         let row = sqlx::query(sqlx::AssertSqlSafe(format!(
@@ -57,19 +59,20 @@ impl Renders {
             false => record_revision(&mut tx, now, job, verified).await?,
         };
         let leftovers = queue_leftovers(&mut tx, now, job).await?;
-        Ended::read(&row, false)?.pay(&mut tx).await?;
+        EndedAttempt::read(&row, false)?.pay(&mut tx).await?;
         count_success(&mut tx, &job.node_id).await?;
         tx.commit().await?;
-        Ok(Recorded { leftovers, replaced })
+        Ok(ResultOutcome { leftovers, replaced })
     }
 }
 
-/// The renders' rows, and the layers that further colours are painted from. Whether older revisions were replaced.
+/// Changes the rows of the renders, and of the layers from which further paints are made. Returns
+/// true if older revisions were replaced.
 async fn record_revision(
     tx: &mut Tx<'_>,
     now: UnixMs,
     job: &Accepting,
-    verified: &HashMap<ObjectName, Verified>,
+    verified: &HashMap<ObjectName, VerifiedUpload>,
 ) -> Result<bool, sqlx::Error> {
     let mut replaced = false;
     for colour in &job.colours {
@@ -91,7 +94,7 @@ async fn record_revision(
         .await?;
     }
     if let Some(stored) = verified.get(&ObjectName::Layers) {
-        // What was made to be looked at is older than this.
+        // Candidates that wait for a decision are older than this revision.
         if job.revision > FIRST_REVISION {
             candidates::forget(tx, &job.vehicle_key, job.view).await?;
             custom_paints::forget_older(tx, &job.vehicle_key, job.view, job.revision, now).await?;
@@ -101,17 +104,19 @@ async fn record_revision(
     Ok(replaced)
 }
 
-/// Pictures to be looked at beside those that are served, and their layers, in the place of earlier ones.
+/// Writes candidates, which an operator compares with the served images, and their layers, in place
+/// of earlier ones.
 async fn record_candidates(
     tx: &mut Tx<'_>,
     now: UnixMs,
     job: &Accepting,
-    verified: &HashMap<ObjectName, Verified>,
+    verified: &HashMap<ObjectName, VerifiedUpload>,
 ) -> Result<bool, sqlx::Error> {
     candidates::forget(tx, &job.vehicle_key, job.view).await?;
     for colour in &job.colours {
         let Some(master) = verified.get(&ObjectName::Master(*colour)) else { continue };
-        // A colour that somebody began to wait for meanwhile is painted in the present light, below.
+        // A paint that a request began to wait for meanwhile is painted from the served layers, in
+        // `queue_leftovers`.
         sqlx::query(
             "insert into candidates (render_id, vehicle_key, view, revision, master_sha256, job_id, made_at_ms)
              select id, vehicle_key, view, $1, $2, $3, $4 from renders
@@ -133,7 +138,8 @@ async fn record_candidates(
     Ok(false)
 }
 
-/// A newer revision answers what was said of the older one. Whether there is an older one.
+/// Ends the review of an older revision, because a newer one answers the reports about it. Returns
+/// true if there is an older revision.
 async fn end_review(tx: &mut Tx<'_>, now: UnixMs, job: &Accepting, colour: Paint) -> Result<bool, sqlx::Error> {
     if job.revision == FIRST_REVISION {
         return Ok(false);
@@ -152,7 +158,7 @@ async fn end_review(tx: &mut Tx<'_>, now: UnixMs, job: &Accepting, colour: Paint
     Ok(true)
 }
 
-/// A newer revision answers what was said of the older ones.
+/// Ends the review of older revisions, because a newer one answers the reports about them.
 pub async fn end_replaced(tx: &mut Tx<'_>, render_id: &str, revision: i64, now: UnixMs) -> Result<(), sqlx::Error> {
     let sql = "update reviews set state = 'replaced', ended_at_ms = $1
                where render_id = $2 and state = 'flagged' and revision < $3";
@@ -160,7 +166,8 @@ pub async fn end_replaced(tx: &mut Tx<'_>, render_id: &str, revision: i64, now: 
     Ok(())
 }
 
-/// Colours that were asked for while the job was leased are painted from its layers.
+/// Queues a paint job for paints that were wanted while the job was leased. Returns true if one was
+/// queued.
 async fn queue_leftovers(tx: &mut Tx<'_>, now: UnixMs, job: &Accepting) -> Result<bool, sqlx::Error> {
     let rows = sqlx::query(
         "select id, color from renders where vehicle_key = $1 and view = $2 and state = 'wanted' order by color",
@@ -176,13 +183,13 @@ async fn queue_leftovers(tx: &mut Tx<'_>, now: UnixMs, job: &Accepting) -> Resul
     if wanted.is_empty() {
         return Ok(false);
     }
-    // A candidate's light is not the view's.
+    // The layers of a candidate are not those that are served.
     let revision = match job.is_candidate {
         false => job.revision,
         true => {
             let sql = "select revision from layers where vehicle_key = $1 and view = $2";
             let row = sqlx::query(sql).bind(&job.vehicle_key).bind(job.view.as_str()).fetch_optional(&mut **tx).await?;
-            // Without any, those who wait push a render on themselves.
+            // Without layers, the waiting requests enqueue a render themselves.
             let Some(row) = row else { return Ok(false) };
             row.try_get(0)?
         }
@@ -194,11 +201,11 @@ async fn queue_leftovers(tx: &mut Tx<'_>, now: UnixMs, job: &Accepting) -> Resul
         view: job.view,
         colours: &wanted,
         revision,
-        reserved: Reserved::nothing(),
+        reserved: Reservation::nothing(),
         is_candidate: false,
-        asker: job.asker.clone(),
+        requester: job.requester.clone(),
         begun_by: None,
-        turn: next_turn(tx, &job.asker).await?,
+        turn: next_turn(tx, &job.requester).await?,
     };
     insert_job(tx, now, paint, now.0 + LEFTOVER_MS).await
 }

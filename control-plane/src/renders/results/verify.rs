@@ -1,15 +1,17 @@
-//! The objects of a result: pinned, verified, then given the names that readers know.
+//! The objects of a result: they are pinned, verified, and then given the keys that readers know.
 //!
-//! A node keeps the addresses of its uploads for a while, so what an upload's name holds may change at any moment. Each upload is therefore
-//! given a second name first that no address leads to; what has that name is verified, and what was verified is what is published. (A
+//! A node keeps the addresses of its uploads for a while, so the object under an upload's key may
+//! change at any moment. Each upload is therefore first given a second key that no address leads
+//! to. The object under the second key is verified, and the verified object is published. (A
 //! bucket's ETag would not do: it is an MD5 digest, and two objects with the same one can be made.)
+//!
 //!
 //! Why: `docs/decisions/object-store.md` (Publishing a result: verified under a second name).
 
 use super::accepting::Accepting;
 use super::error::{Rejected, ResultError};
 use crate::objects::{ObjectError, ObjectKey, keys};
-use crate::renders::staging::{Owed, owed};
+use crate::renders::staging::{RequiredObject, owed};
 use crate::renders::{Renders, Stale};
 use bytes::Bytes;
 use cyclorama_core::encoding::{decode_master, probe};
@@ -19,24 +21,26 @@ use futures::{StreamExt, TryStreamExt, stream};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// Objects of one result that are read or moved at once: enough to hide a bucket's distance, few enough to hold in memory.
+/// Maximum number of objects of one result that are read or moved at once: enough to hide a
+/// bucket's latency, few enough to hold in memory.
 const OBJECTS_AT_ONCE: usize = 6;
 
-/// An upload that is what was asked for.
-pub struct Verified {
+/// An upload that was verified.
+pub struct VerifiedUpload {
     pub sha256: String,
     pub bytes: u64,
 }
 
 impl Renders {
-    /// Pins and verifies every object that the job owes.
+    /// Pins and verifies every object that the job requires. Fails with [`Rejected`] for the first
+    /// one that is missing or wrong.
     pub(in crate::renders) async fn verify_uploads(
         &self,
         job: &Accepting,
         result: &ResultRequest,
-    ) -> Result<HashMap<ObjectName, Verified>, ResultError> {
+    ) -> Result<HashMap<ObjectName, VerifiedUpload>, ResultError> {
         let checks = owed(job.kind, &job.colours).into_iter().map(|owed| self.verify_upload(job, result, owed));
-        // In order, so that of several that are wrong it is always the same that is named.
+        // In order, so that of several wrong objects the error always names the same one.
         stream::iter(checks).buffered(OBJECTS_AT_ONCE).try_collect().await
     }
 
@@ -44,8 +48,8 @@ impl Renders {
         &self,
         job: &Accepting,
         result: &ResultRequest,
-        owed: Owed,
-    ) -> Result<(ObjectName, Verified), ResultError> {
+        owed: RequiredObject,
+    ) -> Result<(ObjectName, VerifiedUpload), ResultError> {
         let name = owed.name.clone();
         let rejected = |reason: &str| Rejected { name: name.to_string(), reason: reason.to_owned() };
         let reported = result.objects.iter().find(|object| object.name == name);
@@ -56,7 +60,7 @@ impl Renders {
         let bytes = match self.pinned(job, &name).await {
             Ok(bytes) => bytes,
             Err(ObjectError::Missing { .. }) => return Err(rejected("was not uploaded").into()),
-            // A bucket takes what it is given.
+            // A presigned upload to a bucket has no limit of size.
             Err(error @ ObjectError::TooLarge { .. }) => return Err(rejected(&error.to_string()).into()),
             Err(error) => return Err(error.into()),
         };
@@ -69,19 +73,20 @@ impl Renders {
         Ok((name, verified))
     }
 
-    /// Pins what was uploaded under a name, and reads what it pinned.
+    /// Pins the object that was uploaded under a name, and reads the pinned one.
     async fn pinned(&self, job: &Accepting, name: &ObjectName) -> Result<Bytes, ObjectError> {
         let pinned = keys::pinned(&job.job_id, job.fence, &job.attempt, name)?;
         self.0.store.pin(&keys::staging(&job.job_id, job.fence, name)?, &pinned).await?;
         self.0.store.get(&pinned).await
     }
 
-    /// Gives the verified objects the names where readers find them, if the lease still lives. All names are those of what the objects
-    /// hold, and what has such a name keeps it: should the lease end just then, there is an object more that no row names.
+    /// Gives the verified objects the keys under which readers find them, if the lease still lives.
+    /// All keys contain the digest of the object's content, and an object that already has such a
+    /// key keeps it. Should the lease end just then, one more object exists that no row names.
     pub(in crate::renders) async fn publish(
         &self,
         job: &Accepting,
-        verified: &HashMap<ObjectName, Verified>,
+        verified: &HashMap<ObjectName, VerifiedUpload>,
     ) -> Result<(), ResultError> {
         let lives = sqlx::query("select 1 from jobs where id = $1 and fence = $2 and state = 'leased'")
             .bind(&job.job_id)
@@ -120,14 +125,19 @@ impl Renders {
     }
 }
 
-/// Whether the bytes are what the node says and what was asked for.
-fn check(owed: &Owed, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -> Result<Verified, String> {
+/// Verifies that the bytes are those that the node reported, and what the job requires.
+fn check(
+    owed: &RequiredObject,
+    claimed_sha256: &str,
+    claimed_bytes: u64,
+    bytes: &Bytes,
+) -> Result<VerifiedUpload, String> {
     if bytes.len() as u64 != claimed_bytes {
-        return Err(format!("has {} bytes, the result says {claimed_bytes}", bytes.len()));
+        return Err(format!("has {} bytes, but the result says {claimed_bytes}", bytes.len()));
     }
     let sha256 = hex::encode(Sha256::digest(bytes));
     if sha256 != claimed_sha256 {
-        return Err("has another digest than the result says".to_owned());
+        return Err("does not have the digest that the result says".to_owned());
     }
     if owed.name != ObjectName::Layers {
         let found = probe(bytes).map_err(|error| error.to_string())?;
@@ -142,10 +152,11 @@ fn check(owed: &Owed, claimed_sha256: &str, claimed_bytes: u64, bytes: &Bytes) -
                 owed.side_px
             ));
         }
-        // Every other size is made from the master later: it must be readable to the last pixel.
+        // Every other size is made from the master later, so the master must be readable to the
+        // last pixel.
         if matches!(owed.name, ObjectName::Master(_)) {
             decode_master(bytes, MASTER_SIDE_PX).map_err(|error| error.to_string())?;
         }
     }
-    Ok(Verified { sha256, bytes: claimed_bytes })
+    Ok(VerifiedUpload { sha256, bytes: claimed_bytes })
 }

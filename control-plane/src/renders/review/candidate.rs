@@ -1,7 +1,10 @@
-//! Candidates: renders made anew of a flagged one's vehicle and view, looked at beside it, and taken or turned down.
+//! Candidates: rerenders of a flagged render's vehicle and view. An operator compares each with the
+//! flagged one, and accepts or rejects it.
 //!
-//! A candidate's objects are named by their digests as all others and its rows apart, so that until it is taken nothing that is served
-//! knows of it; taking it is the same change of rows as any newer revision.
+//! The keys of a candidate's objects contain their digests, as all others do. Its rows are in
+//! tables of their own, so that nothing that is served refers to the candidate until it is
+//! accepted. Accepting it changes the same rows as any newer revision.
+//!
 //!
 //! Why: `docs/decisions/render-queue.md` (A flagged render that is rerendered from the console is a
 //! candidate).
@@ -11,8 +14,8 @@ use super::error::ReviewError;
 use crate::clock::UnixMs;
 use crate::db::Tx;
 use crate::renders::Renders;
-use crate::renders::budget::Reserved;
-use crate::renders::lane::{Asker, Lane};
+use crate::renders::budget::Reservation;
+use crate::renders::lane::{Lane, Requester};
 use crate::renders::queue::{NewJob, insert_job, next_turn};
 use crate::renders::results::{
     REPLACES_LAYERS, end_replaced, forget_candidate_layers, forget_candidates, forget_older_paints,
@@ -23,7 +26,8 @@ use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Paint, View};
 use sqlx::Row;
 
-/// Colours that came to exist while a candidate was made are painted in its light; nobody waits for them.
+/// Lifetime of the job that paints, from the layers of an accepted candidate, paints that were made
+/// while the candidate was rendered. No request waits for it.
 const REPAINT_WAITS_MS: i64 = crate::clock::DAY_MS;
 
 /// A candidate of one render.
@@ -34,7 +38,7 @@ pub struct Candidate {
 }
 
 impl Renders {
-    /// The candidate of a render, if one waits for a decision.
+    /// Returns the candidate of a render, if one waits for a decision.
     pub async fn candidate(&self, render_id: &str) -> Result<Option<Candidate>, sqlx::Error> {
         let row = sqlx::query("select revision, master_sha256 from candidates where render_id = $1")
             .bind(render_id)
@@ -43,7 +47,9 @@ impl Renders {
         row.map(|row| Ok(Candidate { revision: row.try_get(0)?, master_sha256: row.try_get(1)? })).transpose()
     }
 
-    /// Puts the candidates of a render's vehicle and view in the place of what is served. Repeating it changes nothing.
+    /// Replaces the served images of a render's vehicle and view with the candidates. Repeating the
+    /// call changes nothing. Fails with [`ReviewError::NoCandidate`] if there is no such candidate,
+    /// and with [`ReviewError::Busy`] while a job of the vehicle and view is live.
     pub async fn accept_candidate(&self, render_id: &str, revision: i64) -> Result<(), ReviewError> {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
@@ -98,7 +104,9 @@ impl Renders {
         Ok(())
     }
 
-    /// Keeps what is served: the candidates are dropped, and the flagged revision is approved. Repeating it changes nothing.
+    /// Keeps the served images: deletes the candidates, and approves the flagged revision.
+    /// Repeating the call changes nothing. Fails with [`ReviewError::NoCandidate`] if there is no
+    /// such candidate.
     pub async fn reject_candidate(&self, render_id: &str, revision: i64) -> Result<(), ReviewError> {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
@@ -117,18 +125,18 @@ impl Renders {
 struct Place {
     vehicle_key: String,
     view: View,
-    /// A job is at work there.
+    /// True if a job of the vehicle and view is live.
     is_busy: bool,
 }
 
-/// Where a candidate belongs. `None`: this was decided before in the same way.
+/// Returns the vehicle and view of a candidate, or `None` if the same decision was made before.
 async fn place_of_candidate(
     tx: &mut Tx<'_>,
     render_id: &str,
     revision: i64,
     decision: &str,
 ) -> Result<Option<Place>, ReviewError> {
-    // Locks the candidate: of two decisions at once one is taken.
+    // Locks the candidate, so that of two concurrent decisions one takes effect.
     let row = sqlx::query(
         "update candidates set made_at_ms = made_at_ms where render_id = $1 and revision = $2 returning vehicle_key, view",
     )
@@ -154,7 +162,8 @@ async fn place_of_candidate(
     Ok(Some(Place { vehicle_key, view, is_busy: live.is_some() }))
 }
 
-/// Colours of the view that the candidates lack are painted from the layers that are now the view's.
+/// Queues a paint job for the paints of the view that the candidates lack, from the layers that are
+/// now the view's. Returns true if it was queued.
 async fn repaint_others(
     tx: &mut Tx<'_>,
     now: UnixMs,
@@ -182,7 +191,7 @@ async fn repaint_others(
         .fetch_one(&mut **tx)
         .await?
         .try_get(0)?;
-    let asker = Asker::nobody(Lane::Anew);
+    let requester = Requester::nobody(Lane::Rerender);
     let paint = NewJob {
         kind: JobKind::Paint,
         vehicle_key: place.vehicle_key.clone(),
@@ -190,10 +199,10 @@ async fn repaint_others(
         view: place.view,
         colours: &others,
         revision,
-        reserved: Reserved::nothing(),
+        reserved: Reservation::nothing(),
         is_candidate: false,
-        turn: next_turn(tx, &asker).await?,
-        asker,
+        turn: next_turn(tx, &requester).await?,
+        requester,
         begun_by: None,
     };
     insert_job(tx, now, paint, now.0 + REPAINT_WAITS_MS).await

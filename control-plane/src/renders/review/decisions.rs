@@ -1,9 +1,9 @@
-//! What operators decided about renders, kept for good.
+//! Operators' decisions about renders, which are kept for good.
 
 use crate::clock::UnixMs;
 use crate::db::Tx;
 
-/// What an operator decided, kept for good.
+/// Records an operator's decision, which is kept for good.
 pub(super) async fn keep_decision(
     tx: &mut Tx<'_>,
     now: UnixMs,

@@ -1,18 +1,19 @@
-//! Why an operator's decision or order about a render is refused.
+//! The errors with which an operator's decision or order about a render is refused.
 
 use crate::renders::RenderError;
 
+/// The errors of operators' decisions and orders.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
     #[error("there is no render {0}")]
     Unknown(String),
     #[error("the render {0} is not in review")]
     NotFlagged(String),
-    #[error("the render {0} has no picture yet")]
+    #[error("the render {0} has no image yet")]
     NotRendered(String),
     #[error("the render {0} has no such candidate")]
     NoCandidate(String),
-    #[error("a job of this vehicle and view is at work already")]
+    #[error("a job of this vehicle and view is already running")]
     Busy,
     #[error(transparent)]
     Render(#[from] RenderError),

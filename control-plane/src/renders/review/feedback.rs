@@ -1,4 +1,4 @@
-//! What accounts think of pictures, and when enough of them call one bad.
+//! Feedback of accounts on images, and the rule by which bad reports put a render into review.
 
 use crate::clock::UnixMs;
 use crate::renders::Renders;
@@ -6,16 +6,17 @@ use cyclorama_core::Variant;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// This many different accounts with a bad report on one revision put it into review.
+/// Number of different accounts whose bad reports on one revision put it into review.
 const BAD_REPORTS_TO_FLAG: i64 = 3;
 
-/// Pictures that one request id can stand for: a batch of signed addresses.
+/// Maximum number of images that one request id can stand for: a batch of signed URLs.
 const CANDIDATES_MAX: i64 = 64;
 
-/// Ratings up to this one are bad where no verdict says otherwise.
+/// Ratings up to this one are bad if there is no verdict.
 const BAD_RATING_MAX: i64 = 2;
 
 cyclorama_core::named_enum! {
+    /// An account's verdict on an image.
     pub enum Verdict { Good = "good", Bad = "bad" }
 }
 
@@ -28,7 +29,7 @@ pub struct Opinion {
 }
 
 impl Opinion {
-    /// The verdict says it, else the rating.
+    /// True if the verdict is bad. Without a verdict, the rating decides.
     fn is_bad(&self) -> bool {
         match self.verdict {
             Some(verdict) => verdict == Verdict::Bad,
@@ -37,20 +38,20 @@ impl Opinion {
     }
 }
 
-/// A picture that somebody has an opinion on.
+/// An image that an account gives feedback on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judged {
+pub struct RatedImage {
     pub render_id: String,
-    /// The one that was seen.
+    /// The revision that was delivered.
     pub revision: i64,
     pub vehicle_key: String,
     pub view: String,
     pub color: String,
 }
 
-impl Judged {
+impl RatedImage {
     fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        Ok(Judged {
+        Ok(RatedImage {
             render_id: row.try_get("id")?,
             revision: row.try_get("revision")?,
             vehicle_key: row.try_get("vehicle_key")?,
@@ -59,7 +60,7 @@ impl Judged {
         })
     }
 
-    /// Whether it is the picture that is kept under a variant's name.
+    /// True if this is the image that is stored under a variant's key.
     pub fn shows(&self, kept: &Variant) -> bool {
         self.vehicle_key == kept.vehicle_key()
             && self.view == kept.view.as_str()
@@ -68,8 +69,8 @@ impl Judged {
 }
 
 impl Renders {
-    /// The picture that the account's newest request with this id delivered.
-    pub async fn judged_by_request(&self, account_id: &str, request_id: &str) -> Result<Vec<Judged>, sqlx::Error> {
+    /// Returns the image that the account's newest request with this id delivered.
+    pub async fn judged_by_request(&self, account_id: &str, request_id: &str) -> Result<Vec<RatedImage>, sqlx::Error> {
         let pool = &self.0.database.readers;
         let delivered = sqlx::query(
             "select r.id, d.revision, r.vehicle_key, r.view, r.color from deliveries d join renders r on r.id = d.render_id
@@ -80,12 +81,13 @@ impl Renders {
         .fetch_optional(pool)
         .await?;
         if let Some(row) = delivered {
-            return Ok(vec![Judged::read(&row)?]);
+            return Ok(vec![RatedImage::read(&row)?]);
         }
         Ok(Vec::new())
     }
 
-    /// What addresses that the account's request with this id made are of: the vehicle, as text of a `VehicleKey`, the view and the paint.
+    /// Returns what the signed URLs show that the account's request with this id minted: the
+    /// vehicle as the text of a `VehicleKey`, the view and the paint.
     pub async fn minted_by_request(
         &self,
         account_id: &str,
@@ -104,16 +106,18 @@ impl Renders {
         minted.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).collect()
     }
 
-    /// Keeps an account's opinion on a revision, in the place of its earlier one. `true`: this one put the render into review.
+    /// Stores an account's opinion on a revision, in place of its earlier one. Returns true if this
+    /// opinion put the render into review.
     pub async fn judge(
         &self,
         account_id: &str,
-        judged: &Judged,
+        judged: &RatedImage,
         opinion: &Opinion,
         now: UnixMs,
     ) -> Result<bool, sqlx::Error> {
         let mut tx = self.0.database.begin().await?;
-        // Takes the render's row lock: of several reports at one moment, one is the third.
+        // Takes the render's row lock, so that of several concurrent reports exactly one is the
+        // third.
         let current = sqlx::query("update renders set changed_at_ms = changed_at_ms where id = $1 returning revision")
             .bind(&judged.render_id)
             .fetch_optional(&mut *tx)
@@ -137,7 +141,7 @@ impl Renders {
         .execute(&mut *tx)
         .await?;
         let mut flagged = false;
-        // An opinion on what has been replaced meanwhile asks for nothing.
+        // An opinion on a revision that has been replaced meanwhile has no consequence.
         if opinion.is_bad() && current == Some(judged.revision) {
             let bad: i64 =
                 sqlx::query("select count(*) from feedback where render_id = $1 and revision = $2 and is_bad = 1")

@@ -1,14 +1,14 @@
-//! Renders in review: those that enough accounts called bad.
+//! Renders in review: those that enough accounts reported as bad.
 
 use super::decisions::keep_decision;
 use super::error::ReviewError;
 use crate::renders::Renders;
 use sqlx::Row;
 
-/// Reasons shown with a flagged render.
+/// Maximum number of reasons shown with a flagged render.
 const REASONS_MAX: i64 = 5;
 
-/// A revision that enough accounts called bad.
+/// A revision that enough accounts reported as bad.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Flagged {
     pub render_id: String,
@@ -20,16 +20,16 @@ pub struct Flagged {
     pub flagged_at_ms: i64,
     pub bad_reports: i64,
     pub good_reports: i64,
-    /// The newest.
+    /// The newest reasons of bad reports.
     pub reasons: Vec<String>,
-    /// The revision of the candidate that waits beside it.
+    /// The revision of the candidate that waits beside the flagged one.
     pub candidate_revision: Option<i64>,
-    /// A job of its vehicle and view is at work.
+    /// True if a job of its vehicle and view is live.
     pub is_in_the_making: bool,
 }
 
 impl Renders {
-    /// The renders in review, those that wait longest first.
+    /// Returns the renders in review, those that have waited longest first.
     pub async fn flagged(&self, limit: i64) -> Result<Vec<Flagged>, sqlx::Error> {
         let pool = &self.0.database.readers;
         let rows = sqlx::query(
@@ -73,7 +73,8 @@ impl Renders {
         Ok(flagged)
     }
 
-    /// The operator keeps a flagged picture: this revision is not put into review again.
+    /// Approves a flagged image: this revision is not put into review again. Fails with
+    /// [`ReviewError::NotFlagged`] if the render is not in review.
     pub async fn approve(&self, render_id: &str) -> Result<(), ReviewError> {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;

@@ -1,4 +1,5 @@
-//! What people think of pictures, and what operators do about it: reports, renders in review, candidates, and rendering once more.
+//! Users' feedback on images, and operators' reactions to it: reports, renders in review,
+//! candidates, and rerenders.
 
 mod candidate;
 mod decisions;
@@ -8,5 +9,5 @@ mod flagged;
 mod rerender;
 
 pub use error::ReviewError;
-pub use feedback::{Judged, Opinion, Verdict};
+pub use feedback::{Opinion, RatedImage, Verdict};
 pub use flagged::Flagged;

@@ -1,10 +1,11 @@
-//! Rendering a vehicle and view once more: a new revision from new noise. The old picture is served until the new one is good.
+//! Rerenders of a vehicle and view: a new revision from new noise. The old image is served until
+//! the new one is accepted.
 
 use super::error::ReviewError;
 use crate::clock::DAY_MS;
 use crate::renders::Renders;
 use crate::renders::budget::reserve;
-use crate::renders::lane::{Asker, Lane};
+use crate::renders::lane::{Lane, Requester};
 use crate::renders::queue::{NewJob, insert_job, next_turn};
 use crate::renders::signals::Signal;
 use crate::renders::state::{IS_CUSTOM, RenderState, column};
@@ -12,19 +13,20 @@ use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Paint, Vehicle, View};
 use sqlx::Row;
 
-/// Nobody waits for a new revision, so only a day without a node lets it lapse.
+/// Lifetime of a rerender's job. No request waits for a new revision, so only a day without a node
+/// lets the job expire.
 const WAITS_MS: i64 = DAY_MS;
 
-/// What is rendered anew.
+/// A rerender that was queued.
 #[derive(Debug, Clone)]
-pub struct Anew {
-    /// The revision it will be.
+pub struct RerenderRequest {
+    /// The revision that the rerender will have.
     pub revision: i64,
     pub colours: Vec<Paint>,
 }
 
 impl Renders {
-    /// `make/model/year` of a render.
+    /// Returns the key `make/model/year` of a render's vehicle.
     pub async fn vehicle_key(&self, render_id: &str) -> Result<Option<String>, sqlx::Error> {
         let row = sqlx::query("select vehicle_key from renders where id = $1")
             .bind(render_id)
@@ -33,16 +35,18 @@ impl Renders {
         row.map(|row| row.try_get(0)).transpose()
     }
 
-    /// Queues a new revision of a render's vehicle and view, with every preset colour that exists: colours share their light. Other paints
-    /// are painted again when they are asked for. It takes the place of
-    /// the present one by itself, or as a candidate when an operator takes it.
+    /// Queues a new revision of a render's vehicle and view, with every preset paint that exists,
+    /// because all paints share the layers. Other paints are painted again when a request wants
+    /// them. The new revision replaces the present one by itself or, if `is_candidate`, when an
+    /// operator accepts it. Fails with [`ReviewError`] if there is no such render, if it has no
+    /// image, if a job of the vehicle and view is live, or if the budget is spent.
     pub async fn render_anew(
         &self,
         vehicle: &Vehicle,
         vehicle_key: &str,
         render_id: &str,
         is_candidate: bool,
-    ) -> Result<Anew, ReviewError> {
+    ) -> Result<RerenderRequest, ReviewError> {
         let now = self.0.clock.now();
         let mut tx = self.0.database.begin().await?;
         let row = sqlx::query("select view, state from renders where id = $1 and vehicle_key = $2")
@@ -71,7 +75,7 @@ impl Renders {
             colours.push(column(row.try_get("color")?, "renders.color", row.try_get("id")?)?);
             newest = newest.max(row.try_get("revision")?);
         }
-        // No revision is ever made twice, also where a candidate was turned down.
+        // No revision number is ever used twice, even where a candidate was rejected.
         let known: i64 = sqlx::query(
             "select coalesce(max(revision), 0) from (
                 select revision from layers where vehicle_key = $1 and view = $2
@@ -83,8 +87,8 @@ impl Renders {
         .await?
         .try_get(0)?;
         newest = newest.max(known);
-        let asker = Asker::nobody(Lane::Anew);
-        let reserved = reserve(&mut tx, self.settings(), now, &asker, self.render_cost_microusd(), 100).await?;
+        let requester = Requester::nobody(Lane::Rerender);
+        let reserved = reserve(&mut tx, self.settings(), now, &requester, self.render_cost_microusd(), 100).await?;
         let job = NewJob {
             kind: JobKind::Render,
             vehicle_key: vehicle_key.to_owned(),
@@ -94,8 +98,8 @@ impl Renders {
             revision: newest + 1,
             reserved,
             is_candidate,
-            turn: next_turn(&mut tx, &asker).await?,
-            asker,
+            turn: next_turn(&mut tx, &requester).await?,
+            requester,
             begun_by: None,
         };
         let revision = job.revision;
@@ -104,6 +108,6 @@ impl Renders {
         }
         tx.commit().await?;
         self.0.signals.give(Signal::Queued);
-        Ok(Anew { revision, colours })
+        Ok(RerenderRequest { revision, colours })
     }
 }

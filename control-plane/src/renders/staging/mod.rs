@@ -1,9 +1,10 @@
-//! What nodes upload before anybody may see it: which objects a job owes, their addresses, and how what nobody needs is removed.
+//! Uploads of nodes before clients may see them: the objects that a job requires, their upload
+//! addresses, and the removal of objects that are no longer needed.
 
 mod owed;
 mod sweep;
 mod uploads;
 
-pub use owed::{Owed, owed};
+pub use owed::{RequiredObject, owed};
 pub use sweep::STAGING_SWEPT_EVERY;
 pub use uploads::{LeasePlace, UploadError};

@@ -1,45 +1,48 @@
-//! What the node of a job owes: the objects, their names, their media types and their sizes. A rule without I/O.
+//! The objects that a job's node has to upload: their names, media types and sizes. A rule without
+//! I/O.
 
 use crate::objects::OBJECT_BYTES_MAX;
 use cyclorama_core::wire::{JobKind, ObjectName};
 use cyclorama_core::{Format, MASTER_SIDE_PX, Paint, SizePreset};
 
-/// A 1024 px RGBA picture is 4 MiB before compression, and no encoder makes it twice as large.
+/// Maximum size of an image, in bytes. A 1024 px RGBA image is 4 MiB before compression, and no
+/// encoder makes it twice as large.
 const PICTURE_BYTES_MAX: u64 = 8 << 20;
 
-/// An object that a node owes.
+/// An object that a node has to upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owed {
+pub struct RequiredObject {
     pub name: ObjectName,
     pub media_type: &'static str,
-    /// Pixels; 0 for layers.
+    /// Side of the image in pixels; 0 for layers.
     pub side_px: u32,
 }
 
-impl Owed {
-    /// Largest object that is taken for it.
+impl RequiredObject {
+    /// Returns the maximum size of the object, in bytes.
     pub fn bytes_max(&self) -> u64 {
         if self.name == ObjectName::Layers { OBJECT_BYTES_MAX } else { PICTURE_BYTES_MAX }
     }
 }
 
-/// Every object the node of a job owes.
-pub fn owed(kind: JobKind, colours: &[Paint]) -> Vec<Owed> {
+/// Returns every object that the node of a job has to upload.
+pub fn owed(kind: JobKind, colours: &[Paint]) -> Vec<RequiredObject> {
     let mut owed = Vec::new();
     if kind == JobKind::Render {
-        owed.push(Owed { name: ObjectName::Layers, media_type: "application/octet-stream", side_px: 0 });
+        owed.push(RequiredObject { name: ObjectName::Layers, media_type: "application/octet-stream", side_px: 0 });
     }
     for colour in colours {
         let name = ObjectName::Master(*colour);
-        owed.push(Owed { name, media_type: Format::Png.media_type(), side_px: MASTER_SIDE_PX });
+        owed.push(RequiredObject { name, media_type: Format::Png.media_type(), side_px: MASTER_SIDE_PX });
         if !colour.is_preset() {
-            // Sizes of such a picture are made when somebody asks for them, as most are asked for once.
+            // Sizes of an image in such a paint are made when a request wants them, as most images
+            // in such paints are requested once.
             continue;
         }
         for size in SizePreset::ALL {
             for format in &Format::UPLOADED {
                 let name = ObjectName::Preset { side_px: size.side_px(), paint: *colour, format: *format };
-                owed.push(Owed { name, media_type: format.media_type(), side_px: size.side_px() });
+                owed.push(RequiredObject { name, media_type: format.media_type(), side_px: size.side_px() });
             }
         }
     }

@@ -1,5 +1,6 @@
-//! What nodes have uploaded and nobody needs any more: removed when an attempt ends, and by a sweep where that failed or an upload came
-//! too late.
+//! Removal of uploads that are no longer needed: when an attempt ends, and by a sweep where that
+//! failed or an upload came too late.
+//!
 //!
 //! Why: `docs/decisions/object-store.md` (Uploads after the lease has ended).
 
@@ -13,18 +14,22 @@ use futures::{StreamExt, stream};
 use sqlx::Row;
 use std::time::Duration;
 
-/// Objects that are removed at once.
+/// Maximum number of objects that are removed concurrently.
 const REMOVED_AT_ONCE: usize = 6;
 
-/// An upload is needed until its result has been accepted, within its lease: this is twice as long as any lease can be, and then some.
+/// Maximum age of an upload, in milliseconds. An upload is needed until its result has been
+/// accepted, within its lease; this is twice the maximum duration of a lease plus an hour.
 const STAGED_MS_MAX: i64 = 2 * LEASE_MS_MAX + 60 * 60_000;
 
-/// How often staged objects are looked at, and how many of them one look removes: some hundred abandoned uploads a minute at most.
+/// Interval between two sweeps of staged objects. With [`SWEPT_AT_ONCE`] it allows for some hundred
+/// abandoned uploads a minute.
 pub const STAGING_SWEPT_EVERY: Duration = Duration::from_secs(300);
+/// Maximum number of staged objects that one sweep removes.
 const SWEPT_AT_ONCE: usize = 1_000;
 
 impl Renders {
-    /// Removes uploads that are too old to be of a lease that lives. How many there were. Any number of processes may do so side by side.
+    /// Removes uploads that are too old to belong to a live lease, and returns how many there were.
+    /// Any number of processes may do so concurrently.
     pub(in crate::renders) async fn sweep_staging(&self, now: UnixMs) -> Result<usize, ObjectError> {
         let removed = self.0.store.remove_staged_before(now.plus_ms(-STAGED_MS_MAX), SWEPT_AT_ONCE).await?;
         if removed > 0 {
@@ -33,7 +38,7 @@ impl Renders {
         Ok(removed)
     }
 
-    /// Removes what an ended attempt had uploaded.
+    /// Removes the uploads of an ended attempt.
     pub(in crate::renders) async fn clear_staging(
         &self,
         job_id: &str,
@@ -49,7 +54,7 @@ impl Renders {
         Ok(self.remove_all(staged.collect::<Result<_, _>>()?).await?)
     }
 
-    /// Removes each of them, whatever becomes of the others; the first failure.
+    /// Removes all of the objects, even if some removals fail, and returns the first failure.
     pub(in crate::renders) async fn remove_all(&self, objects: Vec<ObjectKey>) -> Result<(), ObjectError> {
         let removing = objects.into_iter().map(|key| async move { self.0.store.delete(&key).await });
         let removed: Vec<_> = stream::iter(removing).buffer_unordered(REMOVED_AT_ONCE).collect().await;

@@ -1,12 +1,13 @@
-//! The addresses that what a job's node owes is uploaded to: presigned ones of the bucket, or the control plane's own when the
-//! store is files.
+//! The addresses to which a job's node uploads its objects: presigned ones of the bucket, or the
+//! control plane's own when the store is files.
 //!
-//! An own address holds a secret of the lease, so it opens one lease's staging area for as long as the lease lives
-//! and nothing else. While a result is looked at it is closed; when the result is refused it takes objects again. A
-//! presigned one opens one object of that area, for a little longer than any lease can live; what is put there late
-//! is seen by nobody. What was uploaded becomes visible only through `result`.
+//! An own address contains a secret of the lease, so it opens the staging area of one lease for as
+//! long as the lease lives, and nothing else. It is closed while a result is checked; when the
+//! result is refused, it accepts objects again. A presigned address opens one object of that area,
+//! for a little longer than any lease can live; an object that is uploaded late is never served.
+//! Uploaded objects become visible only through `results`.
 
-use super::owed::{Owed, owed};
+use super::owed::{RequiredObject, owed};
 use crate::objects::{ObjectError, ObjectKey, keys};
 use crate::renders::receiving::NoPlace;
 use crate::renders::state::{colours_of, column};
@@ -22,9 +23,10 @@ use std::pin::pin;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// The errors with which an upload is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
-    #[error("this address is not, or no longer, open for uploads")]
+    #[error("this URL is not open for uploads, or not any more")]
     Closed,
     #[error("a newer upload of this object has begun")]
     Replaced,
@@ -36,21 +38,22 @@ pub enum UploadError {
     Unreadable,
     #[error("the object store failed")]
     Store(#[from] ObjectError),
-    #[error("the database does not answer")]
+    #[error("the database did not answer")]
     Database(#[from] sqlx::Error),
 }
 
-/// A presigned address outlives its lease by this: the last upload of a lease may still be under way.
+/// Time for which a presigned address outlives its lease, because the last upload of a lease may
+/// still be under way.
 const PRESIGNED_AFTER_LEASE: Duration = Duration::from_secs(60);
 
-/// A lease whose node is told where to put things.
+/// A lease for whose node addresses are made.
 #[derive(Debug, Clone, Copy)]
 pub struct LeasePlace<'a> {
     pub job_id: &'a str,
     pub fence: i64,
-    /// What the control plane's own addresses begin with.
+    /// The beginning of the control plane's own addresses.
     pub base_url: &'a str,
-    /// Names the lease in them.
+    /// The secret that names the lease in those addresses.
     pub secret: &'a str,
 }
 
@@ -62,14 +65,14 @@ pub struct OpenUpload {
     token_id: String,
     fence: i64,
     staging: ObjectKey,
-    /// Largest body it takes.
+    /// Maximum size of the body, in bytes.
     pub bytes_max: usize,
 }
 
-/// While it lives, the lease's own upload addresses are closed.
+/// Keeps the lease's own upload addresses closed until it is dropped.
 pub struct ClosedUploads {
     renders: Renders,
-    /// `None`: somebody else closed them.
+    /// `None` if another value closed them already.
     lease: Option<(String, i64)>,
 }
 
@@ -91,7 +94,7 @@ impl From<NoPlace> for UploadError {
 }
 
 impl Renders {
-    /// Where the node of a lease puts everything it owes.
+    /// Returns the addresses to which the node of a lease uploads its objects.
     pub(in crate::renders) async fn upload_addresses(
         &self,
         place: LeasePlace<'_>,
@@ -99,7 +102,7 @@ impl Renders {
         colours: &[Paint],
     ) -> Result<Vec<Upload>, ObjectError> {
         let mut uploads = Vec::new();
-        for Owed { name, media_type, side_px } in owed(kind, colours) {
+        for RequiredObject { name, media_type, side_px } in owed(kind, colours) {
             let staged = keys::staging(place.job_id, place.fence, &name)?;
             let now = self.0.clock.now();
             let presigned = self.0.store.presigned_put(&staged, media_type, now, self.presigned_for()).await?;
@@ -116,7 +119,7 @@ impl Renders {
         Ok(uploads)
     }
 
-    /// Where the node of a paint job's lease reads the layers from.
+    /// Returns the address from which the node of a paint job's lease reads the layers.
     pub(in crate::renders) async fn layers_address(
         &self,
         place: LeasePlace<'_>,
@@ -128,7 +131,8 @@ impl Renders {
         }
     }
 
-    /// Has what signs addresses fetched, if it has run out: to be called before a transaction, which others wait behind.
+    /// Fetches the credentials that sign addresses, if they have expired. Call this before a
+    /// transaction, because other transactions wait behind it.
     pub(in crate::renders) async fn ready_to_sign(&self) -> Result<(), ObjectError> {
         self.0
             .store
@@ -137,13 +141,16 @@ impl Renders {
             .map(drop)
     }
 
-    /// How long a presigned address holds: until the longest lease is over, and a little more.
+    /// Returns how long a presigned address is valid: until the longest lease is over, and a little
+    /// longer.
     fn presigned_for(&self) -> Duration {
         let lease = Duration::from_millis(LEASE_MS_MAX.unsigned_abs());
         lease + Duration::from_secs(self.settings().lease_seconds) + PRESIGNED_AFTER_LEASE
     }
 
-    /// The staging place of one object of the lease that the secret belongs to.
+    /// Returns the upload address of one object of the lease that the secret belongs to. Fails with
+    /// [`UploadError::Closed`] if the lease is over, if its result is being checked, or if the job
+    /// requires no such object.
     pub async fn open_upload(&self, secret: &str, name: &ObjectName) -> Result<OpenUpload, UploadError> {
         let row = self
             .leased_by(secret, "kind, colors, (select token_id from nodes where nodes.id = jobs.node_id) as token_id")
@@ -162,14 +169,15 @@ impl Renders {
         Ok(OpenUpload { job_id, token_id, fence, staging, bytes_max })
     }
 
-    /// Stores what is uploaded, piece by piece; sending it again replaces it, and ends what is still being sent.
+    /// Stores an upload, piece by piece. A repeated upload of the object replaces the earlier one,
+    /// and ends it if it is still under way.
     pub async fn take_upload<E>(
         &self,
         upload: &OpenUpload,
         pieces: impl Stream<Item = Result<Bytes, E>>,
     ) -> Result<(), UploadError> {
         let place = self.0.receiving.begin(&upload.token_id, &upload.staging).await?;
-        // Objects of a bucket are put there and not here.
+        // Objects of a bucket are uploaded to the bucket and not here.
         let mut incoming = self.0.store.receive(&upload.staging).await?.ok_or(UploadError::Closed)?;
         let mut pieces = pin!(pieces);
         let mut room = upload.bytes_max;
@@ -183,14 +191,14 @@ impl Renders {
             room = room.checked_sub(piece.len()).ok_or(UploadError::TooLarge { bytes_max: upload.bytes_max })?;
             incoming.write(&piece).await?;
         }
-        // The body may have taken its time.
+        // The body may have taken long, so the address may be closed now.
         self.is_open(&upload.job_id, upload.fence)?;
         Ok(incoming.finish().await?)
     }
 
-    /// Closes this process's own addresses of a lease while its result is looked at, until what is returned is
-    /// dropped. Processes that share a folder may each take an upload meanwhile; it changes nothing that is looked
-    /// at.
+    /// Closes this process's own addresses of a lease while its result is checked, until the
+    /// returned value is dropped. Other processes that share a folder may each accept an upload
+    /// meanwhile; that changes nothing that is being checked.
     pub(in crate::renders) fn close_uploads(&self, job_id: &str, fence: i64) -> ClosedUploads {
         let lease = (job_id.to_owned(), fence);
         let is_first = self.accepting().insert(lease.clone());
@@ -208,7 +216,8 @@ impl Renders {
         self.0.accepting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The stored layers that a paint job works from, which are what was recorded of them.
+    /// Returns the bytes of the stored layers that a paint job works from, after their digest was
+    /// verified. Fails with [`UploadError::Closed`] if the lease is over or the layers are gone.
     pub async fn layers_for(&self, secret: &str) -> Result<Bytes, UploadError> {
         let row = self.leased_by(secret, "vehicle_key, view, revision").await?.ok_or(UploadError::Closed)?;
         let view = column(row.try_get("view")?, "jobs.view", row.try_get("id")?)?;
@@ -224,7 +233,7 @@ impl Renders {
     }
 
     async fn leased_by(&self, secret: &str, columns: &'static str) -> Result<Option<sqlx::any::AnyRow>, sqlx::Error> {
-        // The columns are named by this module.
+        // The columns are named by this module, so the statement is safe.
         sqlx::query(sqlx::AssertSqlSafe(format!(
             "select id, fence, {columns} from jobs where lease_secret_sha256 = $1 and state = 'leased' and lease_until_ms >= $2"
         )))

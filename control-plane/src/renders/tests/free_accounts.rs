@@ -1,4 +1,4 @@
-//! The share of the day's budget that all accounts with only free credits have together.
+//! The part of the day's budget that all accounts with only free credits have together.
 
 use super::*;
 use crate::accounts::password::PasswordHash;
@@ -12,18 +12,18 @@ async fn account(database: &Database, name: &str) -> String {
     made.expect("signs up").account_id
 }
 
-/// What came of asking for a cold render.
+/// Returns the outcome of enqueueing a cold render.
 async fn wants(renders: &Renders, model: &str, lane: Lane, account_id: &str) -> &'static str {
     let (vehicle, deadline_ms) = (vehicle(model), Clock::SYSTEM.now().0 + 60_000);
-    let asker = Asker::account(lane, account_id);
-    match renders.want(&vehicle, &variant(&vehicle, Colour::Red), &asker, deadline_ms).await {
+    let requester = Requester::account(lane, account_id);
+    match renders.request(&vehicle, &variant(&vehicle, Colour::Red), &requester, deadline_ms).await {
         Ok(_) => "queued",
-        Err(RenderError::BudgetSpent { share: Share::FreeAccounts, .. }) => "share of free accounts",
+        Err(RenderError::BudgetSpent { share: BudgetScope::FreeAccounts, .. }) => "share of free accounts",
         Err(other) => panic!("{other}"),
     }
 }
 
-/// Four renders are the share of them all.
+/// Four renders are the limit of all of them together.
 fn shared(database: &Database) -> Renders {
     let rules = Rules { free_percent: 40, ..settings().rules };
     renders(database, Settings { rules, daily_budget_microusd: 20_000, ..settings() })
@@ -64,7 +64,7 @@ async fn accounts_with_free_credits_leave_the_rest_to_those_who_pay() {
         ] {
             assert_eq!(wants(&renders, model, Lane::Interactive, account).await, expected, "{model}");
         }
-        // Visitors, prewarming and renders that the operator wants have shares of their own.
+        // Visitors, prewarming and renders that the operator wants have limits of their own.
         for lane in [Lane::Prewarm, Lane::Example] {
             assert_eq!(wants(&renders, &format!("{lane:?}").to_lowercase(), lane, "").await, "queued");
         }
@@ -83,11 +83,11 @@ async fn a_share_is_not_passed_by_joining_and_ends_where_somebody_pays() {
         assert_eq!(wants(&renders, "p1", Lane::FirstLoad, "paying").await, "queued");
         let of_free = async || number(&database, "select count(*) from jobs where of_free_account = 1").await;
         assert_eq!(of_free().await, 4);
-        // The job of somebody who pays stays theirs.
+        // The job of a paying account stays with that account.
         assert_eq!(wants(&renders, "p1", Lane::Interactive, &ada).await, "queued");
         assert_eq!(number(&database, "select count(*) from jobs where account_id = 'paying'").await, 1);
         assert_eq!(of_free().await, 4, "{:?}", database.kind);
-        // One that is taken over makes room for another.
+        // A job that a paying account takes over makes room for another.
         assert_eq!(wants(&renders, "m1", Lane::Interactive, "paying").await, "queued");
         assert_eq!(of_free().await, 3);
         assert_eq!(wants(&renders, "m5", Lane::FirstLoad, &ada).await, "queued");

@@ -1,4 +1,4 @@
-//! How many nodes of a token there may be, and what those count for that have done nothing yet.
+//! The limit of nodes per token, and how nodes count that have not finished a job yet.
 
 use super::*;
 use crate::renders::JoinError;
@@ -18,10 +18,11 @@ async fn silent_nodes_of_a_token_give_way_to_new_ones() {
         let refused = join(&renders, TOKEN).await;
         assert!(matches!(refused, Err(JoinError::TooMany { nodes_max: 3, retry_after_seconds: 15 })), "{refused:?}");
         join(&renders, "another").await.expect("another token has places of its own");
-        // One that leaves makes room at once.
+        // A node that leaves makes room at once.
         renders.leave(TOKEN, &joined[0]).await.expect("leaves");
         let fourth = join(&renders, TOKEN).await.expect("joins");
-        // The one that was heard of longest ago gives way of those that are silent; one that holds a lease stays until that is over.
+        // Of the silent nodes, the one that was seen the longest time ago gives way; one that holds
+        // a lease stays until that is over.
         queue(&renders, "held", &client()).await;
         let job = renders.work(TOKEN, &joined[1], 1, 0, std::future::pending()).await.expect("asks").remove(0);
         let silence = "update nodes set seen_at_ms = seen_at_ms - case when id = $1 then 60000 else 30000 end where id in ($1, $2)";
@@ -64,7 +65,7 @@ async fn what_a_heartbeat_tells_of_the_machine_has_a_bound() {
         let renders = renders(&database, settings());
         let node_id = node(&renders).await;
         for (chars, is_taken) in [(4000, true), (4090, false), (15_000, false)] {
-            let device = AsSent::from_document(serde_json::json!({ "said": "x".repeat(chars) }));
+            let device = Unparsed::from_document(serde_json::json!({ "said": "x".repeat(chars) }));
             let beat = HeartbeatRequest { state: NodeState::Ready, jobs: Vec::new(), device };
             let told = renders.heartbeat(TOKEN, &node_id, &beat).await;
             assert_eq!(told.is_ok(), is_taken, "{chars}: {told:?}");

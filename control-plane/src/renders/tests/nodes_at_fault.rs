@@ -1,8 +1,8 @@
-//! Nodes that report no failure and yet make no pictures.
+//! Nodes that report no failure and yet make no images.
 
 use super::*;
 
-/// What a heartbeat was answered, and the node as it then is.
+/// Returns the answer to a heartbeat, and the node as it is afterwards.
 async fn beats(renders: &Renders, node_id: &str, jobs: &[&Job]) -> (Vec<String>, Node) {
     let progress = |job: &&Job| JobProgress {
         job_id: job.job_id.clone(),
@@ -11,7 +11,7 @@ async fn beats(renders: &Renders, node_id: &str, jobs: &[&Job]) -> (Vec<String>,
         progress: 0.5,
     };
     let jobs = jobs.iter().map(progress).collect();
-    let heartbeat = HeartbeatRequest { state: NodeState::Busy, jobs, device: AsSent::default() };
+    let heartbeat = HeartbeatRequest { state: NodeState::Busy, jobs, device: Unparsed::default() };
     let answer = renders.heartbeat(TOKEN, node_id, &heartbeat).await.expect("beats");
     (answer.cancel, named(renders, node_id).await)
 }
@@ -21,7 +21,7 @@ async fn named(renders: &Renders, node_id: &str) -> Node {
     nodes.into_iter().find(|node| node.id == node_id).expect("is there")
 }
 
-/// Everything that is timed happened so much earlier.
+/// Moves all times that count for leases into the past, by this many seconds.
 async fn earlier(database: &Database, seconds: i64) {
     let jobs =
         "update jobs set leased_at_ms = leased_at_ms - $1, lease_until_ms = lease_until_ms - $1 where state = 'leased'";
@@ -44,13 +44,14 @@ async fn leases_lost_in_a_row_quarantine_a_node() {
         let node_id = node(&renders).await;
         for lost in 1..=3 {
             queue(&renders, &format!("lost-{lost}"), &client()).await;
-            // A job that was lost before is there again; this node may have it, too.
+            // A job that was lost before is queued again; this node may get it, too.
             let jobs = work(&renders, &node_id, 1).await;
             assert!(!jobs.is_empty());
             earlier(&database, 60).await;
             renders.sweep().await.expect("sweeps");
-            // Half of them are lost with one that is known already: all that were held then count once.
-            let expected = if lost < 3 { Standing::Active } else { Standing::Quarantined };
+            // Half of them are lost with one that is known already: all leases that were held then
+            // count once.
+            let expected = if lost < 3 { NodeStatus::Active } else { NodeStatus::Quarantined };
             assert_eq!(named(&renders, &node_id).await.state, expected, "after {lost}, {:?}", database.kind);
         }
         assert!(work(&renders, &node_id, 0).await.is_empty());
@@ -69,7 +70,7 @@ async fn leases_lost_at_once_count_once_and_those_of_a_restart_not_at_all() {
         earlier(&database, 60).await;
         renders.sweep().await.expect("sweeps");
         assert_eq!(number(&database, "select count(*) from jobs where state = 'queued'").await, 4);
-        assert_eq!(named(&renders, &node_id).await.state, Standing::Active, "one outage of its network");
+        assert_eq!(named(&renders, &node_id).await.state, NodeStatus::Active, "one outage of its network");
 
         // A process that has just begun cannot tell whose fault it was.
         for _ in 0..3 {
@@ -77,7 +78,7 @@ async fn leases_lost_at_once_count_once_and_those_of_a_restart_not_at_all() {
             earlier(&database, 60).await;
             self::renders(&database, settings()).sweep().await.expect("sweeps");
         }
-        assert_eq!(named(&renders, &node_id).await.state, Standing::Active, "{:?}", database.kind);
+        assert_eq!(named(&renders, &node_id).await.state, NodeStatus::Active, "{:?}", database.kind);
     }
 }
 
@@ -87,7 +88,8 @@ async fn a_node_that_takes_longer_than_people_wait_is_quarantined() {
         // Requests wait for twenty seconds.
         let renders = long_running(&database, settings());
         let node_id = node(&renders).await;
-        // Seconds that a render had taken when everybody had left, and the failures counted by then.
+        // Seconds that a render had taken when all requests had left, and the failures counted by
+        // then.
         for (n, (seconds, expected)) in [(1, 0), (9, 0), (11, 1), (30, 2), (2, 2), (25, 3)].into_iter().enumerate() {
             queue(&renders, &format!("slow-{n}"), &client()).await;
             let job = one(&renders, &node_id).await;
@@ -95,7 +97,7 @@ async fn a_node_that_takes_longer_than_people_wait_is_quarantined() {
             database.write(sqlx::query(long_ago).bind(seconds * 1000).bind(&job.job_id)).await.expect("sets");
             let (cancel, now) = beats(&renders, &node_id, &[&job]).await;
             assert_eq!(cancel, [job.job_id]);
-            let expected = if expected < 3 { Standing::Active } else { Standing::Quarantined };
+            let expected = if expected < 3 { NodeStatus::Active } else { NodeStatus::Quarantined };
             assert_eq!(now.state, expected, "{seconds} s, {:?}", database.kind);
         }
     }
@@ -105,7 +107,7 @@ async fn a_node_that_takes_longer_than_people_wait_is_quarantined() {
 async fn a_node_that_does_not_let_go_of_a_cancelled_job_is_unhealthy_and_no_capacity() {
     for database in databases().await {
         let renders = long_running(&database, settings());
-        // The same service, with less patience.
+        // The same service, with shorter leases.
         let brief = Settings { lease_seconds: 1, ..settings() };
         let brief = Renders::new(database.clone(), Clock::SYSTEM, renders.0.store.clone(), brief);
         let node_id = node(&renders).await;
@@ -133,7 +135,7 @@ async fn a_node_that_does_not_let_go_of_a_cancelled_job_is_unhealthy_and_no_capa
         queue(&renders, "next", &client()).await;
         assert!(work(&renders, &node_id, 0).await.is_empty(), "its engine hangs");
 
-        // It lets go in the end.
+        // The node gives the job up in the end.
         let (cancel, now) = beats(&brief, &node_id, &[]).await;
         assert_eq!((cancel, now.reported_state.as_str()), (vec![], "busy"));
         assert_eq!(slots(&renders).await, 4);

@@ -1,7 +1,7 @@
-//! What nodes upload, verified, published and handed out: on files and in a bucket. Between the steps the test does
-//! what a malicious node, a stalled process or a store in trouble could do.
+//! Objects that nodes upload: verified, published and handed out, on files and in a bucket. Between
+//! the steps the test does what a malicious node, a stalled process or a store in trouble could do.
 
-use super::super::results::{Accepting, Verified};
+use super::super::results::{Accepting, VerifiedUpload};
 use super::*;
 use crate::objects::{ObjectError, ObjectKey, keys};
 use bytes::Bytes;
@@ -15,7 +15,7 @@ async fn stores() -> Vec<(ObjectStore, Option<Bucket>)> {
     vec![(self::store(), None), (store, Some(bucket))]
 }
 
-/// Puts what the job owes where its addresses lead to, with these layers.
+/// Uploads the objects that the job requires to its addresses, with these layers.
 async fn stage(renders: &Renders, job: &Job, layers: &'static [u8]) -> Vec<UploadedObject> {
     let mut objects = Vec::new();
     for owed in &job.uploads {
@@ -30,7 +30,7 @@ fn staged(job: &Job, name: &ObjectName) -> ObjectKey {
     keys::staging(&job.job_id, job.fence, name).expect("a key")
 }
 
-/// Every object that lasts, with what it holds.
+/// Returns every object that is kept for good, with its bytes.
 async fn lasting(store: &ObjectStore) -> Vec<(String, Bytes)> {
     let (mut listed, mut objects) = (store.lasting(), Vec::new());
     while let Some(object) = listed.recv().await {
@@ -42,7 +42,7 @@ async fn lasting(store: &ObjectStore) -> Vec<(String, Bytes)> {
     objects
 }
 
-/// Objects whose names hold a digest hold what has it.
+/// Asserts that each object whose key contains a digest has that digest.
 fn keep_their_word(objects: &[(String, Bytes)]) {
     assert!(!objects.is_empty());
     for (name, bytes) in objects {
@@ -56,7 +56,7 @@ fn keep_their_word(objects: &[(String, Bytes)]) {
 }
 
 /// Leases a job, and has its result verified.
-async fn verified(renders: &Renders, node_id: &str) -> (Job, Accepting, HashMap<ObjectName, Verified>) {
+async fn verified(renders: &Renders, node_id: &str) -> (Job, Accepting, HashMap<ObjectName, VerifiedUpload>) {
     let job = one(renders, node_id).await;
     let objects = stage(renders, &job, b"honest layers").await;
     let accepting = renders.begin_accepting(TOKEN, &job.job_id, job.fence).await.expect("is leased");
@@ -103,7 +103,8 @@ async fn a_lease_that_is_lost_after_its_result_was_verified_changes_nothing() {
             let (first, second) = (node(&renders).await, node(&renders).await);
             want(&renders, &vehicle, Colour::Red).await.expect("queues");
             let (stale, accepting, verified) = verified(&renders, &first).await;
-            // The process that looks at it stalls; another one takes the lease back, and cannot reach the store to clear it.
+            // The process that checks the result stalls. Another one takes the lease back, and
+            // cannot reach the store to delete the uploads.
             if let Some(bucket) = &bucket {
                 bucket.feel(Mood::Answers(403, "AccessDenied"));
                 assert!(renders.clear_staging(&stale.job_id, stale.fence).await.is_err());
@@ -111,7 +112,7 @@ async fn a_lease_that_is_lost_after_its_result_was_verified_changes_nothing() {
             let asked = bucket.as_ref().map_or(0, Bucket::requests);
             renders.lose(&stale.job_id, stale.fence, Loss::Silence).await.expect("ends");
             if let Some(bucket) = &bucket {
-                // What the end of the attempt tries to clear is tried in vain, too.
+                // The deletions at the end of the attempt fail, too.
                 while bucket.requests() < asked + 14 {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
@@ -121,7 +122,8 @@ async fn a_lease_that_is_lost_after_its_result_was_verified_changes_nothing() {
             assert!(fresh.fence > stale.fence);
             let objects = stage(&renders, &fresh, b"layers of the lease that lives").await;
 
-            // It goes on before the result of the other lease is there, and after it.
+            // The stalled process goes on before the result of the other lease is there, and after
+            // it.
             let before = lasting(&renders.0.store).await;
             assert!(matches!(renders.publish(&accepting, &verified).await, Err(ResultError::Stale(_))));
             assert_eq!(lasting(&renders.0.store).await, before);
@@ -135,7 +137,8 @@ async fn a_lease_that_is_lost_after_its_result_was_verified_changes_nothing() {
             let layers: Vec<_> = after.iter().filter(|(name, _)| name.starts_with("layers/")).collect();
             assert!(layers.len() == 1 && layers[0].1 == "layers of the lease that lives", "{layers:?}");
 
-            // What could not be cleared goes with the sweep, once it is too old to be of any lease.
+            // The sweep removes the objects that could not be deleted, once they are too old to
+            // belong to any lease.
             let is_staged = |renders: &Renders| {
                 let (store, key) = (renders.0.store.clone(), staged(&stale, &ObjectName::Layers));
                 async move { store.size(&key).await.expect("asks").is_some() }
@@ -171,9 +174,9 @@ async fn addresses_are_closed_while_a_result_is_looked_at() {
             drop(other);
             assert!(open().await.is_err());
         }
-        // After a refusal the same addresses take the object again.
+        // After a refusal the same addresses accept the object again.
         renders.take_upload(&begun, in_pieces(&b"again"[..])).await.expect("is open");
-        let empty = ResultRequest { fence: job.fence, objects: vec![], receipt: AsSent::default() };
+        let empty = ResultRequest { fence: job.fence, objects: vec![], receipt: Unparsed::default() };
         assert!(matches!(renders.accept(TOKEN, &job.job_id, &empty).await, Err(ResultError::Rejected(_))));
         finish(&renders, &job).await;
         assert!(open().await.is_err(), "the lease is over");
@@ -212,7 +215,7 @@ async fn layers_are_handed_out_as_they_were_recorded_or_not_at_all() {
         assert_eq!(handed_out().await.expect("reads"), "layers");
         finish(&renders, &paint).await;
 
-        // Without its row nobody can tell which layers they are: whoever waits is told at once.
+        // Without its row the layers are unknown: waiting requests fail at once.
         want(&renders, &vehicle, Colour::White).await.expect("queues");
         database.write(sqlx::query("delete from layers")).await.expect("deletes");
         assert!(work(&renders, &node_id, 0).await.is_empty());

@@ -1,4 +1,5 @@
-//! Pictures in paints that no preset names: counted, kept up to a bound, and forgotten when their light is replaced.
+//! Images in paints that are not presets: counted, kept up to a bound, and expired when their
+//! layers are replaced.
 
 use super::*;
 use crate::clock::UnixMs;
@@ -9,7 +10,7 @@ fn painted(vehicle: &Vehicle, paint: &str) -> Variant {
 
 async fn make(renders: &Renders, vehicle: &Vehicle, node_id: &str, paint: &str) -> String {
     let deadline_ms = renders.0.clock.now().plus_ms(60_000).0;
-    renders.want(vehicle, &painted(vehicle, paint), &client(), deadline_ms).await.expect("queues");
+    renders.request(vehicle, &painted(vehicle, paint), &client(), deadline_ms).await.expect("queues");
     let job = one(renders, node_id).await;
     finish(renders, &job).await;
     renders.find(&painted(vehicle, paint)).await.expect("finds").expect("is done").master_sha256
@@ -51,7 +52,7 @@ async fn the_newest_are_kept_and_presets_stay() {
             let found = renders.find(&painted(&vehicle, paint)).await.expect("finds");
             assert_eq!(found.is_some(), is_kept, "{paint} {:?}", database.kind);
         }
-        // It is painted again when somebody asks.
+        // It is painted again when a request wants it.
         make(&renders, &vehicle, &node_id, "#000001").await;
     }
 }
@@ -66,7 +67,7 @@ async fn a_node_that_does_not_say_that_it_knows_them_is_given_presets_alone() {
         for paint in ["#1f4e8c-matt", "red-no-shadow", "silver"] {
             // A vehicle for each, so that each is a job.
             let vehicle = vehicle(&format!("known-{}", paint.trim_start_matches('#')));
-            renders.want(&vehicle, &painted(&vehicle, paint), &client(), deadline_ms).await.expect("queues");
+            renders.request(&vehicle, &painted(&vehicle, paint), &client(), deadline_ms).await.expect("queues");
         }
         let given = work(&renders, &old, 1).await;
         assert_eq!(given.iter().map(|job| job.vehicle.model.as_str()).collect::<Vec<_>>(), ["known-silver"]);
@@ -79,7 +80,7 @@ async fn a_node_that_does_not_say_that_it_knows_them_is_given_presets_alone() {
             let failed = renders.fail(TOKEN, &job.job_id, job.fence, FailureKind::Internal, "once more").await;
             failed.expect("is noted").expect("is its lease");
         }
-        // The other living node cannot have them: the same one is given them again.
+        // The other living node cannot make them, so the same one gets them again.
         assert_eq!(work(&renders, &new, 1).await.len(), 2, "{:?}", database.kind);
     }
 }

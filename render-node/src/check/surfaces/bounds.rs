@@ -5,7 +5,7 @@ use cyclorama_core::BodyClass;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Bodies that are held to the same bounds.
+/// Bodies that share the same bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -20,7 +20,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// None for what has no body of sheet metal to speak of.
+    /// Returns the kind of a body class, or `None` for one without a body of sheet metal to
+    /// measure.
     pub fn of(body: BodyClass) -> Option<Kind> {
         match body {
             BodyClass::Sedan | BodyClass::Fastback => Some(Kind::Saloon),
@@ -53,7 +54,7 @@ impl Kind {
     }
 }
 
-/// Most of a figure, or least where more is better.
+/// The maximum of each figure, or the minimum if more is better.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Bounds(BTreeMap<Kind, BTreeMap<Aspect, BTreeMap<Figure, f32>>>);
 
@@ -62,12 +63,13 @@ impl Bounds {
         toml::from_str(include_str!("bounds.toml"))
     }
 
-    /// None where anything goes.
+    /// Returns a bound, or `None` if any value is allowed.
     pub fn of(&self, kind: Kind, aspect: Aspect, figure: Figure) -> Option<f32> {
         self.0.get(&kind)?.get(&aspect)?.get(&figure).copied()
     }
 
-    /// The figures of a body that are beyond its kind's bounds. What could not be measured is within them.
+    /// Returns the figures of a body that are beyond its kind's bounds. A figure that could not be
+    /// measured is within them.
     pub fn broken(&self, kind: Kind, surfaces: &Surfaces) -> Vec<(Aspect, Figure)> {
         let bounded = self.0.get(&kind).into_iter().flatten();
         let bounded =

@@ -1,10 +1,11 @@
-//! Letters of five by seven dots, for words on a picture of figures: enough to be read, and no font to ship.
+//! Letters of five by seven dots, for words on an image of figures: enough to be read, and no font
+//! to ship.
 
 /// Dots between the beginnings of two letters, and a letter's height.
 pub const ADVANCE: usize = 6;
 pub const HEIGHT: usize = 7;
 
-/// Columns from the left, the lowest bit on top.
+/// Columns from the left; the lowest bit is on top.
 type Letter = [u8; 5];
 
 const LETTERS: [Letter; 26] = [
@@ -48,7 +49,7 @@ const DIGITS: [Letter; 10] = [
     [0x06, 0x49, 0x49, 0x29, 0x1e],
 ];
 
-/// Small letters stand for capitals; what there is no letter for is a gap.
+/// Returns a letter. Capitals are written as small letters; a character without a letter is a gap.
 fn letter(character: char) -> Letter {
     match character.to_ascii_lowercase() {
         small @ 'a'..='z' => LETTERS[small as usize - 'a' as usize],
@@ -63,7 +64,7 @@ fn letter(character: char) -> Letter {
     }
 }
 
-/// The dots of a text, column and row from its upper left corner.
+/// Returns the dots of a text as column and row from its upper left corner.
 pub fn dots(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.chars().enumerate().flat_map(|(place, character)| {
         letter(character).into_iter().enumerate().flat_map(move |(column, bits)| {

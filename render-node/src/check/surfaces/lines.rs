@@ -1,31 +1,35 @@
-//! Lines on a panel: sections across the strips, in which waves are counted, and lines along which one angle is mirrored, whose tremor is
-//! measured.
+//! Lines on a panel: sections across the strips, in which waves are counted, and lines along which
+//! one angle is mirrored, whose tremor is measured.
 
 use super::panel::Panel;
 use glam::Vec2;
 use std::collections::BTreeMap;
 
-/// Sections lie this far apart and count from this length on; their angle is looked at in these steps.
+/// Distance between sections, least length of a section that counts, and step in which its angle is
+/// read.
 const SECTIONS_APART_M: f32 = 0.020;
 const SECTION_LEAST_M: f32 = 0.10;
 const SECTION_STEP_M: f32 = 0.004;
-/// A turn of the angle counts as one if it goes back by this much.
+/// A turn of the angle counts if the angle then goes back by at least this much.
 const TURN_DEGREES: f32 = 2.0;
 
-/// Where the mirrored ray runs along the strip its elevation is none, and jumps: what changes by more than this from one pixel to the next.
+/// Change of the angle from one pixel to the next that counts as a jump: where the mirrored ray
+/// runs along the strip, its elevation is undefined, and jumps.
 const JUMP_DEGREES: f32 = 60.0;
 
-/// Lines of one angle are drawn for every so many degrees.
+/// Lines of one angle are drawn at multiples of this many degrees.
 const LEVELS_APART_DEGREES: f32 = 10.0;
-/// On flatter ground they lie anyhow (degrees per metre of the sight).
+/// Least slope of the angle at which lines are drawn, in degrees per metre of the sight: on flatter
+/// ground lines run at random.
 const STEEP_LEAST_DEGREES_PER_M: f32 = 5.0;
 const LINE_LEAST_M: f32 = 0.10;
-/// A line's direction is taken in these steps.
+/// Step in which a line's direction is taken.
 const STEP_M: f32 = 0.010;
-/// So many directions are a window in which the tremor is measured.
+/// Number of directions in a window in which the tremor is measured.
 const WINDOW: usize = 10;
 
-/// How often the mirrored angle turns from rising to falling or back in sections across the strips, and how long these are in all.
+/// Returns how often the mirrored angle turns from rising to falling or back in sections across the
+/// strips, and the sections' total length in metres.
 pub fn waves(panel: &Panel) -> (usize, f32) {
     let apart = ((SECTIONS_APART_M / panel.pitch_m).round() as usize).max(1);
     let step = ((SECTION_STEP_M / panel.pitch_m).round() as usize).max(1);
@@ -46,7 +50,8 @@ pub fn waves(panel: &Panel) -> (usize, f32) {
     (waves, length_m)
 }
 
-/// How often the values turn from rising to falling or back, and go on by at least `prominence` then.
+/// Returns how often the values turn from rising to falling or back, and then continue by at least
+/// `prominence`.
 fn turns(values: impl Iterator<Item = f32>, prominence: f32) -> usize {
     let (mut high, mut low) = (f32::MIN, f32::MAX);
     let mut is_rising = None;
@@ -67,7 +72,8 @@ fn turns(values: impl Iterator<Item = f32>, prominence: f32) -> usize {
     turns
 }
 
-/// How far the direction of the lines of one angle strays from a circular arc's, in each window of ten centimetres; degrees (RMS).
+/// Returns how far the direction of the lines of one angle strays from a circular arc's, in each
+/// window of ten centimetres; degrees (RMS).
 pub fn tremors(panel: &Panel) -> Vec<f32> {
     let mut tremors = Vec::new();
     for (level, segments) in segments(panel) {
@@ -87,7 +93,8 @@ fn level_angle(level: i32) -> f32 {
     (level as f32 + 0.5) * LEVELS_APART_DEGREES
 }
 
-/// Marching squares: pieces of the lines of each level, as the two edges that each piece goes between.
+/// Marching squares: returns pieces of the lines of each level, as the two edges that each piece
+/// connects.
 fn segments(panel: &Panel) -> BTreeMap<i32, Vec<[Edge; 2]>> {
     let mut segments: BTreeMap<i32, Vec<[Edge; 2]>> = BTreeMap::new();
     let steep = |at: usize| {
@@ -137,7 +144,7 @@ fn segments(panel: &Panel) -> BTreeMap<i32, Vec<[Edge; 2]>> {
     segments
 }
 
-/// Where on an edge of the grid the angle is met; metres.
+/// Returns where on an edge of the grid the angle is met; metres.
 fn crossing(panel: &Panel, edge: Edge, angle: f32) -> Vec2 {
     let (from, is_upward) = (edge / 2, edge % 2 == 1);
     let to = if is_upward { from + panel.columns } else { from + 1 };
@@ -147,7 +154,7 @@ fn crossing(panel: &Panel, edge: Edge, angle: f32) -> Vec2 {
     (Vec2::new((from % panel.columns) as f32, (from / panel.columns) as f32) + way * share) * panel.pitch_m
 }
 
-/// Pieces put together to lines, open ones first.
+/// Joins pieces into lines, open ones first.
 fn chains(segments: &[[Edge; 2]]) -> Vec<Vec<Edge>> {
     let mut beside: BTreeMap<Edge, Vec<Edge>> = BTreeMap::new();
     for [a, b] in segments {
@@ -174,7 +181,8 @@ fn chains(segments: &[[Edge; 2]]) -> Vec<Vec<Edge>> {
     chains
 }
 
-/// Directions of a line in even steps, in degrees without jumps, smoothed over one step. None of a short line.
+/// Returns the directions of a line in even steps, in degrees without jumps, smoothed over one
+/// step; empty for a short line.
 fn directions(places: &[Vec2]) -> Vec<f32> {
     let mut along = vec![0.0];
     for pair in places.windows(2) {
@@ -214,7 +222,7 @@ fn directions(places: &[Vec2]) -> Vec<f32> {
     smoothed.collect()
 }
 
-/// RMS of the values about their best straight line.
+/// Returns the RMS of the values about their best straight line.
 fn off_line(values: &[f32]) -> f32 {
     let count = values.len() as f32;
     let mean = values.iter().sum::<f32>() / count;
@@ -248,7 +256,8 @@ mod tests {
         assert!((88..=90).contains(&still.len()), "{}", still.len());
         // The ends are smoothed from one side only.
         assert!(still[6..82].windows(WINDOW).all(|window| off_line(window) < 0.02));
-        // One millimetre up and down in every four centimetres: the direction swings by 9 degrees to either side.
+        // One millimetre up and down in every four centimetres: the direction swings by 9 degrees
+        // to either side.
         let ripple = |x: f32| 0.001 * (x * std::f32::consts::TAU / 0.04).sin();
         let rippled: Vec<Vec2> = (0..=900).map(|i| i as f32 * 0.001).map(|x| Vec2::new(x, ripple(x))).collect();
         let trembling = directions(&rippled);

@@ -1,8 +1,10 @@
-//! How a body's painted surfaces would reflect: figures that tell sheet metal drawn by a stylist from planes with ribs and fillets.
-//! `docs/surfaces.md` defines each figure and says which values good bodies have.
+//! Measures how a body's painted surfaces would reflect: figures that tell sheet metal drawn by a
+//! stylist from planes with ribs and fillets. `docs/surfaces.md` defines each figure and says which
+//! values good bodies have.
 //!
-//! No graphics device: the body is seen from the side, from above and from the front in parallel projection (`sight`), cut into panels
-//! whose points know what they mirror and how they are curved (`panel`), and measured along lines (`lines`).
+//! No graphics device is needed: the body is seen from the side, from above and from the front in
+//! parallel projection (`sight`), cut into panels with the mirrored angle and the curvature of each
+//! point (`panel`), and measured along lines (`lines`).
 
 pub mod bounds;
 mod lettering;
@@ -19,16 +21,17 @@ use sight::{Sight, Standpoint};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Side of a pixel. Half of it costs four times as much, and moves shares by about a point and waves mostly by less than a tenth.
+/// Side of a pixel. Half of it costs four times as much, and changes percentages by about a point
+/// and waves mostly by less than a tenth.
 const PITCH_M: f32 = 0.004;
-/// An aspect with less paint is not measured.
+/// An aspect with less paint than this is not measured.
 const LEAST_AREA_M2: f64 = 0.1;
-/// Nor are waves counted in sections that are shorter in all.
+/// Waves are not counted if the sections are shorter in total than this.
 const LEAST_SECTIONS_M: f32 = 2.0;
-/// Where the bonnet is, as shares of the length.
+/// Range of the bonnet, as ratios of the length.
 const BONNET: Range<f32> = 0.06..0.28;
 
-/// From where a body is looked at.
+/// The direction from which a body is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aspect {
@@ -55,28 +58,29 @@ impl Aspect {
     }
 }
 
-/// A figure that is measured for each aspect. Shares are shares of the area of its panels.
+/// A figure that is measured for each aspect. Percentages refer to the area of the aspect's panels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     AreaM2,
-    /// How often a section across the strips turns from bulging to hollow or back.
+    /// How often a section across the strips turns from bulging to hollow or back, per metre.
     WavesPerM,
-    /// Where the section does not change along the strip.
+    /// Percentage where the section does not change along the strip.
     ExtrudedPercent,
-    /// How much the mirrored angle changes along the strip, at the median point.
+    /// Change of the mirrored angle along the strip, at the median point.
     ChangeAlongDegreesPerM,
-    /// Where the surface bends at a radius of 50 to 150 mm.
+    /// Percentage where the surface bends at a radius of 50 to 150 mm.
     FilletPercent,
-    /// Where the mirrored angle hardly changes in any direction.
+    /// Percentage where the mirrored angle hardly changes in any direction.
     DeadPercent,
-    /// Where the surface is hollow in one direction and bulges in the other.
+    /// Percentage where the surface is hollow in one direction and bulges in the other.
     SaddlePercent,
     /// Tremor of the lines of one angle, median.
     WobbleDegrees,
-    /// How far an edge lies from the curve that it was drawn by: all but a twentieth of the edges' length is nearer.
+    /// Distance of an edge from the curve by which it was drawn: 95 % of the edges' length is
+    /// nearer than this.
     StrayMm,
-    /// The same, at the worst place.
+    /// Same as `StrayMm`, at the worst position.
     WorstStrayMm,
 }
 
@@ -94,7 +98,7 @@ impl Figure {
         Figure::WorstStrayMm,
     ];
 
-    /// For people.
+    /// Returns the name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Figure::AreaM2 => "area",
@@ -121,12 +125,13 @@ impl Figure {
         }
     }
 
-    /// Whether a larger value is better: true for the change of the section and for saddles, which lie between a haunch and a waist.
+    /// Returns true if a larger value is better: for the change of the section and for saddles,
+    /// which lie between a haunch and a waist.
     pub const fn more_is_better(self) -> bool {
         matches!(self, Figure::ChangeAlongDegreesPerM | Figure::SaddlePercent)
     }
 
-    /// The value with as many digits as mean something.
+    /// Returns the value with its significant digits.
     pub fn shown(self, value: f32) -> String {
         match self {
             Figure::WobbleDegrees | Figure::StrayMm => format!("{value:.2}"),
@@ -136,7 +141,7 @@ impl Figure {
     }
 }
 
-/// Figures of one aspect; what cannot be measured is absent.
+/// Figures of one aspect; a figure that cannot be measured is absent.
 pub type Figures = BTreeMap<Figure, f32>;
 
 /// Figures of a body; an aspect with hardly any paint is absent.
@@ -150,7 +155,8 @@ impl Surfaces {
     }
 }
 
-/// Measures a body's surfaces from every side, and its edges by what building it told of them.
+/// Measures a body's surfaces from every side, and its edges by the deviations that the build
+/// recorded.
 pub fn measure(mesh: &VehicleMesh, strays: &[EdgeStray]) -> Surfaces {
     let mut surfaces = measure_at(mesh, PITCH_M);
     surfaces.0.extend(edges(strays).map(|figures| (Aspect::Edges, figures)));
@@ -171,17 +177,17 @@ fn measure_at(mesh: &VehicleMesh, pitch_m: f32) -> Surfaces {
     Surfaces(figures.collect())
 }
 
-/// The columns of the bonnet, seen from above.
+/// Returns the columns of the bonnet, seen from above.
 fn bonnet(sight: &Sight) -> Range<usize> {
     let (first, last) = sight.covered_columns().unwrap_or_default();
     let at = |share: f32| first + ((last - first) as f32 * share).round() as usize;
     at(BONNET.start)..at(BONNET.end)
 }
 
-/// None where there is hardly anything to measure.
+/// Returns the figures of some panels, or `None` if there is hardly anything to measure.
 fn figures(panels: &[Panel]) -> Option<Figures> {
     let points = || panels.iter().flat_map(|panel| &panel.points).flatten();
-    // In double precision: a body has half a million points.
+    // Summed in double precision, because a body has half a million points.
     let area_of = |counts: fn(&Point) -> bool| -> f64 {
         points().filter(|point| counts(point)).fold(0.0, |area, point| area + f64::from(point.area_m2))
     };
@@ -209,14 +215,15 @@ fn figures(panels: &[Panel]) -> Option<Figures> {
     Some(measured.into_iter().filter_map(|(figure, value)| Some((figure, value?))).collect())
 }
 
-/// The figures of edges; none without edges.
+/// Returns the figures of edges, or `None` without edges.
 fn edges(strays: &[EdgeStray]) -> Option<Figures> {
     let millimetres = || strays.iter().map(|piece| (piece.stray_m * 1000.0, piece.length_m)).collect();
     let (stray, worst) = (below(millimetres(), 0.95)?, below(millimetres(), 1.0)?);
     Some(BTreeMap::from([(Figure::StrayMm, stray), (Figure::WorstStrayMm, worst)]))
 }
 
-/// The weighted quantile: the smallest of the (value, weight) pairs' values at or below which `share` of the weight lies.
+/// Returns the weighted quantile: the smallest of the (value, weight) pairs' values at or below
+/// which `share` of the weight lies.
 fn below(mut weighted: Vec<(f32, f32)>, share: f64) -> Option<f32> {
     weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let wanted = share * weighted.iter().map(|(_, weight)| f64::from(*weight)).sum::<f64>();

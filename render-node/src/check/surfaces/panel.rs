@@ -1,7 +1,9 @@
-//! The painted panels in a sight, and how each of their points mirrors its surroundings and is curved.
+//! The painted panels in a sight, and how each of their points mirrors its surroundings and is
+//! curved.
 //!
-//! One angle says what a point mirrors: the elevation of the mirrored ray about a strip of light at infinity that runs along the
-//! sight's horizontal axis. Lines of one angle are the edges of such strips' images, which is what an eye reads a panel's shape from.
+//! One angle describes what a point mirrors: the elevation of the mirrored ray about a strip of
+//! light at infinity that runs along the sight's horizontal axis. Lines of one angle are the edges
+//! of such strips' images, from which an eye reads a panel's shape.
 
 use super::sight::{Pixel, Sight};
 use glam::Vec3;
@@ -11,26 +13,30 @@ use std::ops::Range;
 const LEAST_PANEL_M2: f32 = 0.02;
 /// Steeper surfaces (cosine to the eye) are judged from another side.
 const FACING_LEAST: f32 = 0.2;
-/// A panel ends at an edge: where its surface turns by more than this from one pixel to the next, and more tightly than at this radius.
+/// A panel ends at an edge: where its surface turns by more than this from one pixel to the next,
+/// and more tightly than at this radius.
 const BREAK_DEGREES: f32 = 8.0;
 const BREAK_RADIUS_M: f32 = 0.0143;
-/// It ends where it steps by more than this beyond what its slope says.
+/// A panel ends where it steps by more than this beyond its slope.
 const BREAK_STEP_M: f32 = 0.012;
-/// Standard deviation of the Gaussian by which a panel is smoothed: finer ripples are a mesh's, not a shape's.
+/// Standard deviation of the Gaussian by which a panel is smoothed: finer ripples belong to a mesh,
+/// not to a shape.
 const SMOOTHED_OVER_M: f32 = 0.006;
-/// Points nearer to a panel's border than this are left out, because smoothing has neighbours on one side only there.
+/// Points nearer to a panel's border than this are left out, because there smoothing has neighbours
+/// on one side only.
 const BORDER_M: f32 = 0.008;
 
-/// What is called extruded: the angle changes by less than this along the strip.
+/// A point is extruded if the angle changes by less than this along the strip.
 const EXTRUDED_BELOW_DEGREES_PER_M: f32 = 5.0;
-/// What is called dead: the angle changes by less than this in whatever direction on the surface.
+/// A point is dead if the angle changes by less than this in every direction on the surface.
 const DEAD_BELOW_DEGREES_PER_M: f32 = 20.0;
-/// What is called a fillet: the smallest radius of curvature is between these.
+/// A point is a fillet if its smallest radius of curvature is in this range.
 const FILLET_M: Range<f32> = 0.05..0.15;
-/// What is called a saddle: Gaussian curvature below this.
+/// A point is a saddle if its Gaussian curvature is below this.
 const SADDLE_BELOW_PER_M2: f32 = -0.05;
 
-/// A connected piece of paint, smoothed. Pixels of the smallest rectangle around it, row by row from below.
+/// A connected piece of paint, smoothed: the pixels of the smallest rectangle around it, row by row
+/// from below.
 pub struct Panel {
     pub pitch_m: f32,
     /// Column and row in the sight of its first pixel.
@@ -38,17 +44,18 @@ pub struct Panel {
     pub bottom: usize,
     pub columns: usize,
     pub rows: usize,
-    /// None outside the panel and along its border.
+    /// `None` outside the panel and along its border.
     pub points: Vec<Option<Point>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Point {
-    /// Of what is mirrored; degrees.
+    /// The mirrored angle, in degrees.
     pub angle: f32,
     /// Change of the angle along the strip, without sign; degrees per metre of the sight.
     pub change_along: f32,
-    /// Change of the angle in the direction in which it is greatest; degrees per metre of the sight, and of the surface.
+    /// Change of the angle in the direction in which it is greatest: per metre of the sight
+    /// (`change_seen`) and of the surface (`change`), in degrees.
     pub change_seen: f32,
     pub change: f32,
     /// The smaller of the two radii of curvature.
@@ -76,7 +83,7 @@ impl Point {
     }
 }
 
-/// The panels between two columns of a sight.
+/// Returns the panels between two columns of a sight.
 pub fn panels(sight: &Sight, columns: Range<usize>) -> Vec<Panel> {
     let whole = unbroken(sight);
     let is_kept: Vec<bool> = (0..sight.pixels.len())
@@ -90,7 +97,7 @@ pub fn panels(sight: &Sight, columns: Range<usize>) -> Vec<Panel> {
     islands.map(|island| Panel::new(sight, &island)).collect()
 }
 
-/// Whether the surface goes on smoothly from a pixel to its four neighbours.
+/// Returns, for each pixel, true if the surface continues smoothly to its four neighbours.
 fn unbroken(sight: &Sight) -> Vec<bool> {
     let least_cosine = BREAK_DEGREES.to_radians().max(sight.pitch_m / BREAK_RADIUS_M).cos();
     let go_together = |a: Option<Pixel>, b: Option<Pixel>, way: Vec3| {
@@ -113,7 +120,7 @@ fn unbroken(sight: &Sight) -> Vec<bool> {
     whole
 }
 
-/// Connected groups of pixels that are kept.
+/// Returns the connected groups of kept pixels.
 fn islands(mut is_kept: Vec<bool>, columns: usize) -> Vec<Vec<usize>> {
     let mut islands = Vec::new();
     for start in 0..is_kept.len() {
@@ -171,7 +178,7 @@ impl Panel {
     }
 }
 
-/// A pixel, smoothed.
+/// A smoothed pixel.
 #[derive(Clone, Copy, Default)]
 struct Place {
     nearness: f32,
@@ -188,12 +195,13 @@ impl Place {
     }
 }
 
-/// Of each pixel of the panel, by a Gaussian over those that belong to it.
+/// Smooths each pixel of the panel by a Gaussian over the pixels that belong to the panel.
 fn smoothed(raw: &[Option<Pixel>], columns: usize, pitch_m: f32) -> Vec<Place> {
     let sigma = SMOOTHED_OVER_M / pitch_m;
     let reach = (4.0 * sigma).round() as usize;
     let weights: Vec<f32> = (0..=reach).map(|step| (-0.5 * (step as f32 / sigma).powi(2)).exp()).collect();
-    // Weight, nearness, normal. Nearness about that of one pixel, which keeps its last digits.
+    // Weight, nearness, normal. The nearness is relative to that of one pixel, which keeps its last
+    // digits.
     let first = raw.iter().flatten().next().map_or(0.0, |pixel| pixel.nearness);
     let given: Vec<[f32; 5]> = raw
         .iter()
@@ -232,7 +240,7 @@ fn smoothed(raw: &[Option<Pixel>], columns: usize, pitch_m: f32) -> Vec<Place> {
     places
 }
 
-/// Pixels that are farther than `border` steps from the panel's end.
+/// Returns, for each pixel, true if it is farther than `border` steps from the panel's end.
 fn inner(raw: &[Option<Pixel>], columns: usize, border: usize) -> Vec<bool> {
     let mut kept: Vec<bool> = raw.iter().map(Option::is_some).collect();
     for _ in 0..border {
@@ -245,7 +253,7 @@ fn inner(raw: &[Option<Pixel>], columns: usize, border: usize) -> Vec<bool> {
     kept
 }
 
-/// All that is known of an inner pixel, by differences to its neighbours.
+/// Computes an inner pixel's point from the differences to its neighbours.
 fn point(places: &[Place], at: usize, columns: usize, pitch_m: f32, facing: f32) -> Point {
     let [left, right, lower, upper] = [at - 1, at + 1, at - columns, at + columns].map(|index| places[index]);
     let per_m = 0.5 / pitch_m;

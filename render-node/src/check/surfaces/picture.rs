@@ -1,11 +1,12 @@
-//! A body painted by what each of its points is, seen from three sides on one page, with its figures.
+//! Draws a body, seen from three sides on one page, in colours for the kind of each of its points,
+//! with its figures.
 
 use super::lettering::{ADVANCE, HEIGHT, dots};
 use super::panel::{Point, panels};
 use super::sight::{Sight, Standpoint};
 use super::{Aspect, Figure, PITCH_M, Surfaces};
 use crate::vehicle::VehicleMesh;
-use cyclorama_core::encoding::{Picture, PictureError};
+use cyclorama_core::encoding::{PictureError, Pixmap};
 
 type Colour = [f32; 3];
 
@@ -14,15 +15,16 @@ const INK: Colour = [40.0; 3];
 const NOT_PAINT: Colour = [120.0, 122.0, 128.0];
 const NOT_MEASURED: Colour = [206.0, 206.0, 210.0];
 const MARGIN: usize = 28;
-/// Page pixels to a dot of a letter.
+/// Page pixels per dot of a letter.
 const TITLE_DOT: usize = 3;
 const TEXT_DOT: usize = 2;
 const LINE_PX: usize = 22;
-/// Points that mirror alternate bands of so many degrees are shaded in turn: how reflections would run.
+/// Points that mirror alternate bands of this many degrees are shaded in turn, which shows how
+/// reflections would run.
 const BAND_DEGREES: f32 = 10.0;
 const BAND_SHADE: f32 = 0.88;
 
-/// What a point is called, the first that holds.
+/// A kind of point. A point belongs to the first kind whose condition holds.
 struct Kind {
     words: &'static str,
     colour: Colour,
@@ -37,8 +39,8 @@ const KINDS: [Kind; 5] = [
     Kind { words: "bulging, and changes all ways", colour: [95.0, 180.0, 105.0], holds: |_| true },
 ];
 
-/// `title` is the vehicle's name, `surfaces` what was measured of the same mesh.
-pub fn picture(mesh: &VehicleMesh, title: &str, surfaces: &Surfaces) -> Result<Picture, PictureError> {
+/// Draws the page. `title` is the vehicle's name, `surfaces` the figures of the same mesh.
+pub fn picture(mesh: &VehicleMesh, title: &str, surfaces: &Surfaces) -> Result<Pixmap, PictureError> {
     let [side, above, front] =
         [Standpoint::Side, Standpoint::Above, Standpoint::Front].map(|standpoint| Sight::of(mesh, standpoint, PITCH_M));
     let lines = [Aspect::Side, Aspect::Above, Aspect::Bonnet, Aspect::Edges].map(|aspect| {
@@ -79,7 +81,7 @@ pub fn picture(mesh: &VehicleMesh, title: &str, surfaces: &Surfaces) -> Result<P
     page.finish()
 }
 
-/// The figures of an aspect in words.
+/// Returns the figures of an aspect in words.
 fn told(surfaces: &Surfaces, aspect: Aspect) -> Vec<String> {
     let figures = Figure::ALL.into_iter().filter(|figure| *figure != Figure::AreaM2);
     let told = figures.filter_map(|figure| {
@@ -123,7 +125,7 @@ impl Page {
         }
     }
 
-    /// A sight with its upper left corner there.
+    /// Draws a sight with its upper left corner at (`left`, `top`).
     fn draw(&mut self, left: usize, top: usize, sight: &Sight) {
         let mut points: Vec<Option<Point>> = vec![None; sight.pixels.len()];
         for panel in panels(sight, 0..sight.columns) {
@@ -150,7 +152,7 @@ impl Page {
         }
     }
 
-    fn finish(self) -> Result<Picture, PictureError> {
-        Picture::from_rgba(self.width as u32, self.height as u32, self.rgba)
+    fn finish(self) -> Result<Pixmap, PictureError> {
+        Pixmap::from_rgba(self.width as u32, self.height as u32, self.rgba)
     }
 }

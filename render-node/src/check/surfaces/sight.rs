@@ -1,9 +1,10 @@
-//! A mesh seen in parallel projection, without a graphics device: at each pixel the nearest surface, how far it is and how it lies.
+//! A mesh seen in parallel projection, without a graphics device: at each pixel the nearest
+//! surface, its distance and its normal.
 
 use crate::vehicle::{Material, VehicleMesh};
 use glam::{Mat3, Vec2, Vec3};
 
-/// Axes of every sight: x to the right, y up, z towards the eye. Metres.
+/// A view of a mesh. Its axes: x to the right, y up, z towards the eye. Metres.
 pub struct Sight {
     pub pitch_m: f32,
     pub columns: usize,
@@ -14,19 +15,21 @@ pub struct Sight {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Pixel {
-    /// How near to the eye; larger is nearer.
+    /// Coordinate towards the eye; larger is nearer.
     pub nearness: f32,
     /// Unit length, turned towards the eye.
     pub normal: Vec3,
     pub material: Material,
 }
 
-/// Corners of pixels that lie on a triangle's edge belong to it, so that no pixel falls between two triangles.
+/// Corners of pixels that lie on a triangle's edge belong to it, so that no pixel falls between two
+/// triangles.
 const EDGE_TOLERANCE: f32 = 1e-5;
-/// Longer than any vehicle. What is larger is not in metres, and its picture would not fit into memory.
+/// Maximum extent: longer than any vehicle. A larger mesh is not in metres, and its image would not
+/// fit into memory.
 const EXTENT_MAX_M: f32 = 40.0;
 
-/// From where a mesh is seen.
+/// The direction from which a mesh is seen.
 #[derive(Debug, Clone, Copy)]
 pub enum Standpoint {
     Side,
@@ -35,7 +38,7 @@ pub enum Standpoint {
 }
 
 impl Standpoint {
-    /// Takes vehicle axes to those of the sight.
+    /// Returns the rotation from vehicle axes to those of the sight.
     fn turn(self) -> Mat3 {
         let [right, up, to_eye] = match self {
             Standpoint::Side => [Vec3::X, Vec3::Z, -Vec3::Y],
@@ -47,7 +50,8 @@ impl Standpoint {
 }
 
 impl Sight {
-    /// Every material hides what lies behind it, clear ones too. A mesh that is empty or larger than any vehicle is not seen.
+    /// Draws a mesh. Every material hides what lies behind it, clear ones too. A mesh that is empty
+    /// or larger than any vehicle gives an empty sight.
     pub fn of(mesh: &VehicleMesh, standpoint: Standpoint, pitch_m: f32) -> Sight {
         let turn = standpoint.turn();
         let turned = |p: &[f32; 3]| turn * Vec3::from(*p);
@@ -71,7 +75,7 @@ impl Sight {
         sight
     }
 
-    /// One triangle; x and y of its places in pixels.
+    /// Draws one triangle; x and y of its positions are in pixels.
     fn draw(&mut self, places: [Vec3; 3], normals: [Vec3; 3], material: Material) {
         let [a, b, c] = places.map(Vec3::truncate);
         let area = (b - a).perp_dot(c - a);
@@ -107,7 +111,7 @@ impl Sight {
         self.pixels[index].is_some_and(|pixel| pixel.material == Material::Paint)
     }
 
-    /// First and last column in which anything is seen.
+    /// Returns the first and last column in which anything is seen.
     pub fn covered_columns(&self) -> Option<(usize, usize)> {
         let is_covered = |column: &usize| (0..self.rows).any(|row| self.pixels[row * self.columns + column].is_some());
         let first = (0..self.columns).find(is_covered)?;

@@ -7,7 +7,8 @@ use std::f32::consts::TAU;
 
 const STEP_M: f32 = 0.005;
 
-/// A flank of `length` by `height` metres: `out` says how far it stands out at (x, z); not a number where there is none.
+/// A flank of `length` by `height` metres. `out` returns how far it stands out at (x, z), or NaN
+/// where there is no flank.
 fn flank(length: f32, height: f32, out: impl Fn(f32, f32) -> f32) -> VehicleMesh {
     let (columns, rows) = ((length / STEP_M) as u32 + 1, (height / STEP_M) as u32 + 1);
     let place = |index: u32| {
@@ -29,7 +30,7 @@ fn flank(length: f32, height: f32, out: impl Fn(f32, f32) -> f32) -> VehicleMesh
             surface.indices.extend([a, b, c, a, c, d]);
         }
     }
-    // Corners that no triangle has must not stretch the picture.
+    // Corners that no triangle uses must not stretch the image.
     for at in surface.positions.iter_mut().filter(|at| !at[1].is_finite()) {
         *at = [0.0; 3];
     }
@@ -38,7 +39,7 @@ fn flank(length: f32, height: f32, out: impl Fn(f32, f32) -> f32) -> VehicleMesh
     mesh
 }
 
-/// The figures from the side.
+/// Returns the figures from the side.
 fn side(mesh: &VehicleMesh) -> impl Fn(Figure) -> f32 + use<> {
     let surfaces = measure(mesh, &[]);
     move |figure| surfaces.get(Aspect::Side, figure).unwrap_or(f32::NAN)
@@ -72,7 +73,7 @@ fn a_cylinder_across_the_vehicle_is_extruded_the_other_way_only() {
     // Upright: from the side the mirrored elevation is that of the horizon everywhere.
     let upright = side(&flank(0.8, 2.0, |x, _| circle(0.5, x)));
     assert!(upright(Figure::ExtrudedPercent) > 97.0, "{}", upright(Figure::ExtrudedPercent));
-    // Leaning, it changes along the vehicle.
+    // Leaning, the elevation changes along the vehicle.
     let leaning = side(&flank(0.6, 1.0, |x, z| circle(0.5, x) - 0.3 * z));
     assert!(leaning(Figure::ExtrudedPercent) < 20.0, "{}", leaning(Figure::ExtrudedPercent));
 }
@@ -102,7 +103,8 @@ fn the_inner_half_of_a_torus_is_a_saddle() {
     let (ring, tube) = (0.6, 0.3);
     let torus = flank(1.9, 1.9, |x, z| circle(tube, x.hypot(z) - ring));
     let figure = side(&torus);
-    // Of the visible half of the surface, to both sides of the ring's highest line up to a cosine of 0.2.
+    // The visible half of the surface, to both sides of the ring's highest line up to a cosine of
+    // 0.2.
     let reach = 0.2f32.acos();
     let (half, less) = (ring * reach, tube * (1.0 - reach.cos()));
     let share = 100.0 * (half - less) / (2.0 * half);
@@ -124,7 +126,7 @@ fn a_ripple_has_two_waves_for_each_of_its_lengths() {
         let waves = figure(Figure::WavesPerM);
         assert!((waves - 2.0 / length).abs() < 1.0, "{waves} for a length of {length}");
     }
-    // Along the vehicle it crosses no section.
+    // A ripple along the vehicle crosses no section.
     let out = ripple(0.2);
     let figure = side(&flank(2.0, 1.0, |x, _| out(x)));
     assert!(figure(Figure::WavesPerM) < 0.1, "{}", figure(Figure::WavesPerM));
@@ -173,7 +175,7 @@ fn a_vehicle_is_measured_from_every_side_and_drawn() {
         let area = surfaces.get(aspect, Figure::AreaM2).unwrap();
         assert!((0.3..9.0).contains(&area), "{aspect:?}: {area} m2");
     }
-    // Cutting brings both ends of a piece onto its line; between them it is straight.
+    // Cutting brings both ends of a piece onto its line; between them the piece is straight.
     let [stray, worst] =
         [Figure::StrayMm, Figure::WorstStrayMm].map(|figure| surfaces.get(Aspect::Edges, figure).unwrap());
     assert!(0.0 < stray && stray < 3.0 && stray < worst && worst < 30.0, "{stray} mm, {worst} mm");

@@ -9,46 +9,50 @@ use crate::vehicle::close_up::Part;
 use anyhow::{Context, bail};
 use clap::Args;
 use cyclorama_core::{Format, Paint, Vehicle, View, encoding, output};
-use page::Darkroom;
+use page::SheetRenderer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// More cannot be judged on one page, and a long list given by mistake would take hours.
+/// Maximum number of vehicles on a sheet. More cannot be judged on one page, and a long list given
+/// by mistake would take hours.
 const VEHICLES_ON_A_SHEET_MAX: usize = 400;
 
 #[derive(Args)]
 pub struct ContactSheetArguments {
-    /// Lines as `cyclorama catalog list` prints them; standard input if absent.
+    /// File with lines as `cyclorama catalog list` prints them; default: standard input.
     #[arg(long)]
     vehicles: Option<PathBuf>,
-    /// Only the vehicles named in this file, in its order: a line each, `make/model/year`; `#` begins a remark.
+    /// Only the vehicles named in this file, in its order, as lines `make/model/year`; `#` begins a
+    /// comment.
     #[arg(long)]
     choose: Option<PathBuf>,
     #[arg(long, default_value = "front-3-4", value_delimiter = ',', value_parser = parse::<View>)]
     views: Vec<View>,
-    /// Close-ups of these parts in place of whole views, with one of the looks `light`, `quick` and `zebra`; `--parts` alone shows all.
+    /// Close-ups of these parts instead of whole views, with the look `light`, `quick` or `zebra`;
+    /// `--parts` alone shows all parts.
     #[arg(long, value_enum, value_delimiter = ',', num_args = 0.., conflicts_with = "views")]
     parts: Option<Vec<Part>>,
-    /// A preset's name, or any colour with a finish and without the ground shadow: `red`, `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
+    /// Paint: a preset such as `red`, or a hex colour, with a finish and without the shadow if
+    /// wanted: `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
     #[arg(long, default_value = "silver", value_delimiter = ',', value_parser = parse::<Paint>)]
     colors: Vec<Paint>,
-    /// Each vehicle in the next colour, in place of every vehicle in all.
+    /// Show each vehicle in the next colour, instead of every vehicle in all colours.
     #[arg(long)]
     one_color_each: bool,
-    /// Vehicles side by side.
+    /// Number of vehicles in a row.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=400))]
     in_a_row: u16,
     #[arg(long, value_enum, default_value = "model")]
     look: page::Look,
-    /// Side of each picture in pixels.
+    /// Side of each image in pixels.
     #[arg(long, default_value_t = 384)]
     cell: u32,
-    /// Grey of the page, 0 to 255; transparent if absent.
+    /// Grey value of the page, 0 to 255; default: transparent.
     #[arg(long)]
     page: Option<u8>,
-    /// Writes the receipt of each picture to this file, a line of JSON each: its figures of quality and times, or with the look `light`
-    /// how the rig lights the paint.
+    /// Writes the receipt of each image to this file, as lines of JSON: quality and times, or with
+    /// the look `light` how the rig lights the paint.
     #[arg(long)]
     receipts: Option<PathBuf>,
     #[arg(long)]
@@ -77,7 +81,7 @@ pub fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> 
         cell_px: arguments.cell.clamp(16, cyclorama_core::MASTER_SIDE_PX),
         page: arguments.page,
     };
-    let mut darkroom = Darkroom::open(arguments.look, config)?;
+    let mut darkroom = SheetRenderer::open(arguments.look, config)?;
     let sheet = page::make(&mut darkroom, &plan, &mut |done, total| {
         output::note(format_args!("{done} of {total}: {}", plan.vehicles[done - 1].key()));
     })?;
@@ -90,7 +94,7 @@ pub fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The vehicles that a list names, in its order.
+/// Returns the vehicles that a list names, in its order.
 fn chosen(names: &str, listed: &[Vehicle]) -> anyhow::Result<Vec<Vehicle>> {
     let by_key: BTreeMap<String, &Vehicle> = listed.iter().map(|vehicle| (vehicle.key(), vehicle)).collect();
     let lines = names.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
@@ -98,7 +102,7 @@ fn chosen(names: &str, listed: &[Vehicle]) -> anyhow::Result<Vec<Vehicle>> {
         by_key
             .get(line)
             .map(|vehicle| (*vehicle).clone())
-            .with_context(|| format!("`{line}` is not among the vehicles"))
+            .with_context(|| format!("`{line}` is not in the list of vehicles"))
     });
     named.collect()
 }

@@ -1,11 +1,12 @@
-//! Contact sheets: many vehicles in rows and columns on one picture, to judge with the eye. In the pipeline's own light, in the base
-//! light without a model, under zebra stripes, as a text-to-image model is shown them, or as quick sketches without a graphics device.
+//! Contact sheets: many vehicles in rows and columns on one image, to judge with the eye. Vehicles
+//! are shown in the pipeline's own light, in the base shading without a model, under zebra stripes,
+//! as the input of a text-to-image model, or as quick sketches without a graphics device.
 
 use crate::check::raster::draw;
 use crate::config::LocalConfig;
 use crate::diffusion::stable_diffusion;
 use crate::diffusion::stable_diffusion::settings::Control;
-use crate::engine::order::Order;
+use crate::engine::order::RenderRequest;
 use crate::engine::render_error::RenderError;
 use crate::engine::renderer::Renderer;
 use crate::engine::start_error::StartError;
@@ -16,9 +17,9 @@ use crate::studio::rig::{Rig, RigError};
 use crate::studio::{Camera, Settings, Studio, StudioError};
 use crate::vehicle::close_up::Part;
 use crate::vehicle::{self, Library, LibraryError, VehicleError};
-use cyclorama_core::encoding::{self, EncodingError, Picture, PictureError};
+use cyclorama_core::encoding::{self, EncodingError, PictureError, Pixmap};
 use cyclorama_core::traces::Trace;
-use cyclorama_core::wire::AsSent;
+use cyclorama_core::wire::Unparsed;
 use cyclorama_core::{Paint, Vehicle, View};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -47,52 +48,52 @@ pub enum ContactSheetError {
     Encoding(#[from] EncodingError),
     #[error(transparent)]
     Picture(#[from] PictureError),
-    #[error("close-ups of parts are shown by the looks `light`, `quick` and `zebra` only")]
+    #[error("close-ups of parts need the look `light`, `quick` or `zebra`")]
     NoCloseUps,
 }
 
-/// How the vehicles are shown.
+/// The way in which the vehicles are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Look {
-    /// As clients get them: with the diffusion model.
+    /// As delivered to clients: with the diffusion model.
     Model,
-    /// Base light only.
+    /// Base shading only.
     Light,
-    /// Base light with a third of the samples, in a third of the time.
+    /// Base shading with a third of the samples, in a third of the time.
     Quick,
-    /// Stripes over the mirror direction: they flow over good surfaces and kink at bad ones.
+    /// Stripes along the mirror direction, which flow over good surfaces and kink at bad ones.
     Zebra,
-    /// What a text-to-image model starts from.
+    /// The input of a text-to-image model.
     Shown,
-    /// What a ControlNet for depth is given.
+    /// The input of a ControlNet for depth.
     Depth,
-    /// What a ControlNet for normals is given.
+    /// The input of a ControlNet for normals.
     Normal,
-    /// What a ControlNet for segmentation is given.
+    /// The input of a ControlNet for segmentation.
     Segmentation,
-    /// Plain colours, without a graphics device: a fraction of a second.
+    /// Plain colours, without a graphics device, in a fraction of a second.
     Sketch,
 }
 
-/// What is on a sheet: every vehicle's views side by side, its colours below each other.
+/// The content of a sheet: every vehicle's views side by side, its colours below each other.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub vehicles: Vec<Vehicle>,
     pub views: Vec<View>,
-    /// Close-ups of these parts in place of whole views; only in the base light.
+    /// Close-ups of these parts in place of whole views; only in the base shading.
     pub parts: Vec<Part>,
     pub colours: Vec<Paint>,
-    /// Each vehicle in the next colour, in place of every vehicle in all.
+    /// Shows each vehicle in the next colour, in place of every vehicle in all colours.
     pub one_colour_each: bool,
-    /// Vehicles side by side.
+    /// Number of vehicles side by side.
     pub in_a_row: usize,
     pub cell_px: u32,
-    /// Grey of the page, sRGB; without one the sheet stays transparent.
+    /// Grey of the page, sRGB; `None` for a transparent sheet.
     pub page: Option<u8>,
 }
 
-/// Where pictures are made.
-pub enum Darkroom {
+/// Renders the images of a sheet in one of the looks.
+pub enum SheetRenderer {
     Model {
         renderer: Box<Renderer>,
         receipts: Vec<Value>,
@@ -104,7 +105,8 @@ pub enum Darkroom {
         settings: Settings,
         receipts: Vec<Value>,
     },
-    /// `None`: what the model starts from.
+    /// Shows the input of a ControlNet, or, if `control` is `None`, the image that the model starts
+    /// from.
     Told {
         studio: Box<Studio>,
         library: Arc<Library>,
@@ -116,20 +118,22 @@ pub enum Darkroom {
     },
 }
 
-impl Darkroom {
-    pub fn open(look: Look, config: &LocalConfig) -> Result<Darkroom, ContactSheetError> {
+impl SheetRenderer {
+    pub fn open(look: Look, config: &LocalConfig) -> Result<SheetRenderer, ContactSheetError> {
         let library = || Library::open(config.sheets.as_deref());
         let light = |settings: Settings| {
             let gpu = Gpu::open(&config.adapter)?;
             let (studio, compositor) = (Box::new(Studio::new(&gpu)?), Box::new(Compositor::new(&gpu)?));
-            Ok(Darkroom::Light { studio, compositor, library: library()?, settings, receipts: Vec::new() })
+            Ok(SheetRenderer::Light { studio, compositor, library: library()?, settings, receipts: Vec::new() })
         };
         let told = |control: Option<Control>| {
             let studio = Box::new(Studio::new(&Gpu::open(&config.adapter)?)?);
-            Ok(Darkroom::Told { studio, library: library()?, control })
+            Ok(SheetRenderer::Told { studio, library: library()?, control })
         };
         match look {
-            Look::Model => Ok(Darkroom::Model { renderer: Box::new(Renderer::start(config)?), receipts: Vec::new() }),
+            Look::Model => {
+                Ok(SheetRenderer::Model { renderer: Box::new(Renderer::start(config)?), receipts: Vec::new() })
+            }
             Look::Light => light(Settings::default()),
             Look::Quick => light(Settings { passes: 1, ..Settings::default() }),
             Look::Zebra => light(Settings { zebra: true, passes: 1, ..Settings::default() }),
@@ -139,34 +143,36 @@ impl Darkroom {
             Look::Segmentation => told(Some(Control::Segmentation)),
             Look::Sketch => {
                 let reference_diagonal_m = Rig::built_in()?.reference_diagonal_m;
-                Ok(Darkroom::Sketch { library: library()?, reference_diagonal_m })
+                Ok(SheetRenderer::Sketch { library: library()?, reference_diagonal_m })
             }
         }
     }
 
-    /// How each picture of the pipeline's came to be, or how the rig lights its paint, with its vehicle and view; other looks have none.
+    /// Returns the receipt of each image of the pipeline, or how the rig lights its paint, with its
+    /// vehicle and view. Other looks have none.
     pub fn receipts(&self) -> &[Value] {
         match self {
-            Darkroom::Model { receipts, .. } | Darkroom::Light { receipts, .. } => receipts,
+            SheetRenderer::Model { receipts, .. } | SheetRenderer::Light { receipts, .. } => receipts,
             _ => &[],
         }
     }
 
-    /// The vehicle from each side in each colour, views first.
+    /// Returns the vehicle from each side in each colour, views first.
     fn pictures(
         &mut self,
         vehicle: &Vehicle,
         views: &[View],
         colours: &[Paint],
-    ) -> Result<Vec<Vec<Picture>>, ContactSheetError> {
+    ) -> Result<Vec<Vec<Pixmap>>, ContactSheetError> {
         match self {
-            Darkroom::Model { renderer, receipts } => {
+            SheetRenderer::Model { renderer, receipts } => {
                 let pipeline = renderer.pipelines().first().map(|pipeline| pipeline.id.clone()).unwrap_or_default();
                 let rendered = views.iter().map(|view| {
                     let (vehicle, colours, pipeline) = (vehicle.clone(), colours.to_vec(), pipeline.clone());
-                    let order = Order { vehicle, view: *view, colours, pipeline, seed: 0, trace: Trace::none() };
+                    let order =
+                        RenderRequest { vehicle, view: *view, colours, pipeline, seed: 0, trace: Trace::none() };
                     let render = renderer.render(&order, &mut |_, _| true)?;
-                    let mut receipt = AsSent::from(&render.receipt).into_document();
+                    let mut receipt = Unparsed::from(&render.receipt).into_document();
                     receipt["vehicle"] = order.vehicle.key().into();
                     receipt["view"] = order.view.to_string().into();
                     receipts.push(receipt);
@@ -174,7 +180,7 @@ impl Darkroom {
                 });
                 rendered.collect()
             }
-            Darkroom::Light { studio, compositor, library, settings, receipts } => {
+            SheetRenderer::Light { studio, compositor, library, settings, receipts } => {
                 let mesh = vehicle::build(library, vehicle)?;
                 let shoot = |view: &View| {
                     let shot = studio.shoot_with(&mesh, *view, *settings)?;
@@ -186,16 +192,17 @@ impl Darkroom {
                 };
                 views.iter().map(shoot).collect()
             }
-            Darkroom::Told { studio, library, control } => {
+            SheetRenderer::Told { studio, library, control } => {
                 let mesh = vehicle::build(library, vehicle)?;
                 let tell = |view: &View| {
-                    let told = stable_diffusion::told(&studio.shoot(&mesh, *view)?, *control)?;
-                    // Without a colour of its own.
+                    let told = stable_diffusion::conditioning_picture(&studio.shoot(&mesh, *view)?, *control)?;
+                    // The model's input has no colour of its own, so each colour gets the same
+                    // image.
                     Ok(vec![told; colours.len()])
                 };
                 views.iter().map(tell).collect()
             }
-            Darkroom::Sketch { library, reference_diagonal_m } => {
+            SheetRenderer::Sketch { library, reference_diagonal_m } => {
                 let mesh = vehicle::build(library, vehicle)?;
                 let sketch = |view: &View| {
                     let drawn = draw(&mesh, &Camera::fit(&mesh, *view, *reference_diagonal_m)?, SKETCH_SIDE_PX);
@@ -207,14 +214,15 @@ impl Darkroom {
         }
     }
 
-    /// Close-ups of the vehicle's parts in each colour, parts first; a part that it lacks has no pictures.
+    /// Returns close-ups of the vehicle's parts in each colour, parts first. A part that the
+    /// vehicle lacks has no images.
     fn close_ups(
         &mut self,
         vehicle: &Vehicle,
         parts: &[Part],
         colours: &[Paint],
-    ) -> Result<Vec<Vec<Picture>>, ContactSheetError> {
-        let Darkroom::Light { studio, compositor, library, settings, .. } = self else {
+    ) -> Result<Vec<Vec<Pixmap>>, ContactSheetError> {
+        let SheetRenderer::Light { studio, compositor, library, settings, .. } = self else {
             return Err(ContactSheetError::NoCloseUps);
         };
         let mesh = vehicle::build(library, vehicle)?;
@@ -228,16 +236,17 @@ impl Darkroom {
     }
 }
 
-/// A sketch is this large, and every so many samples along a side become one pixel.
+/// Side of a sketch in samples, and the number of samples along a side that become one pixel.
 const SKETCH_SIDE_PX: usize = 1024;
 const SKETCH_SAMPLES: usize = 2;
 
-/// Makes everything on the plan; `progress` hears of every vehicle done, out of how many.
+/// Makes everything on the plan. Calls `progress` after every vehicle with the number done and the
+/// total.
 pub fn make(
-    darkroom: &mut Darkroom,
+    darkroom: &mut SheetRenderer,
     plan: &Plan,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Picture, ContactSheetError> {
+) -> Result<Pixmap, ContactSheetError> {
     let rows_each = if plan.one_colour_each { 1 } else { plan.colours.len() };
     let in_a_row = plan.in_a_row.max(1);
     let across = if plan.parts.is_empty() { plan.views.len() } else { plan.parts.len() };
@@ -262,7 +271,7 @@ pub fn make(
     sheet.finish()
 }
 
-/// Square pictures in rows and columns.
+/// Square images in rows and columns.
 pub struct Sheet {
     columns: u32,
     rows: u32,
@@ -272,7 +281,8 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// `page`: grey to lay the pictures on; without one the sheet stays transparent.
+    /// Creates an empty sheet. `page` is the grey behind the images; without one the sheet stays
+    /// transparent.
     pub fn new(columns: u32, rows: u32, cell_px: u32, page: Option<u8>) -> Sheet {
         let blank = page.map_or([0; 4], |grey| [grey, grey, grey, 255]);
         Sheet {
@@ -284,8 +294,8 @@ impl Sheet {
         }
     }
 
-    /// Scales the picture to a cell. A cell outside the sheet is left out.
-    pub fn put(&mut self, column: u32, row: u32, picture: &Picture) -> Result<(), ContactSheetError> {
+    /// Scales an image to a cell. A cell outside the sheet is ignored.
+    pub fn put(&mut self, column: u32, row: u32, picture: &Pixmap) -> Result<(), ContactSheetError> {
         if column >= self.columns || row >= self.rows {
             return Ok(());
         }
@@ -303,8 +313,8 @@ impl Sheet {
         Ok(())
     }
 
-    pub fn finish(self) -> Result<Picture, ContactSheetError> {
-        Ok(Picture::from_rgba(self.columns * self.cell_px, self.rows * self.cell_px, self.rgba)?)
+    pub fn finish(self) -> Result<Pixmap, ContactSheetError> {
+        Ok(Pixmap::from_rgba(self.columns * self.cell_px, self.rows * self.cell_px, self.rgba)?)
     }
 }
 
@@ -314,7 +324,7 @@ mod tests {
 
     #[test]
     fn pictures_land_in_their_cells_on_the_page() {
-        let half = Picture::from_rgba(1, 1, vec![255, 0, 0, 128]).expect("one pixel");
+        let half = Pixmap::from_rgba(1, 1, vec![255, 0, 0, 128]).expect("one pixel");
         let mut sheet = Sheet::new(2, 1, 1, Some(100));
         sheet.put(1, 0, &half).expect("inside");
         sheet.put(2, 0, &half).expect("outside is ignored");

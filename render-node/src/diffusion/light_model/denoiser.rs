@@ -1,4 +1,4 @@
-//! The ONNX graph of a light model: the one place that knows its tensor names.
+//! The ONNX graph of a light model. No other module knows its tensor names.
 
 use crate::diffusion::diffusion_error::DiffusionError;
 use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
@@ -40,18 +40,20 @@ impl Denoiser {
         Ok(Self { graph, side, conditioning_channels })
     }
 
-    /// `None`: its graph takes any number.
+    /// Returns the maximum number of images in a batch, or `None` if the graph takes any number.
     pub(super) fn batch_max(&self) -> Option<usize> {
         self.graph.fixed_batch(SAMPLE)
     }
 
-    /// The clean samples the model sees in those of `batch` at time `timestep`, one after the other.
+    /// Returns the clean samples that the model predicts from those of `batch` at time `timestep`,
+    /// one after the other.
     pub(super) fn predict(&mut self, batch: &[Item<'_>], timestep: f32) -> Result<Vec<f32>, DiffusionError> {
         let (count, side, channels) = (batch.len(), self.side, self.conditioning_channels);
         let sample = joined(batch.iter().map(|item| item.sample));
         let conditioning = joined(batch.iter().map(|item| item.conditioning));
         let timesteps = vec![timestep; count];
-        // As views: a model of one step would gain nothing from bound inputs, and the conditioning is 30 MB a picture.
+        // Passed as views: a model of one step would gain nothing from bound inputs, and the
+        // conditioning is 30 MB per image.
         let run = |session: &mut Session| -> ort::Result<Vec<f32>> {
             let outputs = session.run(ort::inputs![
                 SAMPLE => TensorRef::from_array_view(([count, RESIDUAL_CHANNELS, side, side], &*sample))?,
@@ -62,7 +64,7 @@ impl Denoiser {
             Ok(clean.to_vec())
         };
         let clean = run(&mut self.graph.session).map_err(|source| self.graph.failed(source))?;
-        // A dynamic output shape is only known now.
+        // Only now is the size of a dynamic output known.
         if clean.len() != sample.len() {
             let detail = format!("`{CLEAN}` has {} values where `{SAMPLE}` has {}", clean.len(), sample.len());
             return Err(self.graph.signature(detail));
@@ -71,13 +73,13 @@ impl Denoiser {
     }
 }
 
-/// One picture's part of a batch: planes of side x side.
+/// One image's part of a batch: planes of side x side.
 pub(super) struct Item<'a> {
     pub sample: &'a [f32],
     pub conditioning: &'a [f32],
 }
 
-/// One after the other; a single one as it is.
+/// Concatenates the parts; a single part is borrowed as it is.
 fn joined<'a>(mut parts: impl ExactSizeIterator<Item = &'a [f32]>) -> Cow<'a, [f32]> {
     match parts.len() {
         1 => parts.next().map_or(Cow::Borrowed(&[]), Cow::Borrowed),

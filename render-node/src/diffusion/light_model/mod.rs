@@ -1,5 +1,6 @@
-//! The built-in kind of model: works at half the layers' size, on the *residual* in an encoded light space, and so adds only what needs the
-//! whole scene: contact, occlusion, inter-reflection, the soft shadow.
+//! The built-in kind of model. It works at half the layers' size, on the *residual* in an encoded
+//! light space, and so adds only what needs the whole scene: contact, occlusion, inter-reflection,
+//! the soft shadow.
 
 mod denoiser;
 mod scheduler;
@@ -7,9 +8,9 @@ mod scheduler;
 use super::model_folder::ModelFolder;
 use super::residual::{self, RESIDUAL_CHANNELS};
 use super::{OnnxRuntime, Provider};
+use crate::diffusion::base_shaded::{BaseShaded, fitting_base};
 use crate::diffusion::diffusion_error::DiffusionError;
 use crate::diffusion::model_file::{LockError, read_json};
-use crate::diffusion::unlit::{Unlit, fitting_base};
 use denoiser::{Denoiser, Item, UNET_MODEL};
 use scheduler::FlowMatchEuler;
 use serde::Deserialize;
@@ -31,12 +32,13 @@ struct UnetConfig {
     /// Side of the square the model works on, in pixels.
     side_px: u32,
     side_multiple: u32,
-    /// One unit of each residual channel, in encoded light (shadow: in plain darkness).
+    /// One unit of each residual channel, in encoded light (for the shadow, in plain darkness).
     residual_scale: [f32; RESIDUAL_CHANNELS],
 }
 
 impl LightModel {
-    /// Refused when the lock's conditioning is not `conditioning` (names and order), or when the ONNX graph takes other tensors.
+    /// Loads a light model. Returns an error if the lock's conditioning is not `conditioning`
+    /// (names and order), or if the ONNX graph takes other tensors.
     pub fn load(
         runtime: &OnnxRuntime,
         provider: Provider,
@@ -63,18 +65,18 @@ impl LightModel {
         self.scheduler.timesteps().len()
     }
 
-    /// How its samples are taken, for the receipt.
+    /// Returns the settings of its sampler, for the receipt.
     pub fn sampling(&self) -> Value {
         json!({"name": "flow-match-euler", "timesteps": self.scheduler.timesteps(),
                "initial_noise_scale": self.scheduler.initial_noise_scale()})
     }
 
-    /// A light model takes 32-bit floats, whatever its weights are stored as.
+    /// Returns `fp32`: a light model takes 32-bit floats, whatever its weights are stored as.
     pub const fn precision(&self) -> &'static str {
         "fp32"
     }
 
-    /// How many pictures it takes at once; `None`: any number.
+    /// Returns the maximum number of images in a batch, or `None` if there is no limit.
     pub fn batch_max(&self) -> Option<usize> {
         self.denoiser.batch_max()
     }
@@ -82,13 +84,13 @@ impl LightModel {
     /// See [`super::DiffusionModel::light`].
     pub fn light(
         &mut self,
-        mut pictures: Vec<Unlit<'_>>,
+        mut pictures: Vec<BaseShaded<'_>>,
         attempt: u32,
     ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
         let model = || self.folder.id().to_owned();
         let side = self.config.side_px as usize;
         let steps = self.scheduler.timesteps().len();
-        let begin = |picture: &Unlit<'_>| {
+        let begin = |picture: &BaseShaded<'_>| {
             self.check(picture)?;
             Ok(self.scheduler.start(picture.seed, attempt, RESIDUAL_CHANNELS * side * side))
         };
@@ -112,7 +114,7 @@ impl LightModel {
                 self.scheduler.step(step, sample, clean);
             }
         }
-        let light = |(sample, picture): (Result<Vec<f32>, DiffusionError>, Unlit<'_>)| {
+        let light = |(sample, picture): (Result<Vec<f32>, DiffusionError>, BaseShaded<'_>)| {
             let sample = sample?;
             if sample.iter().any(|v| !v.is_finite()) {
                 return Err(DiffusionError::NotFinite { model: model(), file: UNET_MODEL.to_owned() });
@@ -124,7 +126,7 @@ impl LightModel {
         Ok(samples.into_iter().zip(pictures).map(light).collect())
     }
 
-    fn check(&self, picture: &Unlit<'_>) -> Result<(), DiffusionError> {
+    fn check(&self, picture: &BaseShaded<'_>) -> Result<(), DiffusionError> {
         let (side_px, channels) = (self.config.side_px, self.folder.conditioning().len());
         if picture.conditioning.planes.len() == channels * (side_px * side_px) as usize {
             return Ok(());

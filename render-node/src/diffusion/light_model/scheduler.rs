@@ -1,16 +1,21 @@
-//! Flow matching with Euler steps, for a model that predicts the clean sample: pure numbers, no model.
+//! Flow matching with Euler steps, for a model that predicts the clean sample: pure numbers, no
+//! model.
 //!
-//! A noisy sample at time t is `x_t = (1 - t) * x0 + t * noise` (Lipman et al., "Flow Matching for Generative
-//! Modeling", 2022; Liu et al., "Flow Straight and Fast", 2022). Its velocity is `(x_t - x0) / t`, so the Euler step
-//! from t to s is `x_s = x0 + (s / t) * (x_t - x0)`, and the last step, to 0, is the prediction itself.
+//! A noisy sample at time t is `x_t = (1 - t) * x0 + t * noise` (Lipman et al., "Flow Matching for
+//! Generative Modeling", 2022; Liu et al., "Flow Straight and Fast", 2022). Its velocity is `(x_t -
+//! x0) / t`, so the Euler step from t to s is `x_s = x0 + (s / t) * (x_t - x0)`, and the last step,
+//! to 0, is the prediction itself.
 
 use crate::diffusion::noise::gaussian;
 
-/// More steps than this is a mistake in the file: one or two are what the built-in model is made for.
+/// Maximum number of steps. More is a mistake in the file: the built-in model is made for one or
+/// two.
 const STEPS_MAX: usize = 50;
-/// Enough to end elsewhere, little enough to leave no noise in the light.
+/// Scale of the noise with which a repetition starts: enough to end elsewhere, little enough to
+/// leave no noise in the light.
 const REPETITION_NOISE: f32 = 0.1;
 
+/// A sampler with Euler steps between fixed timesteps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowMatchEuler {
     timesteps: Vec<f32>,
@@ -23,7 +28,7 @@ pub enum SchedulerError {
     Setting { setting: &'static str, found: String, expected: &'static str },
 }
 
-/// What `scheduler_config.json` says.
+/// The content of `scheduler_config.json`.
 #[derive(serde::Deserialize)]
 pub struct Config {
     #[serde(rename = "_class_name")]
@@ -36,7 +41,7 @@ pub struct Config {
 }
 
 impl FlowMatchEuler {
-    /// Without `timesteps` the steps are even: 1, (n-1)/n, .. 1/n.
+    /// Checks a configuration. Without `timesteps` the steps are even: 1, (n-1)/n, .. 1/n.
     pub fn from_config(config: Config) -> Result<Self, SchedulerError> {
         let wrong = |setting, found: String, expected| Err(SchedulerError::Setting { setting, found, expected });
         if config.class_name != "FlowMatchEulerScheduler" {
@@ -61,7 +66,7 @@ impl FlowMatchEuler {
         Ok(Self { timesteps, initial_noise_scale: config.initial_noise_scale })
     }
 
-    /// The times at which the model is asked, falling from 1.
+    /// Returns the times at which the model runs, falling from 1.
     pub fn timesteps(&self) -> &[f32] {
         &self.timesteps
     }
@@ -70,8 +75,9 @@ impl FlowMatchEuler {
         self.initial_noise_scale
     }
 
-    /// The sample at t = 1: noise of the configured strength, or zeros. A repetition (`attempt` above 0) always has noise, its own: from
-    /// zeros it would end where the first one did. ChaCha8 gives the same numbers everywhere.
+    /// Returns the sample at t = 1: noise of the configured strength, or zeros. A repetition
+    /// (`attempt` above 0) always has noise of its own, because from zeros it would end where the
+    /// first attempt did. ChaCha8 gives the same numbers everywhere.
     pub fn start(&self, seed: u64, attempt: u32, length: usize) -> Vec<f32> {
         let scale =
             if attempt == 0 { self.initial_noise_scale } else { self.initial_noise_scale.max(REPETITION_NOISE) };
@@ -82,7 +88,8 @@ impl FlowMatchEuler {
         (0..length).map(|_| scale * noise()).collect()
     }
 
-    /// Moves `sample` from timestep number `step` to the next one, given the model's prediction of the clean sample.
+    /// Moves `sample` from timestep number `step` to the next one, given the model's prediction of
+    /// the clean sample.
     pub fn step(&self, step: usize, sample: &mut [f32], clean: &[f32]) {
         let now = self.timesteps[step];
         let next = self.timesteps.get(step + 1).copied().unwrap_or(0.0);
@@ -135,7 +142,8 @@ mod tests {
         );
     }
 
-    /// Three steps at 1, 0.6 and 0.2 with a different prediction at each; by hand, from `x += (s - t) * (x - x0) / t`.
+    /// Three steps at 1, 0.6 and 0.2 with a different prediction at each; the expected numbers are
+    /// computed by hand, from `x += (s - t) * (x - x0) / t`.
     #[test]
     fn steps_match_the_velocity_form() {
         let scheduler = config(r#""num_inference_steps": 3, "timesteps": [1.0, 0.6, 0.2]"#).unwrap();

@@ -1,8 +1,9 @@
-//! Reads diffusers' `scheduler_config.json` into the settings of one sampler, and refuses what is not covered here.
+//! Reads diffusers' `scheduler_config.json` into the settings of one sampler, and refuses what is
+//! not covered here.
 //!
-//! A missing setting has the default of its diffusers class. A setting that the class does not have is passed over, as
-//! diffusers does: files carry leftovers of the scheduler they were converted from. What the numbers lead to is left to
-//! `noise_schedule`, `times` and the steps themselves.
+//! A missing setting has the default of its diffusers class. A setting that the class does not have
+//! is ignored, as in diffusers: files carry leftovers of the scheduler they were converted from.
+//! `noise_schedule`, `times` and the steps themselves check what the numbers lead to.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::diffusion::sampler::sampler_error::SamplerError;
 
-/// Two are the fewest that span a schedule; the upper end keeps a wrong file from filling the memory.
+/// Allowed numbers of training steps. Two are the fewest that span a schedule; the upper end keeps
+/// a wrong file from filling the memory.
 const TRAIN_STEPS: std::ops::RangeInclusive<usize> = 2..=100_000;
 
 #[derive(Debug, Clone)]
@@ -39,7 +41,7 @@ pub(super) enum Betas {
     Trained(Vec<f32>),
 }
 
-/// What the model's output stands for.
+/// The quantity that the model's output predicts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Prediction {
     Epsilon,
@@ -110,7 +112,8 @@ pub(super) struct DpmSolver {
     pub(super) lower_order_final: bool,
     pub(super) euler_at_final: bool,
     pub(super) karras: bool,
-    /// A cosine schedule is so uneven that whole timesteps would stray from the Karras noise levels.
+    /// False for a cosine schedule, which is so uneven that whole timesteps would stray from the
+    /// Karras noise levels.
     pub(super) rounds_karras_times: bool,
     pub(super) final_sigma: FinalSigma,
     pub(super) lambda_min: Option<f32>,
@@ -143,7 +146,7 @@ impl Prediction {
 }
 
 impl Config {
-    /// `class_name`, where given, stands in for the one in the file.
+    /// Reads a configuration. `class_name`, if given, replaces the one in the file.
     pub(super) fn read(json: &str, class_name: Option<&str>) -> Result<Self, SamplerError> {
         let mut settings = Settings(serde_json::from_str(&without_infinity(json))?);
         if let Some(name) = class_name {
@@ -166,7 +169,8 @@ impl Config {
     }
 }
 
-/// Python writes DPMSolverMultistepScheduler's default as `-Infinity`, which no JSON has.
+/// Replaces the `-Infinity` that Python writes as DPMSolverMultistepScheduler's default, and that
+/// JSON does not have, by `null`.
 fn without_infinity(json: &str) -> Cow<'_, str> {
     let key = "\"lambda_min_clipped\"";
     let replaced = json.split_once(key).and_then(|(before, after)| {
@@ -396,7 +400,7 @@ fn wrong<T>(setting: &'static str, found: String, expected: &'static str) -> Res
     Err(SamplerError::Setting { setting, found, expected })
 }
 
-/// A list of a thousand numbers would bury the message.
+/// Shortens a value for an error message: a list of a thousand numbers would bury the message.
 fn shortened(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
@@ -405,11 +409,12 @@ fn shortened(value: &Value) -> String {
     }
 }
 
-/// The file, read by name, so that an error can say which setting has which value.
+/// The settings of the file by name, so that an error can name the setting and its value.
 struct Settings(Map<String, Value>);
 
 impl Settings {
-    /// Null is Python's `None`, the default of each setting that may have it.
+    /// Returns a setting unless it is absent or null. Null is Python's `None`, the default of each
+    /// setting that may have it.
     fn found(&self, setting: &'static str) -> Option<&Value> {
         self.0.get(setting).filter(|value| !value.is_null())
     }

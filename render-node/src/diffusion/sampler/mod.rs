@@ -1,10 +1,11 @@
-//! The samplers of diffusion models made with diffusers: which noise levels a run visits, and how it gets from one to
-//! the next.
+//! The samplers of diffusion models made with diffusers: which noise levels a run visits, and how
+//! it gets from one to the next.
 //!
-//! Everything is read from the model's `scheduler_config.json` and gives the numbers of diffusers' own class, which the
-//! tests hold it to. Pure numbers: the model, the guidance, the random numbers and the shape of the latents are left to
-//! the caller; a sample is a slice of f32, element by element. Reading the file is `config`, the noise of the training
-//! `noise_schedule`, the choice of moments `times`.
+//! Everything is read from the model's `scheduler_config.json` and gives the numbers of diffusers'
+//! own class, with which the tests compare it. Samplers are pure numbers: the caller provides the
+//! model, the guidance, the random numbers and the shape of the latents; a sample is a slice of
+//! f32, element by element. `config` reads the file, `noise_schedule` computes the noise of the
+//! training, and `times` chooses the moments.
 //!
 //! ```text
 //! let mut plan = Sampler::from_config(json)?.plan_with(20, Some(0.5), PlanOptions::default())?;
@@ -28,10 +29,11 @@ use config::{
 };
 pub use sampler_error::SamplerError;
 
-/// DPM-Solver takes its last step with the first order in shorter runs, where the second is unstable.
+/// DPM-Solver takes the last step of shorter runs with the first order, because the second is
+/// unstable there.
 const STABLE_STEPS: usize = 15;
-/// The standard deviation of the data that consistency models are trained with (Luo et al., "Latent Consistency
-/// Models", 2023).
+/// The standard deviation of the data that consistency models are trained with (Luo et al., "Latent
+/// Consistency Models", 2023).
 const LCM_SIGMA_DATA: f32 = 0.5;
 
 /// A sampler as configured by a model: one of diffusers' DDIMScheduler, EulerDiscreteScheduler,
@@ -40,27 +42,28 @@ const LCM_SIGMA_DATA: f32 = 0.5;
 #[derive(Debug, Clone)]
 pub struct Sampler {
     config: Config,
-    /// The share of the signal's variance left at each training step; empty for flow matching, which has none.
+    /// The ratio of the signal's variance left at each training step; empty for flow matching,
+    /// which has none.
     alpha_products: Vec<f32>,
 }
 
-/// What diffusers decides in its pipelines rather than in its schedulers. The default is that of the
-/// StableDiffusion, StableDiffusionXL and StableDiffusion3 pipelines.
+/// Options that diffusers sets in its pipelines rather than in its schedulers. The default is that
+/// of the StableDiffusion, StableDiffusionXL and StableDiffusion3 pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlanOptions {
-    /// The number of tokens that the transformer sees of the image, its area in patches. Needed for flow matching with
-    /// `use_dynamic_shifting`, and read for nothing else.
+    /// The number of tokens that the transformer sees of the image, its area in patches. Needed for
+    /// flow matching with `use_dynamic_shifting`, and used for nothing else.
     pub image_seq_len: Option<usize>,
-    /// Flow matching at sigmas of 1, (n-1)/n, .. 1/n before the shift, as the Flux pipelines have it, instead of down
-    /// to the smallest sigma of the training.
+    /// Flow matching at sigmas of 1, (n-1)/n, .. 1/n before the shift, as in the Flux pipelines,
+    /// instead of down to the smallest sigma of the training.
     pub even_flow_sigmas: bool,
-    /// LCM's image-to-image as in LatentConsistencyModelImg2ImgPipeline: all the steps, within the part of the schedule
-    /// that `strength` leaves, instead of a part of the steps.
+    /// LCM's image-to-image as in LatentConsistencyModelImg2ImgPipeline: all the steps, within the
+    /// part of the schedule that `strength` leaves, instead of a part of the steps.
     pub lcm_keeps_steps: bool,
 }
 
-/// One run of a sampler: its moments, and what it has to remember from step to step. Steps are counted from 0, which is
-/// the first step of the run also where image-to-image leaves out some.
+/// One run of a sampler: its moments, and the state that it keeps from step to step. Steps are
+/// counted from 0, which is the first step of the run even if image-to-image leaves out some.
 #[derive(Debug, Clone)]
 pub struct Plan {
     moments: Vec<Moment>,
@@ -69,7 +72,8 @@ pub struct Plan {
     next: usize,
 }
 
-/// The noise level is the share of the signal's variance for DDIM and LCM, and sigma for the others.
+/// One step of a run. A level is the ratio of the signal's variance for DDIM and LCM, and sigma for
+/// the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Moment {
     timestep: f32,
@@ -94,7 +98,7 @@ enum DpmOrder {
     SecondHeun,
 }
 
-/// The step before: its sigma, and the clean sample that the model's output stood for.
+/// The step before: its sigma, and the clean sample that the model's output implied.
 #[derive(Debug, Clone)]
 struct DpmHistory {
     sigma: f32,
@@ -102,13 +106,14 @@ struct DpmHistory {
 }
 
 impl Sampler {
-    /// Reads a `scheduler_config.json` of diffusers. Missing settings have the defaults of their class; a value that is
-    /// unknown or not covered is an error that names it.
+    /// Reads a `scheduler_config.json` of diffusers. Missing settings have the defaults of their
+    /// class; a value that is unknown or not covered is an error that names it.
     pub fn from_config(json: &str) -> Result<Self, SamplerError> {
         Self::from_config_as(json, None)
     }
 
-    /// `from_config`, as another class than the file names (diffusers: `OtherScheduler.from_config`).
+    /// Same as `from_config`, as another class than the file names (diffusers:
+    /// `OtherScheduler.from_config`).
     pub fn from_config_as(json: &str, class_name: Option<&str>) -> Result<Self, SamplerError> {
         let config = Config::read(json, class_name)?;
         let alpha_products = match &config {
@@ -123,7 +128,7 @@ impl Sampler {
         Ok(Self { config, alpha_products })
     }
 
-    /// Its class in diffusers.
+    /// Returns the name of its class in diffusers.
     pub fn class_name(&self) -> &'static str {
         match &self.config {
             Config::Ddim(_) => "DDIMScheduler",
@@ -135,15 +140,16 @@ impl Sampler {
         }
     }
 
-    /// `plan_with`, for Stable Diffusion.
+    /// Same as `plan_with`, for Stable Diffusion.
     #[cfg(test)]
     pub fn plan(&self, steps: usize, strength: Option<f32>) -> Result<Plan, SamplerError> {
         self.plan_with(steps, strength, PlanOptions::default())
     }
 
-    /// A run of `steps` steps; with a `strength` from 0 (the image stays) to 1 (nothing of it stays), the part of it
-    /// that image-to-image takes, as diffusers' `get_timesteps`. `options` are for a model whose pipeline is not one of Stable
-    /// Diffusion, or needs the size of the image.
+    /// Returns a run of `steps` steps. With a `strength` from 0 (the image stays) to 1 (nothing of
+    /// it stays), returns the part of the run that image-to-image takes, as diffusers'
+    /// `get_timesteps`. `options` are for a model whose pipeline is not one of Stable Diffusion, or
+    /// needs the size of the image.
     pub fn plan_with(&self, steps: usize, strength: Option<f32>, options: PlanOptions) -> Result<Plan, SamplerError> {
         let strength = strength.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&strength) {
@@ -253,11 +259,11 @@ impl Sampler {
         Ok(Plan::new(moments, Rule::EulerAncestral { prediction: settings.prediction }))
     }
 
-    /// Whole timesteps, except for `linspace`.
+    /// Returns the timesteps of an Euler run: whole numbers, except for `linspace`.
     fn euler_times(&self, spacing: Spacing, steps: usize, offset: usize) -> Result<Vec<f64>, SamplerError> {
         let train_steps = self.alpha_products.len();
         let times: Vec<f64> = match spacing {
-            // The model is given f32, and the noise level is that of what it is given.
+            // The model gets f32, so the noise level is that of the rounded time.
             Spacing::Linspace => times::evenly(0.0, (train_steps - 1) as f64, steps)
                 .into_iter()
                 .rev()
@@ -298,7 +304,8 @@ impl Sampler {
         Ok(Plan::new(moments, rule))
     }
 
-    /// One more moment than steps is spaced out, and the last left away: there the run has ended.
+    /// Spaces out one more moment than there are steps, and drops the last, where the run has
+    /// ended.
     fn dpm_solver_times(&self, settings: &DpmSolver, steps: usize) -> Result<Vec<f64>, SamplerError> {
         let train_steps = self.alpha_products.len();
         let available = match settings.lambda_min {
@@ -352,7 +359,8 @@ fn flow_match_euler(settings: &FlowMatchEuler, steps: usize, options: PlanOption
             Ok(shift / (shift + (1.0 / sigma - 1.0)))
         }
     };
-    // diffusers shifts the training's sigmas when they are fixed, and then those of the run once more.
+    // diffusers shifts the training's sigmas when they are fixed, and then those of the run once
+    // more.
     let smallest = match settings.shift {
         TimeShift::Fixed(_) => shift(1.0 / scale)?,
         TimeShift::ByImage { .. } => 1.0 / scale,
@@ -366,8 +374,8 @@ fn flow_match_euler(settings: &FlowMatchEuler, steps: usize, options: PlanOption
     Ok(Plan::new(sigma_moments(&times, &sigmas, 0.0, steps)?, Rule::FlowMatchEuler))
 }
 
-/// A standing or rising noise level would divide by zero. Only the last step may stand: a run can end at the level
-/// where it already is.
+/// Combines times and sigmas. A constant or rising noise level would divide by zero, so it is an
+/// error. Only the last step may stay at its level: a run can end at the level where it already is.
 fn sigma_moments(times: &[f64], sigmas: &[f64], after_last: f32, steps: usize) -> Result<Vec<Moment>, SamplerError> {
     let mut moments: Vec<Moment> = times
         .iter()
@@ -398,7 +406,8 @@ fn final_sigma(kind: FinalSigma, table: &[f32]) -> f32 {
     }
 }
 
-/// The noise says nothing of the sample where there is only noise.
+/// Returns an error if the model predicts noise at a moment of pure noise, where the noise says
+/// nothing about the sample.
 fn signal_is_left(moments: &[Moment], prediction: Prediction) -> Result<(), SamplerError> {
     if prediction == Prediction::Epsilon && moments.iter().any(|moment| moment.level == 0.0) {
         let expected = "v_prediction or sample at a timestep of pure noise (`rescale_betas_zero_snr`)";
@@ -424,20 +433,21 @@ impl Plan {
         Self { moments, rule, next: 0 }
     }
 
-    /// How many steps there are to take: at least one, and with a strength below 1 fewer than were asked for.
+    /// Returns the number of steps to take: at least one, and with a strength below 1 fewer than
+    /// were requested.
     pub fn steps(&self) -> usize {
         self.moments.len()
     }
 
-    /// The time at which the model is asked in this step, in training steps from 0 (the least noise); for flow matching
-    /// sigma times `num_train_timesteps`. Whole numbers, except for flow matching and for Euler with `linspace` or
-    /// Karras sigmas.
+    /// Returns the time that the model is given in this step, in training steps from 0 (the least
+    /// noise); for flow matching sigma times `num_train_timesteps`. Whole numbers, except for flow
+    /// matching and for Euler with `linspace` or Karras sigmas.
     pub fn timestep(&self, step: usize) -> Result<f32, SamplerError> {
         Ok(self.moment(step)?.timestep)
     }
 
-    /// What the model is given in this step for this sample: of its length, and for the Euler samplers brought to a
-    /// variance of about 1 (diffusers' `scale_model_input`).
+    /// Returns the model's input in this step for this sample: of the sample's length, and for the
+    /// Euler samplers scaled to a variance of about 1 (diffusers' `scale_model_input`).
     pub fn scale_input(&self, step: usize, sample: &[f32]) -> Result<Vec<f32>, SamplerError> {
         let sigma = self.moment(step)?.level;
         Ok(match self.rule {
@@ -449,7 +459,8 @@ impl Plan {
         })
     }
 
-    /// Whether this step adds noise of its own: Euler ancestral and LCM, except in the last step.
+    /// Returns true if this step adds noise of its own: Euler ancestral and LCM, except in the last
+    /// step.
     pub fn needs_noise(&self, step: usize) -> bool {
         match self.rule {
             Rule::EulerAncestral { .. } | Rule::Lcm { .. } => step + 1 < self.moments.len(),
@@ -457,9 +468,11 @@ impl Plan {
         }
     }
 
-    /// Moves `sample` from the noise level of this step to that of the next, given the model's output for it; after the
-    /// last step it is the clean sample. `noise` is standard normal, and used where `needs_noise` says so. All are of
-    /// the sample's length. After an error the plan and the sample are as before.
+    /// Moves `sample` from the noise level of this step to that of the next, given the model's
+    /// output for it; after the last step it is the clean sample. `noise` is standard normal, and
+    /// used if `needs_noise` is true. All slices have the sample's length. Returns an error for a
+    /// step out of order, a wrong length or missing noise; the plan and the sample are then as
+    /// before.
     pub fn step(
         &mut self,
         step: usize,
@@ -512,8 +525,9 @@ impl Plan {
         Ok(())
     }
 
-    /// Sets `sample` to `original` under standard normal `noise`, at the noise level of the plan's first step: the
-    /// start of image-to-image (diffusers' `add_noise`, or `scale_noise` for flow matching). All are of one length.
+    /// Sets `sample` to `original` under standard normal `noise`, at the noise level of the plan's
+    /// first step: the start of image-to-image (diffusers' `add_noise`, or `scale_noise` for flow
+    /// matching). All slices have one length.
     pub fn add_noise(&self, original: &[f32], noise: &[f32], sample: &mut [f32]) -> Result<(), SamplerError> {
         same_length("original", original, sample)?;
         same_length("noise", noise, sample)?;
@@ -546,8 +560,9 @@ fn same_length(what: &'static str, slice: &[f32], sample: &[f32]) -> Result<(), 
     Err(SamplerError::Length { what, found: slice.len(), expected: sample.len() })
 }
 
-/// The clean sample that the model's output stands for, with the noisy one being `signal * clean + noise * epsilon` and
-/// the squares of both factors adding up to 1. Velocity: Salimans and Ho, "Progressive Distillation", 2022.
+/// Returns the clean sample that the model's output implies. The noisy sample `x` is `signal *
+/// clean + noise * epsilon`, and the squares of both factors add up to 1. Velocity: Salimans and
+/// Ho, "Progressive Distillation", 2022.
 fn clean(prediction: Prediction, signal: f32, noise: f32, x: f32, output: f32) -> f32 {
     match prediction {
         Prediction::Epsilon => (x - noise * output) / signal,
@@ -562,7 +577,8 @@ fn ddim_step(moment: Moment, prediction: Prediction, clip: Option<f32>, sample: 
     let (next_signal, next_noise) = (moment.next_level.sqrt(), (1.0 - moment.next_level).sqrt());
     for (x, &output) in sample.iter_mut().zip(outputs) {
         let clean = clean(prediction, signal, noise, *x, output);
-        // Not from the clipped clean sample: diffusers leaves the direction as the model gave it.
+        // Not computed from the clipped clean sample: diffusers leaves the direction as the model
+        // gave it.
         let epsilon = match prediction {
             Prediction::Epsilon => output,
             Prediction::Sample => (*x - signal * clean) / noise,
@@ -576,7 +592,8 @@ fn clipped(clean: f32, range: Option<f32>) -> f32 {
     range.map_or(clean, |range| clean.clamp(-range, range))
 }
 
-/// From sigma to `next` along the straight line away from the clean sample (Karras et al., 2022, algorithm 1).
+/// Moves from sigma to `next` along the straight line away from the clean sample (Karras et al.,
+/// 2022, algorithm 1).
 fn euler_step(sigma: f32, next: f32, prediction: Prediction, sample: &mut [f32], outputs: &[f32]) {
     let variance = sigma * sigma + 1.0;
     for (x, &output) in sample.iter_mut().zip(outputs) {
@@ -589,12 +606,12 @@ fn euler_step(sigma: f32, next: f32, prediction: Prediction, sample: &mut [f32],
     }
 }
 
-/// An Euler step further down than the next sigma, and back up with fresh noise (k-diffusion's `sample_euler_ancestral`
-/// with an eta of 1).
+/// Takes an Euler step further down than the next sigma, and goes back up with fresh noise
+/// (k-diffusion's `sample_euler_ancestral` with an eta of 1).
 fn euler_ancestral_step(moment: Moment, prediction: Prediction, sample: &mut [f32], outputs: &[f32], noise: &[f32]) {
     let (variance, next_variance) = (moment.level * moment.level, moment.next_level * moment.next_level);
     let up = (next_variance * (variance - next_variance) / variance).sqrt();
-    // Rounding can take it below zero where the step is a long one.
+    // Rounding can bring the difference below zero if the step is a long one.
     let down = (next_variance - up * up).max(0.0).sqrt();
     euler_step(moment.level, down, prediction, sample, outputs);
     for (x, noise) in sample.iter_mut().zip(noise) {
@@ -602,7 +619,7 @@ fn euler_ancestral_step(moment: Moment, prediction: Prediction, sample: &mut [f3
     }
 }
 
-/// The factors of the signal and of the noise for a sigma, their squares adding up to 1.
+/// Returns the factors of the signal and of the noise for a sigma. Their squares add up to 1.
 fn signal_and_noise(sigma: f32) -> (f32, f32) {
     let signal = 1.0 / (sigma * sigma + 1.0).sqrt();
     (signal, sigma * signal)
@@ -613,14 +630,15 @@ fn clean_samples(sigma: f32, prediction: Prediction, sample: &[f32], outputs: &[
     sample.iter().zip(outputs).map(|(x, output)| clean(prediction, signal, noise, *x, *output)).collect()
 }
 
-/// Half the logarithm of the signal-to-noise ratio, DPM-Solver's lambda; infinite without noise.
+/// Returns half the logarithm of the signal-to-noise ratio, DPM-Solver's lambda; infinite without
+/// noise.
 fn lambda(sigma: f32) -> f32 {
     let (signal, noise) = signal_and_noise(sigma);
     signal.ln() - noise.ln()
 }
 
-/// How much of the sample is kept and how much of the clean one comes in. Lu et al., "DPM-Solver++", 2022, equation 9
-/// with k = 1.
+/// Returns the factors of the sample and of the clean sample in a step. Lu et al., "DPM-Solver++",
+/// 2022, equation 9 with k = 1.
 fn dpm_factors(moment: Moment, stride: f32) -> (f32, f32) {
     let (_, noise) = signal_and_noise(moment.level);
     let (next_signal, next_noise) = signal_and_noise(moment.next_level);
@@ -634,14 +652,16 @@ fn dpm_first_order_step(moment: Moment, sample: &mut [f32], clean: &[f32]) {
     }
 }
 
-/// DPM-Solver++(2M) (Lu et al., 2022, algorithm 2), with the slope of the clean sample taken from the step before.
+/// DPM-Solver++(2M) (Lu et al., 2022, algorithm 2), with the slope of the clean sample taken from
+/// the step before.
 fn dpm_second_order_step(moment: Moment, order: DpmOrder, before: &DpmHistory, sample: &mut [f32], clean: &[f32]) {
     let now = lambda(moment.level);
     let stride = lambda(moment.next_level) - now;
     let slope = stride / (now - lambda(before.sigma));
     let (kept, gained) = dpm_factors(moment, stride);
     let gained_by_slope = if stride == 0.0 {
-        // A run can end at the level where it already is; the heun form has no value there, only a limit.
+        // A run can end at the level where it already is; the Heun form has no value there, only a
+        // limit.
         0.0
     } else if order == DpmOrder::SecondHeun {
         let (next_signal, _) = signal_and_noise(moment.next_level);
@@ -657,15 +677,16 @@ fn dpm_second_order_step(moment: Moment, order: DpmOrder, before: &DpmHistory, s
 /// A step of a consistency model.
 struct LcmStep {
     moment: Moment,
-    /// Scaled for the boundary condition.
+    /// The timestep, scaled for the boundary condition.
     time: f32,
     prediction: Prediction,
     clip: Option<f32>,
 }
 
 impl LcmStep {
-    /// Luo et al., "Latent Consistency Models", 2023: the clean sample by the boundary conditions of a consistency model at
-    /// the scaled `time`, then noise again up to the next level.
+    /// Luo et al., "Latent Consistency Models", 2023: computes the clean sample by the boundary
+    /// conditions of a consistency model at the scaled `time`, then adds noise up to the next
+    /// level.
     fn run(self, sample: &mut [f32], outputs: &[f32], noise: &[f32]) {
         let Self { moment, time, prediction, clip } = self;
         let (signal, noise_now) = (moment.level.sqrt(), (1.0 - moment.level).sqrt());
@@ -676,7 +697,7 @@ impl LcmStep {
         for (x, &output) in sample.iter_mut().zip(outputs) {
             *x = out * clipped(clean(prediction, signal, noise_now, *x, output), clip) + skip * *x;
         }
-        // Nothing after the last step, which has no noise: its sample stays the clean one.
+        // The last step has no noise, so its sample stays the clean one.
         for (x, noise) in sample.iter_mut().zip(noise) {
             *x = next_signal * *x + next_noise * noise;
         }

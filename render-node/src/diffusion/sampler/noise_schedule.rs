@@ -1,20 +1,23 @@
-//! The noise a model was trained on, one level a training step: betas, the products of alphas, sigmas.
+//! The noise a model was trained on, one level per training step: betas, the products of alphas,
+//! sigmas.
 //!
-//! It is kept in f32, as diffusers keeps it: close to pure noise a different rounding would show in the image. Which of
-//! the levels a run visits is left to `times`.
+//! Kept in f32, as diffusers keeps it: close to pure noise a different rounding would show in the
+//! image. `times` selects the levels that a run visits.
 
 use std::f64::consts::FRAC_PI_2;
 
 use super::config::{Betas, Training};
 use super::sampler_error::SamplerError;
 
-/// In place of zero signal, which would be an infinite sigma: the smallest f16, as in diffusers.
+/// Replaces a signal of zero, which would be an infinite sigma, by the smallest f16, as in
+/// diffusers.
 const SMALLEST_SIGNAL: f32 = 1.0 / 16_777_216.0;
-/// A cosine schedule ends in betas of 1, which would leave nothing to divide by (Nichol and Dhariwal, 2021).
+/// A cosine schedule ends in betas of 1, which would leave nothing to divide by (Nichol and
+/// Dhariwal, 2021).
 const LARGEST_COSINE_BETA: f64 = 0.999;
 
-/// The share of the signal's variance that is left at each training step, falling: the product of all (1 - beta) up to
-/// it. With a zero terminal signal-to-noise ratio the last is 0.
+/// Returns the ratio of the signal's variance that is left at each training step, falling: the
+/// product of all (1 - beta) up to it. With a zero terminal signal-to-noise ratio the last is 0.
 pub(super) fn alpha_products(training: &Training) -> Result<Vec<f32>, SamplerError> {
     let mut betas = betas(training);
     if training.zero_terminal_snr {
@@ -27,7 +30,8 @@ pub(super) fn alpha_products(training: &Training) -> Result<Vec<f32>, SamplerErr
     if falling && first_below_one && (last > 0.0 || training.zero_terminal_snr) {
         return Ok(products);
     }
-    // Infinities and zeros to divide by would follow. Only extreme betas or very many training steps lead there.
+    // Otherwise infinities, and zeros to divide by, would follow. Only extreme betas or very many
+    // training steps lead here.
     Err(SamplerError::Setting {
         setting: "beta_schedule",
         found: format!("such that {last} of the signal is left after {} training steps", products.len()),
@@ -35,7 +39,8 @@ pub(super) fn alpha_products(training: &Training) -> Result<Vec<f32>, SamplerErr
     })
 }
 
-/// As `alpha_products`, but never 0, for samplers that divide by it. The last can then be above the one before.
+/// Same as `alpha_products`, but never 0, for samplers that divide by it. The last product can then
+/// be above the one before.
 pub(super) fn positive_alpha_products(training: &Training) -> Result<Vec<f32>, SamplerError> {
     let mut products = alpha_products(training)?;
     if let Some(last) = products.last_mut().filter(|_| training.zero_terminal_snr) {
@@ -44,12 +49,13 @@ pub(super) fn positive_alpha_products(training: &Training) -> Result<Vec<f32>, S
     Ok(products)
 }
 
-/// The noise's standard deviation in units of the signal's, one a training step.
+/// Returns the noise's standard deviation in units of the signal's, one per training step.
 pub(super) fn sigmas(alpha_products: &[f32]) -> Vec<f32> {
     alpha_products.iter().map(|alpha| ((1.0 - alpha) / alpha).sqrt()).collect()
 }
 
-/// How many training steps, from the first, have a half log signal-to-noise ratio of `lambda_min` or more.
+/// Returns how many training steps, from the first, have a half log signal-to-noise ratio of
+/// `lambda_min` or more.
 pub(super) fn steps_above(alpha_products: &[f32], lambda_min: f32) -> usize {
     alpha_products.iter().filter(|alpha| alpha.sqrt().ln() - (1.0 - **alpha).sqrt().ln() >= lambda_min).count()
 }
@@ -62,7 +68,8 @@ fn betas(training: &Training) -> Vec<f32> {
             evenly(start.sqrt() as f32, end.sqrt() as f32, steps).into_iter().map(|root| root * root).collect()
         }
         Betas::SquaredCosine => {
-            // Nichol and Dhariwal, "Improved Denoising Diffusion Probabilistic Models", 2021, equation 17.
+            // Nichol and Dhariwal, "Improved Denoising Diffusion Probabilistic Models", 2021,
+            // equation 17.
             let signal = |step: usize| {
                 let time = step as f64 / steps as f64;
                 ((time + 0.008) / 1.008 * FRAC_PI_2).cos().powi(2)
@@ -73,7 +80,8 @@ fn betas(training: &Training) -> Vec<f32> {
     }
 }
 
-/// Counted from both ends, as torch's `linspace` does, so that rounding leaves both ends exact.
+/// Returns evenly spaced numbers, counted from both ends as torch's `linspace` does, so that
+/// rounding leaves both ends exact.
 fn evenly(start: f32, end: f32, count: usize) -> Vec<f32> {
     let step = (end - start) / (count - 1) as f32;
     let number = |i: usize| {
@@ -82,7 +90,7 @@ fn evenly(start: f32, end: f32, count: usize) -> Vec<f32> {
     (0..count).map(number).collect()
 }
 
-/// Summed up in f64 and rounded at each step, as torch's `cumprod` does on a CPU.
+/// Multiplied in f64 and rounded at each step, as torch's `cumprod` does on a CPU.
 fn products_of_alphas(betas: &[f32]) -> Vec<f32> {
     let products = betas.iter().scan(1.0, |product, beta| {
         *product *= f64::from(1.0 - beta);
@@ -91,8 +99,8 @@ fn products_of_alphas(betas: &[f32]) -> Vec<f32> {
     products.collect()
 }
 
-/// Shifts and scales the signal so that none is left at the last step and the first is as before (Lin et al., "Common
-/// Diffusion Noise Schedules and Sample Steps are Flawed", 2023, algorithm 1).
+/// Shifts and scales the signal so that none is left at the last step and the first is as before
+/// (Lin et al., "Common Diffusion Noise Schedules and Sample Steps are Flawed", 2023, algorithm 1).
 fn without_terminal_signal(betas: &[f32]) -> Vec<f32> {
     let signal: Vec<f32> = products_of_alphas(betas).into_iter().map(f32::sqrt).collect();
     let (first, last) = (signal.first().copied().unwrap_or(1.0), signal.last().copied().unwrap_or(0.0));

@@ -1,6 +1,6 @@
-//! Why a configuration, a plan or a step of a sampler was refused.
+//! Reasons why a configuration, a plan or a step of a sampler was refused.
 
-/// Why a configuration, a plan or a step was refused.
+/// The reason why a configuration, a plan or a step was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum SamplerError {
     /// The file is not a JSON object.
@@ -9,35 +9,35 @@ pub enum SamplerError {
     /// A setting of the file or of the plan has a value that is wrong or not covered.
     #[error("`{setting}` is {found}; {expected} is expected")]
     Setting {
-        /// Its name in `scheduler_config.json`, or among the arguments.
+        /// The setting's name in `scheduler_config.json`, or among the arguments.
         setting: &'static str,
-        /// Its value there.
+        /// The setting's value there.
         found: String,
-        /// What it may be.
+        /// The values it may have.
         expected: &'static str,
     },
     /// The slices given to a step are of different lengths.
     #[error("the {what} has {found} numbers and the sample {expected}")]
     Length {
-        /// Which slice it is.
+        /// The slice in question.
         what: &'static str,
-        /// Its length.
+        /// The slice's length.
         found: usize,
         /// The length of the sample.
         expected: usize,
     },
     /// The plan is at another step, or has ended. Steps are taken in order, each once.
-    #[error("step {step} is asked for; the plan of {steps} steps is at step {next}")]
+    #[error("step {step} was requested, but the plan of {steps} steps is at step {next}")]
     Step {
-        /// The one asked for, from 0.
+        /// The requested step, from 0.
         step: usize,
-        /// The one to take next, from 0.
+        /// The step to take next, from 0.
         next: usize,
-        /// How many the plan has.
+        /// Number of steps of the plan.
         steps: usize,
     },
-    /// The sampler is stochastic at this step and was given nothing random.
-    #[error("step {step} needs noise and was given none")]
+    /// The sampler is stochastic at this step and was given no noise.
+    #[error("step {step} needs noise, but got none")]
     NoiseMissing {
         /// The step, from 0.
         step: usize,

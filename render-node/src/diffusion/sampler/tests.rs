@@ -1,4 +1,5 @@
-//! Holds the samplers to runs of diffusers' own (`models/reference_samplers.py` wrote them), and to their refusals.
+//! Compares the samplers with runs of diffusers' own (`models/reference_samplers.py` wrote them),
+//! and checks their refusals.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +9,9 @@ use super::config::Prediction;
 use super::sampler_error::SamplerError;
 use super::{Moment, Plan, PlanOptions, Sampler, euler_ancestral_step};
 
-/// Absolute, and relative for numbers above 1. Most runs are within a fortieth of it; with a zero terminal
-/// signal-to-noise ratio Euler starts at a sigma of 4096, beside which f32 leaves little of a sample.
+/// Maximum deviation: absolute, and relative for numbers above 1. Most runs are within a fortieth
+/// of it. With a zero terminal signal-to-noise ratio Euler starts at a sigma of 4096, beside which
+/// f32 leaves little of a sample.
 const TOLERANCE: f64 = 1e-4;
 
 #[derive(serde::Deserialize)]
@@ -55,13 +57,13 @@ impl Case {
     }
 }
 
-/// The same lines are in `models/reference_samplers.py`.
+/// `models/reference_samplers.py` contains the same formula.
 fn fake_model(input: &[f32], timestep: f32) -> Vec<f32> {
     let wave = |i: usize| (0.7 * i as f64 + 0.01 * f64::from(timestep)).sin();
     input.iter().enumerate().map(|(i, x)| (0.3 * f64::from(*x) + wave(i)) as f32).collect()
 }
 
-/// Compares, and keeps the largest deviation there was.
+/// Compares two slices, and keeps the largest deviation.
 struct Comparison<'a> {
     case: &'a str,
     worst: &'a mut f64,
@@ -205,10 +207,10 @@ fn what_is_wrong_only_together_is_refused() {
         (WITH_BETAS, "trained_betas", json!({"num_train_timesteps": 3, "trained_betas": [0.1, 0.2]})),
         (WITH_BETAS, "trained_betas", json!({"num_train_timesteps": 2, "trained_betas": [0.1, 1.0]})),
         (WITH_BETAS, "trained_betas", json!({"num_train_timesteps": 2, "trained_betas": [0.1, null]})),
-        // Nothing of the signal is left long before the last step.
+        // No signal is left long before the last step.
         (WITH_BETAS, "beta_schedule", json!({"beta_start": 0.5, "beta_end": 0.9})),
         (WITH_BETAS, "beta_schedule", json!({"num_train_timesteps": 100_000})),
-        // Lost beside 1 in f32.
+        // Such a small beta is lost beside 1 in f32.
         (WITH_BETAS, "beta_schedule", json!({"beta_start": 1e-12, "beta_schedule": "linear"})),
     ];
     for (classes, setting, settings) in cases {
@@ -304,7 +306,8 @@ fn a_plan_that_cannot_be_is_refused() {
     assert!(message.starts_with("`steps` is 6;"), "{message}");
 }
 
-/// No number of steps makes a plan that is empty, has another number of steps, or divides by zero on the way.
+/// No number of steps makes a plan that is empty, has another number of steps, or divides by zero
+/// on the way.
 #[test]
 fn a_plan_of_any_number_of_steps_is_refused_or_ends_in_numbers() {
     for class in ALL {
@@ -313,8 +316,8 @@ fn a_plan_of_any_number_of_steps_is_refused_or_ends_in_numbers() {
                 for steps in (1..=1000).step_by(9).chain([61, 999, 1000]) {
                     let settings = json!({"timestep_spacing": spacing, "use_karras_sigmas": karras});
                     let Ok(mut plan) = sampler(class, settings).unwrap().plan(steps, None) else {
-                        // LCM has no more steps than its distillation, DPM-Solver needs one to spare, and Karras
-                        // sigmas come to lie closer than f32 can tell.
+                        // LCM has no more steps than its distillation, DPM-Solver needs one to
+                        // spare, and Karras sigmas come to lie closer than f32 can tell.
                         assert!(steps > 50, "{class} {spacing} {karras} {steps}");
                         continue;
                     };
@@ -332,7 +335,7 @@ fn a_plan_of_any_number_of_steps_is_refused_or_ends_in_numbers() {
     }
 }
 
-/// Almost all of the way down in one step: what rounding leaves under the root is below zero.
+/// Almost all of the way down in one step: rounding makes the number under the root negative.
 #[test]
 fn a_long_ancestral_step_ends_in_a_number() {
     for (level, next_level) in [(1_178.586_7, 0.120_431_356), (658.847_5, 0.055_542_983)] {

@@ -1,38 +1,43 @@
-//! The moments a run visits: whole or fractional training steps, or noise levels spaced after Karras.
+//! The moments that a run visits: whole or fractional training steps, or noise levels spaced after
+//! Karras.
 //!
-//! In f64 with numpy's order of operations and its rounding of halves to even numbers: a timestep one off is another
-//! noise level. What a moment means to a sampler is left to the steps.
+//! Computed in f64 with numpy's order of operations and its rounding of halves to even numbers,
+//! because a timestep that is off by one is another noise level. The steps define what a moment
+//! means to a sampler.
 
-/// `count` numbers from `start` to `stop`, both included; `start` alone if there is one.
+/// Returns `count` numbers from `start` to `stop`, both included, or `start` alone if `count` is
+/// one.
 pub(super) fn evenly(start: f64, stop: f64, count: usize) -> Vec<f64> {
     let step = (stop - start) / (count.max(2) - 1) as f64;
     (0..count).map(|i| if i > 0 && i + 1 == count { stop } else { i as f64 * step + start }).collect()
 }
 
-/// `count` multiples of `ratio`, falling to `first * ratio`, each moved up by `offset`.
+/// Returns `count` multiples of `ratio`, falling to `first * ratio`, each moved up by `offset`.
 pub(super) fn leading(first: usize, count: usize, ratio: usize, offset: usize) -> Vec<f64> {
     (first..first + count).rev().map(|i| (i * ratio + offset) as f64).collect()
 }
 
-/// Falls from the last of the first `available` steps in strides of `ratio`, to the nearest whole step. Rounding brings
-/// numpy, and so diffusers, one stride too far with some numbers of steps (61 of 1000 is the first), to step -1. There
-/// is no such step, and it is left out.
+/// Returns times that fall from the last of the first `available` steps in strides of `ratio`,
+/// rounded to the nearest whole step. Rounding brings numpy, and so diffusers, one stride too far
+/// with some numbers of steps (61 of 1000 is the first), to step -1. There is no such step, and it
+/// is left out.
 pub(super) fn trailing(available: usize, ratio: f64) -> Vec<f64> {
     let top = available as f64;
-    // numpy's `arange` takes the difference of the first two numbers for its stride.
+    // numpy's `arange` takes the difference of the first two numbers as its stride.
     let stride = (top - ratio) - top;
     (0..available).map(|i| (top + i as f64 * stride).round_ties_even() - 1.0).take_while(|time| *time >= 0.0).collect()
 }
 
-/// Falls from `largest` to `smallest`, evenly in the seventh root (Karras et al., "Elucidating the Design Space of
-/// Diffusion-Based Generative Models", 2022, equation 5).
+/// Returns noise levels that fall from `largest` to `smallest`, evenly in the seventh root (Karras
+/// et al., "Elucidating the Design Space of Diffusion-Based Generative Models", 2022, equation 5).
 pub(super) fn karras(largest: f64, smallest: f64, count: usize) -> Vec<f64> {
     const RHO: f64 = 7.0;
     let (from, to) = (largest.powf(1.0 / RHO), smallest.powf(1.0 / RHO));
     evenly(0.0, 1.0, count).into_iter().map(|share| (from + share * (to - from)).powf(RHO)).collect()
 }
 
-/// The value of `table` at a time between its entries; the nearest end beyond them.
+/// Returns the value of `table` at a time between its entries, or the value of the nearest end
+/// beyond them.
 pub(super) fn interpolate(table: &[f32], time: f64) -> f64 {
     let entry = |i: usize| table.get(i).copied().map(f64::from);
     let below = time.max(0.0).floor();
@@ -43,7 +48,8 @@ pub(super) fn interpolate(table: &[f32], time: f64) -> f64 {
     }
 }
 
-/// The last time at which `sigmas`, one a training step, are at `sigma`, evenly in the logarithm between two of them.
+/// Returns the last time at which `sigmas`, one per training step, are at `sigma`, interpolated in
+/// the logarithm between two of them.
 pub(super) fn time_of_sigma(sigmas: &[f32], sigma: f64) -> f64 {
     let log_sigma = sigma.max(1e-10).ln();
     let below = sigmas.iter().rposition(|entry| f64::from(entry.ln()) <= log_sigma);
@@ -54,19 +60,21 @@ pub(super) fn time_of_sigma(sigmas: &[f32], sigma: f64) -> f64 {
     (1.0 - share) * low as f64 + share * (low + 1) as f64
 }
 
-/// How many of `steps` an image-to-image run leaves out, for a `strength` of 0 to 1: a step that fits only in part is
-/// left out. As `get_timesteps` of diffusers' StableDiffusionImg2ImgPipeline.
+/// Returns how many of `steps` an image-to-image run leaves out, for a `strength` of 0 to 1. A step
+/// that fits only in part is left out. Same as `get_timesteps` of diffusers'
+/// StableDiffusionImg2ImgPipeline.
 pub(super) fn steps_left_out(steps: usize, strength: f32) -> usize {
     steps - share_of(steps, strength).min(steps as f64) as usize
 }
 
-/// As `steps_left_out`, but a step that fits only in part is taken: `get_timesteps` of StableDiffusion3Img2ImgPipeline
-/// and FluxImg2ImgPipeline.
+/// Same as `steps_left_out`, but a step that fits only in part is taken: `get_timesteps` of
+/// StableDiffusion3Img2ImgPipeline and FluxImg2ImgPipeline.
 pub(super) fn flow_steps_left_out(steps: usize, strength: f32) -> usize {
     (steps as f64 - share_of(steps, strength).min(steps as f64)) as usize
 }
 
-/// `strength` as it was written: 0.7 of 10 are 7, while the f32 next to 0.7, taken for itself, gives less.
+/// Returns `steps` times `strength`, taken as it was written: 0.7 of 10 is 7, while the f32 nearest
+/// to 0.7 gives less.
 pub(super) fn share_of(steps: usize, strength: f32) -> f64 {
     steps as f64 * strength.to_string().parse().unwrap_or(f64::from(strength))
 }

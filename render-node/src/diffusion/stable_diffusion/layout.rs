@@ -1,5 +1,6 @@
-//! What a Stable Diffusion folder is made of, read from its configurations: no graph is opened, so that what is missing or does not go
-//! together is told in a moment, before gigabytes are read.
+//! The parts of a Stable Diffusion folder, read from its configurations. No graph is opened, so
+//! that a missing part, or parts that do not go together, are reported in a moment, before
+//! gigabytes are read.
 
 use crate::diffusion::model_file::{LockError, broken, expect_file, read_json};
 use crate::diffusion::model_folder::MODEL_INDEX;
@@ -16,9 +17,9 @@ pub const SCHEDULER_CONFIG: &str = "scheduler/scheduler_config.json";
 const UNET_CONFIG: &str = "unet/config.json";
 const VAE_CONFIG: &str = "vae_decoder/config.json";
 
-/// Of latents; the largest models of the family have 128.
+/// Maximum side of latents; the largest models of the family have 128.
 const SAMPLE_SIDE_MAX: usize = 1024;
-/// Of a prompt; CLIP has 77.
+/// Allowed numbers of tokens of a prompt; CLIP has 77.
 const TOKENS: std::ops::RangeInclusive<usize> = 8..=1024;
 
 /// Sizes that the graphs of a pipeline have to share.
@@ -28,11 +29,12 @@ pub struct Layout {
     pub vae: Vae,
     /// One, or the two of SDXL, whose hidden states are put side by side.
     pub text_encoders: Vec<TextEncoder>,
-    /// Whether there is a ControlNet in a file of its own.
+    /// True if there is a ControlNet in a file of its own.
     pub control_net: bool,
-    /// SDXL was trained with zeros in place of an empty prompt.
+    /// True if an empty prompt is replaced by zeros, as SDXL was trained.
     pub zeros_for_empty_prompt: bool,
-    /// Latent Consistency Models take all their steps within the part that `strength` leaves.
+    /// True for Latent Consistency Models, which take all their steps within the part that
+    /// `strength` leaves.
     pub keeps_steps: bool,
 }
 
@@ -42,27 +44,27 @@ pub struct Unet {
     pub in_channels: usize,
     /// Width of the hidden states of all text encoders together.
     pub cross_attention_dim: usize,
-    /// Width of the guidance's embedding, where the guidance was distilled into the model.
+    /// Width of the guidance's embedding, if the guidance was distilled into the model.
     pub time_cond_proj_dim: Option<usize>,
-    /// `text_time` for SDXL.
+    /// The value `text_time` marks SDXL; other families have none.
     addition_embed_type: Option<String>,
-    /// Side of the latents it was trained on.
+    /// Side of the latents that the model was trained on.
     sample_size: Option<usize>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct Vae {
     pub latent_channels: usize,
-    /// Latents are multiplied by it.
+    /// Factor by which latents are multiplied.
     #[serde(default = "scaling_factor_of_the_first")]
     pub scaling_factor: f32,
     block_out_channels: Vec<IgnoredAny>,
-    /// Of the VAEs of later families, which put them into another range.
+    /// Set for VAEs of later families, which put latents into another range.
     shift_factor: Option<f32>,
     latents_mean: Option<IgnoredAny>,
 }
 
-/// That of Stable Diffusion 1, whose configuration does not have it.
+/// The factor of Stable Diffusion 1, whose configuration does not contain it.
 const fn scaling_factor_of_the_first() -> f32 {
     0.18215
 }
@@ -80,7 +82,7 @@ pub struct TextEncoder {
 pub struct TextConfig {
     pub hidden_size: usize,
     pub num_hidden_layers: usize,
-    /// Tokens of a prompt.
+    /// Number of tokens of a prompt.
     pub max_position_embeddings: usize,
     pub vocab_size: usize,
     /// Width of the pooled embedding that SDXL takes.
@@ -91,12 +93,13 @@ pub struct TextConfig {
 struct ModelIndex {
     #[serde(rename = "_class_name")]
     class_name: String,
-    /// True for SDXL where it is absent.
+    /// True for SDXL if it is absent.
     force_zeros_for_empty_prompt: Option<bool>,
 }
 
 impl Layout {
-    /// Every configuration is there and they go together; every graph is there.
+    /// Reads the configurations. Returns an error if one is missing, if they do not go together, or
+    /// if a graph is missing.
     pub fn read(folder: &Path) -> Result<Self, LockError> {
         let index: ModelIndex = read_json(folder, MODEL_INDEX)?;
         let unet: Unet = read_json(folder, UNET_CONFIG)?;
@@ -128,22 +131,24 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Whether the folder speaks of a ControlNet, in a file of its own or, as its configuration is left, in the UNet's.
+    /// Returns true if the folder has a ControlNet, in a file of its own or, as a leftover
+    /// configuration indicates, in the UNet's.
     pub fn has_control_net(&self, folder: &Path) -> bool {
         self.control_net || folder.join("controlnet/config.json").is_file()
     }
 
-    /// Whether the UNet is told the picture's size and the pooled prompt.
+    /// Returns true if the UNet takes the image's size and the pooled prompt.
     pub fn is_xl(&self) -> bool {
         self.text_encoders.len() == 2
     }
 
-    /// Pixels of the picture for one of the latents, along a side.
+    /// Returns the number of image pixels per latent, along a side.
     pub fn pixels_per_latent(&self) -> usize {
         1 << (self.vae.block_out_channels.len() - 1)
     }
 
-    /// The side of the pictures it was trained on, or the next smaller one that divides the layers'.
+    /// Returns the side of the images the model was trained on, or the next smaller one that
+    /// divides the layers' side.
     pub fn side_px(&self) -> u32 {
         let trained = self.unet.sample_size.map_or(512, |latents| latents * self.pixels_per_latent());
         let sides = std::iter::successors(Some(MASTER_SIDE_PX), |side| Some(side / 2)).take_while(|side| *side >= 64);

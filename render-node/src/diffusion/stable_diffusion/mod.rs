@@ -1,10 +1,11 @@
-//! Stable Diffusion 1, 2 and XL, with their Turbo and LCM forms: the picture of the base shading, changed by a prompt
-//! and a ControlNet that is shown the G-buffer (Rombach et al., "High-Resolution Image Synthesis with Latent
-//! Diffusion Models", 2022; Zhang et al., "Adding Conditional Control to Text-to-Image Diffusion Models", 2023). What
-//! its picture says about the light goes into the layers, and from there the way of every other model: paint, gate,
-//! pictures.
+//! Stable Diffusion 1, 2 and XL, with their Turbo and LCM forms. The model changes an image of the
+//! base shading, guided by a prompt and by a ControlNet that is given the G-buffer (Rombach et al.,
+//! "High-Resolution Image Synthesis with Latent Diffusion Models", 2022; Zhang et al., "Adding
+//! Conditional Control to Text-to-Image Diffusion Models", 2023). The change of light in its image
+//! is added to the layers, which then take the path of every other model: paint, gate, images.
 //!
-//! What comes out is what the image-to-image pipelines of diffusers make of the same files, settings and noise, which tests hold it to.
+//! The output equals that of diffusers' image-to-image pipelines for the same files, settings and
+//! noise, with which tests compare it.
 
 mod layout;
 mod picture;
@@ -18,14 +19,14 @@ use super::model_folder::ModelFolder;
 use super::residual::{self, RESIDUAL_CHANNELS};
 use super::sampler::{Plan, PlanOptions, Sampler, SamplerError};
 use super::{OnnxRuntime, Provider};
+use crate::diffusion::base_shaded::{BaseShaded, ContinueCheck, fitting_base};
 use crate::diffusion::diffusion_error::DiffusionError;
 use crate::diffusion::model_file::{LOCK_FILE, LockError, read_text};
 use crate::diffusion::noise::gaussian;
-use crate::diffusion::unlit::{StillWanted, Unlit, fitting_base};
-use crate::studio::{Layers, Shot};
-use cyclorama_core::encoding::{Picture, PictureError};
+use crate::studio::{Layers, StudioOutput};
+use cyclorama_core::encoding::{PictureError, Pixmap};
 pub use layout::{Layout, SCHEDULER_CONFIG};
-use picture::Shown;
+use picture::ModelInput;
 use serde_json::{Value, json};
 use settings::TextToImage;
 use std::iter;
@@ -34,44 +35,46 @@ use text::{Embedding, TextEncoders};
 use unet::{Conditions, Run, Unet, UnetSize};
 use vae::Vae;
 
-/// Of a guidance's embedding (`get_guidance_scale_embedding` of diffusers, after Ho and Salimans).
+/// Constants of a guidance's embedding (`get_guidance_scale_embedding` of diffusers, after Ho and
+/// Salimans).
 const GUIDANCE_SCALE: f32 = 1000.0;
 const GUIDANCE_PERIOD: f32 = 10_000.0;
 
+/// A loaded Stable Diffusion pipeline.
 pub struct StableDiffusion {
     folder: ModelFolder,
     settings: TextToImage,
     layout: Layout,
     sampler: Sampler,
-    /// Of a run: what `strength` leaves of the settings'.
+    /// Number of steps of a run: the part of the settings' `steps` that `strength` leaves.
     steps: usize,
     text: TextEncoders,
     unet: Unet,
     vae: Vae,
 }
 
-/// One picture to be changed.
+/// One image to be changed.
 pub struct Request<'a> {
     /// Red, green and blue planes, sRGB, 0 to 1, each [`TextToImage::side_px`] square.
     pub picture: Vec<f32>,
-    /// Likewise, for the ControlNet; empty without one.
+    /// Planes of the same form for the ControlNet; empty without one.
     pub control: Vec<f32>,
     pub prompt: String,
-    /// Gives as many standard normal numbers as it is asked for: first for the VAE's sample of latents, then for the
-    /// noise they start in, then for each step that adds some.
+    /// Returns the given number of standard normal numbers. Called first for the VAE's sample of
+    /// latents, then for the noise they start in, then for each step that adds some.
     pub noise: Box<dyn FnMut(usize) -> Vec<f32> + 'a>,
-    pub still_wanted: Box<StillWanted<'a>>,
+    pub still_wanted: Box<ContinueCheck<'a>>,
 }
 
-/// Latents of a picture, before and after.
+/// Latents of an image, before and after the change.
 #[derive(Debug)]
-pub struct Changed {
+pub struct LatentPair {
     pub before: Vec<f32>,
     pub after: Vec<f32>,
 }
 
-/// A request on its way.
-struct Sitting<'a, 'b> {
+/// A request that is being processed.
+struct GenerationInProgress<'a, 'b> {
     request: &'a mut Request<'b>,
     prompt: Arc<Embedding>,
     plan: Plan,
@@ -80,6 +83,8 @@ struct Sitting<'a, 'b> {
 }
 
 impl StableDiffusion {
+    /// Loads a pipeline. Returns an error if a file is missing or not listed, if settings, sampler
+    /// and graphs do not go together, or if ONNX Runtime cannot load a graph.
     pub fn load(runtime: &OnnxRuntime, provider: Provider, folder: ModelFolder) -> Result<Self, DiffusionError> {
         let settings = folder.text_to_image()?.clone();
         let layout = Layout::read(folder.root())?;
@@ -127,23 +132,23 @@ impl StableDiffusion {
         &self.folder
     }
 
-    /// Of a run.
+    /// Returns the number of steps of a run.
     pub fn steps(&self) -> usize {
         self.steps
     }
 
-    /// How its samples are taken, for the receipt.
+    /// Returns the settings of its sampler, for the receipt.
     pub fn sampling(&self) -> Value {
         json!({"name": self.sampler.class_name(), "steps": self.settings.steps, "strength": self.settings.strength,
                "guidance": self.settings.guidance, "control": self.settings.control.map(settings::Control::as_str)})
     }
 
-    /// `fp16` or `fp32`: the numbers its UNet takes.
+    /// Returns `fp16` or `fp32`: the type of numbers its UNet takes.
     pub fn precision(&self) -> &'static str {
         self.unet.precision()
     }
 
-    /// How many pictures it takes at once; `None`: any number.
+    /// Returns the maximum number of images in a batch, or `None` if there is no limit.
     pub fn batch_max(&self) -> Option<usize> {
         self.unet.fixed_batch().map(|_| 1)
     }
@@ -151,15 +156,15 @@ impl StableDiffusion {
     /// See [`super::DiffusionModel::light`].
     pub fn light(
         &mut self,
-        pictures: Vec<Unlit<'_>>,
+        pictures: Vec<BaseShaded<'_>>,
         attempt: u32,
     ) -> Result<Vec<Result<(), DiffusionError>>, DiffusionError> {
         let side = self.settings.side_px as usize;
         let (mut bases, mut shown, mut requests) = (Vec::new(), Vec::new(), Vec::new());
         for picture in pictures {
-            let Unlit { base, conditioning, vehicle, view, seed, still_wanted } = picture;
+            let BaseShaded { base, conditioning, vehicle, view, seed, still_wanted } = picture;
             let base = fitting_base(base, self.settings.side_px, self.folder.id())?;
-            let seen = Shown::of(base, side);
+            let seen = ModelInput::of(base, side);
             let mut number = gaussian(seed, attempt);
             let control = self.settings.control.map(|kind| picture::control(conditioning, kind, side));
             requests.push(Request {
@@ -174,7 +179,8 @@ impl StableDiffusion {
         }
         let changed = self.change(&mut requests)?;
         drop(requests);
-        // All of them before the first is lit: should memory run out on the way, every picture is still as it was.
+        // All residuals are computed before the first image is lit, so that every image is
+        // unchanged if memory runs out on the way.
         let mut residuals = Vec::with_capacity(changed.len());
         for (changed, shown) in changed.into_iter().zip(&shown) {
             let residual = changed.and_then(|changed| {
@@ -192,11 +198,12 @@ impl StableDiffusion {
         Ok(residuals.into_iter().zip(bases).map(light).collect())
     }
 
-    /// The latents of each picture before and after, all in one run of the model a step. What becomes of each is answered in their order.
+    /// Returns the latents of each image before and after. All images go through the model together
+    /// in every step. Returns one result per image, in their order.
     pub fn change(
         &mut self,
         requests: &mut [Request<'_>],
-    ) -> Result<Vec<Result<Changed, DiffusionError>>, DiffusionError> {
+    ) -> Result<Vec<Result<LatentPair, DiffusionError>>, DiffusionError> {
         let negative = if self.is_guided() {
             Some(self.text.embed_negative(self.settings.negative_prompt.as_deref())?)
         } else {
@@ -213,31 +220,35 @@ impl StableDiffusion {
         for step in 0..self.steps {
             for sitting in &mut sittings {
                 let share = step as f32 / self.steps as f32;
-                if sitting.as_mut().is_ok_and(|sitting: &mut Sitting<'_, '_>| !(sitting.request.still_wanted)(share)) {
+                if sitting
+                    .as_mut()
+                    .is_ok_and(|sitting: &mut GenerationInProgress<'_, '_>| !(sitting.request.still_wanted)(share))
+                {
                     *sitting = Err(DiffusionError::Cancelled);
                 }
             }
-            let mut going: Vec<&mut Sitting<'_, '_>> =
+            let mut going: Vec<&mut GenerationInProgress<'_, '_>> =
                 sittings.iter_mut().filter_map(|sitting| sitting.as_mut().ok()).collect();
             if going.is_empty() {
                 break;
             }
-            // Who left has left its place in what is bound.
+            // A request that is no longer processed leaves a row in the bound tensors, so they are
+            // bound again.
             if run.as_ref().is_none_or(|(_, count)| *count != going.len()) {
                 run = Some((self.begin(&going, negative.as_deref())?, going.len()));
             }
             let Some((run, _)) = &mut run else { break };
             self.step(step, run, &mut going)?;
         }
-        let finish = |sitting: Result<Sitting<'_, '_>, DiffusionError>| {
-            let Sitting { before, sample, .. } = sitting?;
-            // All else that went into it has been looked at.
-            Ok(Changed { before, after: self.unet.finite(sample)? })
+        let finish = |sitting: Result<GenerationInProgress<'_, '_>, DiffusionError>| {
+            let GenerationInProgress { before, sample, .. } = sitting?;
+            // Everything else that went into the sample has been checked.
+            Ok(LatentPair { before, after: self.unet.finite(sample)? })
         };
         Ok(sittings.into_iter().map(finish).collect())
     }
 
-    /// The picture of latents: red, green and blue planes, sRGB, 0 to 1.
+    /// Returns the image of latents: red, green and blue planes, sRGB, 0 to 1.
     pub fn decode(&mut self, latents: &[f32]) -> Result<Vec<f32>, DiffusionError> {
         self.vae.decode(latents)
     }
@@ -246,18 +257,22 @@ impl StableDiffusion {
         is_guided(&self.settings, &self.layout)
     }
 
-    fn sit<'a, 'b>(&mut self, request: &'a mut Request<'b>) -> Result<Sitting<'a, 'b>, DiffusionError> {
+    fn sit<'a, 'b>(&mut self, request: &'a mut Request<'b>) -> Result<GenerationInProgress<'a, 'b>, DiffusionError> {
         let prompt = self.text.embed(&request.prompt)?;
         let plan = plan(&self.sampler, &self.settings, &self.layout).map_err(|e| self.sampler_failed(e))?;
         let before = self.vae.encode(&request.picture, &mut request.noise)?;
         let mut sample = vec![0.0; before.len()];
         let noise = (request.noise)(before.len());
         plan.add_noise(&before, &noise, &mut sample).map_err(|e| self.sampler_failed(e))?;
-        Ok(Sitting { request, prompt, plan, before, sample })
+        Ok(GenerationInProgress { request, prompt, plan, before, sample })
     }
 
-    /// Rows of a batch: with guidance those without the prompt come first.
-    fn begin(&self, going: &[&mut Sitting<'_, '_>], negative: Option<&Embedding>) -> Result<Run, DiffusionError> {
+    /// Binds the rows of a batch. With guidance, the rows without the prompt come first.
+    fn begin(
+        &self,
+        going: &[&mut GenerationInProgress<'_, '_>],
+        negative: Option<&Embedding>,
+    ) -> Result<Run, DiffusionError> {
         let without = going.iter().filter_map(|_| negative);
         let embeddings: Vec<&Embedding> = without.chain(going.iter().map(|sitting| &*sitting.prompt)).collect();
         let count = embeddings.len();
@@ -279,7 +294,12 @@ impl StableDiffusion {
         self.unet.begin(&conditions, count)
     }
 
-    fn step(&mut self, step: usize, run: &mut Run, going: &mut [&mut Sitting<'_, '_>]) -> Result<(), DiffusionError> {
+    fn step(
+        &mut self,
+        step: usize,
+        run: &mut Run,
+        going: &mut [&mut GenerationInProgress<'_, '_>],
+    ) -> Result<(), DiffusionError> {
         let guided = self.is_guided();
         let mut timestep = 0.0;
         let mut inputs = Vec::new();
@@ -296,7 +316,7 @@ impl StableDiffusion {
             outputs = without.iter().zip(with).map(guide).collect();
         }
         for (sitting, output) in going.iter_mut().zip(outputs.chunks_exact(self.vae.latents())) {
-            let Sitting { request, plan, sample, .. } = &mut **sitting;
+            let GenerationInProgress { request, plan, sample, .. } = &mut **sitting;
             let noise = plan.needs_noise(step).then(|| (request.noise)(sample.len()));
             plan.step(step, sample, output, noise.as_deref()).map_err(|e| self.sampler_failed(e))?;
         }
@@ -308,20 +328,22 @@ impl StableDiffusion {
     }
 }
 
-/// What a model would be told of a shot, to look at: the ControlNet's picture, or, without one, the picture it starts from.
-pub fn told(shot: &Shot, control: Option<settings::Control>) -> Result<Picture, PictureError> {
+/// Returns the model's input for a shot as an image to look at: the ControlNet's image, or, without
+/// one, the image that the model starts from.
+pub fn conditioning_picture(shot: &StudioOutput, control: Option<settings::Control>) -> Result<Pixmap, PictureError> {
     let side = shot.conditioning.side_px;
     let planes = match control {
         Some(control) => picture::control(&shot.conditioning, control, side as usize),
-        None => Shown::of(&shot.layers, side as usize).picture(),
+        None => ModelInput::of(&shot.layers, side as usize).picture(),
     };
     let count = (side * side) as usize;
     let byte = |v: f32| (v * 255.0).round() as u8;
     let pixel = |i: usize| [byte(planes[i]), byte(planes[count + i]), byte(planes[2 * count + i]), u8::MAX];
-    Picture::from_rgba(side, side, (0..count).flat_map(pixel).collect())
+    Pixmap::from_rgba(side, side, (0..count).flat_map(pixel).collect())
 }
 
-/// Whether each sample goes through the model twice, with and without the prompt. Distilled models are told the guidance instead.
+/// Returns true if each sample goes through the model twice, with and without the prompt. Distilled
+/// models take the guidance as an input instead.
 fn is_guided(settings: &TextToImage, layout: &Layout) -> bool {
     settings.guidance > 1.0 && layout.unet.time_cond_proj_dim.is_none()
 }
@@ -331,7 +353,8 @@ fn plan(sampler: &Sampler, settings: &TextToImage, layout: &Layout) -> Result<Pl
     sampler.plan_with(settings.steps as usize, Some(settings.strength as f32), options)
 }
 
-/// The sampler of the configuration, or of another class with the same settings, as diffusers' `from_config` makes one.
+/// Returns the sampler of the configuration, or of another class with the same settings, as
+/// diffusers' `from_config` makes one.
 fn read_sampler(folder: &ModelFolder, settings: &TextToImage) -> Result<Sampler, LockError> {
     folder.expect_listed(SCHEDULER_CONFIG)?;
     let text = read_text(&folder.path(SCHEDULER_CONFIG))?;
@@ -339,7 +362,7 @@ fn read_sampler(folder: &ModelFolder, settings: &TextToImage) -> Result<Sampler,
     sampler.map_err(|e| folder.broken_file(SCHEDULER_CONFIG, e.to_string()))
 }
 
-/// Sines and cosines of the guidance at falling frequencies.
+/// Returns sines and cosines of the guidance at falling frequencies.
 fn guidance_embedding(guidance: f32, width: usize) -> Vec<f32> {
     let half = width / 2;
     let period = GUIDANCE_PERIOD.ln() / (half.max(2) - 1) as f32;

@@ -1,9 +1,11 @@
-//! Between light layers and the pictures a text-to-image model knows: what it is shown of the vehicle, and what its picture says about the light.
+//! Converts between light layers and the images that a text-to-image model works on: its input
+//! image of the vehicle, and the change of light in its output image.
 //!
-//! It is shown the base shading in a plain grey paint on a light backdrop. What it makes of it is taken as a change of light, pixel by pixel: on
-//! paint it scales diffuse light and gloss by one factor, so that any colour can be composed from them; elsewhere it is added. The change is
-//! against what the VAE makes of the same picture unchanged, so that what the VAE loses of edges is not taken for light. Coverage and ground
-//! shadow stay the geometry's.
+//! The input is the base shading in a plain grey paint on a light backdrop. The output is read as a
+//! change of light, pixel by pixel: on paint it scales diffuse light and gloss by one factor, so
+//! that any colour can be composed from them; elsewhere it is added. The change is relative to the
+//! VAE's version of the unchanged input, so that edges which the VAE loses are not taken for light.
+//! Coverage and ground shadow stay those of the geometry.
 
 use super::settings::Control;
 use crate::diffusion::light_space;
@@ -14,21 +16,23 @@ use crate::studio::Layers;
 use crate::studio::conditioning::{Channel, Conditioning};
 use crate::studio::layers::mean_of_blocks;
 
-/// Matt grey under a clear coat.
+/// Albedo of the diffuse grey under the clear coat.
 const PAINT_ALBEDO: f32 = 0.5;
 /// Linear light of the studio's backdrop.
 const BACKDROP: f32 = 0.8;
-/// How much darker or brighter the model may make paint: beyond that it has painted something else.
+/// Range of the factor by which the model may darken or brighten paint. Beyond it, the model has
+/// painted something else.
 const PAINT_FACTOR: std::ops::RangeInclusive<f32> = 0.25..=4.0;
-/// Below this light a factor says nothing.
+/// Least linear light for which a factor is meaningful.
 const LIGHT_MIN: f32 = 1.0 / 1024.0;
 
-/// Of a depth picture: the nearest surface is white, the farthest this grey, and the backdrop black (as monocular depth estimators have it,
-/// on whose pictures ControlNets are trained).
+/// Grey of the farthest surface in a depth image. The nearest surface is white and the backdrop
+/// black (as monocular depth estimators have it, on whose images ControlNets are trained).
 const DEPTH_FARTHEST: f32 = 0.2;
-/// Of a normal picture: the backdrop faces the camera.
+/// Colour of the backdrop in a normal image: it faces the camera.
 const NORMAL_BACKDROP: [f32; 3] = [0.5, 0.5, 1.0];
-/// Of a segmentation picture, sRGB bytes; the backdrop is black. Paint has the colour that cars have in ADE20K's palette.
+/// Colours of a segmentation image, sRGB bytes; the backdrop is black. Paint has the colour that
+/// cars have in ADE20K's palette.
 const SEGMENTS: [(Channel, [u8; 3]); 10] = [
     (Channel::MaskPaint, [0, 102, 200]),
     (Channel::MaskGlass, [110, 220, 240]),
@@ -42,8 +46,8 @@ const SEGMENTS: [(Channel, [u8; 3]); 10] = [
     (Channel::MaskUnderbody, [0, 110, 70]),
 ];
 
-/// The layers as the model sees them: means of blocks of pixels.
-pub struct Shown {
+/// The layers at the model's size: means of blocks of pixels.
+pub struct ModelInput {
     side: usize,
     diffuse: Vec<[f32; 3]>,
     gloss: Vec<[f32; 3]>,
@@ -53,8 +57,8 @@ pub struct Shown {
     shadow: Vec<f32>,
 }
 
-impl Shown {
-    /// `side` divides the layers' side.
+impl ModelInput {
+    /// Reduces the layers to `side` x `side` pixels. `side` must divide the layers' side.
     pub fn of(layers: &Layers, side: usize) -> Self {
         let fine = layers.side_px as usize;
         let one = |values: &[f32]| mean_of_blocks(fine, side, |i| values[i]);
@@ -73,7 +77,7 @@ impl Shown {
         }
     }
 
-    /// Red, green and blue planes, sRGB, 0 to 1.
+    /// Returns the model's input: red, green and blue planes, sRGB, 0 to 1.
     pub fn picture(&self) -> Vec<f32> {
         let light = |i: usize, c: usize| {
             let backdrop = BACKDROP * (1.0 - self.coverage[i]) * (1.0 - self.shadow[i]);
@@ -82,8 +86,8 @@ impl Shown {
         (0..3).flat_map(|c| (0..self.side * self.side).map(move |i| (i, c))).map(|(i, c)| srgb(light(i, c))).collect()
     }
 
-    /// What `made` says about the light, beside `unchanged`, which the VAE makes of [`Shown::picture`]: the planes of a residual in encoded
-    /// light, in units of 1.
+    /// Returns the change of light from `unchanged`, the VAE's version of [`ModelInput::picture`],
+    /// to `made`, the model's output: the planes of a residual in encoded light, in units of 1.
     pub fn residual(&self, made: &[f32], unchanged: &[f32]) -> Vec<f32> {
         let count = self.side * self.side;
         let mut planes = vec![0.0; RESIDUAL_CHANNELS * count];
@@ -115,7 +119,7 @@ impl Shown {
     }
 }
 
-/// The control picture of a G-buffer: red, green and blue planes, 0 to 1.
+/// Returns the control image of a G-buffer: red, green and blue planes, 0 to 1.
 pub fn control(conditioning: &Conditioning, control: Control, side: usize) -> Vec<f32> {
     let plane = |channel: Channel| resized(conditioning.plane(channel), conditioning.side_px as usize, side);
     let coverage = plane(Channel::Coverage);
@@ -134,7 +138,8 @@ pub fn control(conditioning: &Conditioning, control: Control, side: usize) -> Ve
         }
         Control::Segmentation => {
             let masks: Vec<Vec<f32>> = SEGMENTS.iter().map(|(channel, _)| plane(*channel)).collect();
-            // What most of the pixel is: a blend of two colours would be a third label.
+            // The label that covers most of the pixel: a blend of two colours would be a third
+            // label.
             let label = |i: usize| {
                 let largest = (0..masks.len()).max_by(|a, b| masks[*a][i].total_cmp(&masks[*b][i]));
                 largest.filter(|largest| masks[*largest][i] > 1.0 - coverage[i]).map_or([0; 3], |at| SEGMENTS[at].1)
@@ -145,7 +150,8 @@ pub fn control(conditioning: &Conditioning, control: Control, side: usize) -> Ve
     }
 }
 
-/// From planes premultiplied by coverage, as are all of the conditioning's.
+/// Returns a depth image. Both planes are premultiplied by coverage, as all planes of the
+/// conditioning are.
 fn depth(distance: &[f32], coverage: &[f32]) -> Vec<f32> {
     let covered = || distance.iter().zip(coverage).filter(|(_, c)| **c > 0.5).map(|(d, c)| d / c);
     let (near, far) = covered().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), d| (a.min(d), b.max(d)));
@@ -160,7 +166,7 @@ fn depth(distance: &[f32], coverage: &[f32]) -> Vec<f32> {
     distance.iter().zip(coverage).map(grey).collect()
 }
 
-/// A square plane at another side, of which one divides the other.
+/// Resizes a square plane. One of the two sides must divide the other.
 fn resized(plane: &[f32], from: usize, to: usize) -> Vec<f32> {
     if to <= from {
         return mean_of_blocks(from, to, |i| plane[i]);
@@ -187,7 +193,8 @@ mod tests {
 
     const SIDE: usize = 16;
 
-    /// Left half paint, right half glass, the lowest quarter floor under a shadow.
+    /// Layers with paint in the left half, glass in the right half, and floor under a shadow in the
+    /// lowest quarter.
     fn layers() -> Layers {
         let count = 4 * SIDE * SIDE;
         let covered = |i: usize| if i / (2 * SIDE) < SIDE + SIDE / 2 { 1.0 } else { 0.0 };
@@ -206,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_the_model_is_shown() {
-        let shown = Shown::of(&layers(), SIDE).picture();
+        let shown = ModelInput::of(&layers(), SIDE).picture();
         for (place, light) in [(0, 0.5 * 0.5 + 0.1), (SIDE - 1, 0.2), (SIDE * SIDE - 1, 0.8 * 0.5)] {
             for plane in shown.chunks_exact(SIDE * SIDE) {
                 assert!((linear(plane[place]) - light).abs() < 1e-5, "{place}: {}", plane[place]);
@@ -217,7 +224,7 @@ mod tests {
     #[test]
     fn a_picture_as_it_was_changes_nothing_and_a_brighter_one_is_brighter_in_every_paint() {
         let base = layers();
-        let shown = Shown::of(&base, SIDE);
+        let shown = ModelInput::of(&base, SIDE);
         let before = shown.picture();
         let residual_of = |made: &[f32]| shown.residual(made, &before);
         assert!(residual_of(&before).iter().all(|v| *v == 0.0));
@@ -238,7 +245,7 @@ mod tests {
     #[test]
     fn paint_stays_within_bounds_whatever_the_picture_shows() {
         let base = layers();
-        let shown = Shown::of(&base, SIDE);
+        let shown = ModelInput::of(&base, SIDE);
         for (made, factor) in [(0.0, 0.25), (1.0, 1.0 / 0.35)] {
             let mut lit = base.clone();
             let residual = shown.residual(&vec![made; 3 * SIDE * SIDE], &shown.picture());
@@ -248,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Half of it covered: near paint above far glass; one third of the lowest covered row is neither.
+    /// Conditioning whose upper half is covered: near paint above far glass.
     fn conditioning() -> Conditioning {
         let mut planes = vec![0.0; CHANNELS * SIDE * SIDE];
         let mut set =
@@ -274,7 +281,7 @@ mod tests {
             (Control::Normal, [1.0, 0.5, 0.5], [0.5, 0.5, 1.0], NORMAL_BACKDROP),
             (Control::Segmentation, blue, glass, [0.0; 3]),
         ] {
-            // Smaller, as it is, and larger than the G-buffer.
+            // Smaller than the G-buffer, of the same size, and larger.
             for side in [SIDE / 2, SIDE, 2 * SIDE] {
                 let picture = control(&conditioning, kind, side);
                 let pixel = |row: usize| -> [f32; 3] { std::array::from_fn(|c| picture[(c * side + row) * side + 2]) };

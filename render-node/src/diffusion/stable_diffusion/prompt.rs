@@ -1,15 +1,18 @@
-//! Prompts from the catalog's entries, by a template: `studio photograph of a {year} {make} {model}`.
+//! Makes prompts from the catalog's entries, by a template: `studio photograph of a {year} {make}
+//! {model}`.
 
 use cyclorama_core::{Vehicle, View};
 
-/// For a pipeline whose operator gives no template. The paint is neutral because the paint pass gives it its colour afterwards.
+/// Template for a pipeline whose operator gives none. The paint is neutral because the paint pass
+/// gives it its colour afterwards.
 pub const PROMPT: &str = "professional studio photograph of a {year} {make} {model}, {body}, {view} view, plain grey paint, \
                           seamless white backdrop, softbox lighting, sharp focus";
 pub const NEGATIVE_PROMPT: &str = "people, text, watermark, licence plate, reflections of trees, blurry, deformed";
 
 const BYTES_MAX: usize = 2000;
 
-/// Whether it is a template: braces hold nothing but the names that [`fill`] knows.
+/// Returns an error unless the text is a template: braces hold nothing but the names that [`fill`]
+/// knows.
 pub fn check(template: &str) -> Result<(), String> {
     if template.len() > BYTES_MAX {
         return Err(format!("is longer than {BYTES_MAX} bytes"));
@@ -22,7 +25,7 @@ pub fn check(template: &str) -> Result<(), String> {
     })
 }
 
-/// The prompt for a vehicle and a view.
+/// Returns the prompt for a vehicle and a view.
 pub fn fill(template: &str, vehicle: &Vehicle, view: View) -> String {
     let value = |name: &str| match name {
         "year" => vehicle.year.to_string(),
@@ -44,7 +47,7 @@ const NAMES: [&str; 6] = ["year", "make", "model", "body", "type", "view"];
 
 enum Piece<'a> {
     Text(&'a str),
-    /// What stood between two braces.
+    /// The text between two braces.
     Name(&'a str),
 }
 
@@ -72,12 +75,13 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Of a slug.
+/// Returns the words of a slug.
 fn words(slug: &str) -> String {
     slug.replace('-', " ")
 }
 
-/// As a name is written: `land-rover` is Land Rover. Short ones are mostly initials: BMW, GMC, CR V.
+/// Returns a slug as the name is written: `land-rover` becomes Land Rover. Short ones are mostly
+/// initials: BMW, GMC, CR V.
 fn capitalised(slug: &str) -> String {
     let word = |word: &str| {
         if word.len() <= 3 {

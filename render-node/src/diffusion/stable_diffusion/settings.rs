@@ -1,4 +1,5 @@
-//! How the operator wants a text-to-image pipeline run: what the lock file says beside the files. No file and no graph is looked at here.
+//! The operator's settings of a text-to-image pipeline, which the lock file holds beside the files.
+//! This module reads no file and no graph.
 
 use super::prompt;
 use cyclorama_core::MASTER_SIDE_PX;
@@ -6,39 +7,42 @@ use serde::{Deserialize, Serialize};
 
 const STEPS_MAX: u32 = 100;
 const GUIDANCE_MAX: f64 = 50.0;
-/// A VAE's latents are an eighth of the picture, and a UNet halves them three times.
+/// Least side of an image, in pixels. A VAE's latents are an eighth of the image, and a UNet halves
+/// them three times.
 const SIDE_MIN_PX: u32 = 64;
 
 cyclorama_core::named_enum! {
-    /// The picture of the G-buffer that a ControlNet is given.
+    /// The kind of G-buffer image that a ControlNet is given.
     pub enum Control {
         Depth = "depth", Normal = "normal", Segmentation = "segmentation",
     }
 }
 
-/// One text-to-image pipeline's way of being run.
+/// Settings with which a text-to-image pipeline runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TextToImage {
-    /// Side of the square picture that is made; divides the side of the layers.
+    /// Side of the square image that is made, in pixels. It must divide the side of the layers.
     pub side_px: u32,
-    /// Steps of a whole run, of which `strength` is taken.
+    /// Steps of a whole run; `strength` sets how many of them are taken.
     pub steps: u32,
-    /// Classifier-free guidance; at 1 and below there is none, and no second half of the batch.
+    /// Scale of classifier-free guidance. At 1 and below there is none, and no second half of the
+    /// batch.
     pub guidance: f64,
-    /// How far from the base shading the picture may go: above 0, and 1 for all the way.
+    /// Maximum departure of the image from the base shading: above 0, up to 1 for a completely new
+    /// image.
     pub strength: f64,
     /// `_class_name` of the sampler, in place of the one in the scheduler's configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampler: Option<String>,
-    /// What its ControlNet was trained on; absent without one.
+    /// The kind of image that its ControlNet was trained on; absent without a ControlNet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
-    /// What the ControlNet's answers are multiplied by.
+    /// Factor on the ControlNet's outputs.
     #[serde(default = "one")]
     pub control_scale: f64,
     /// A template, see [`prompt`].
     pub prompt: String,
-    /// What guidance leads away from: plain text.
+    /// Plain text that guidance leads away from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negative_prompt: Option<String>,
 }
@@ -48,6 +52,7 @@ const fn one() -> f64 {
 }
 
 impl TextToImage {
+    /// Returns an error that names the first setting with a value that is not allowed.
     pub fn check(&self) -> Result<(), String> {
         let wrong = |setting: &str, found: String, expected: &str| {
             Err(format!("`text_to_image.{setting}` is {found}; {expected} is expected"))

@@ -1,4 +1,4 @@
-//! From a prompt to what the UNet is told: CLIP's tokenizer and text encoders.
+//! Converts a prompt to embeddings for the UNet: CLIP's tokenizer and text encoders.
 
 use super::layout::{Layout, TextEncoder};
 use crate::diffusion::diffusion_error::DiffusionError;
@@ -22,58 +22,62 @@ use tokenizers::{
 
 const INPUT_IDS: &str = "input_ids";
 const LAST_HIDDEN_STATE: &str = "last_hidden_state";
-/// What Optimum calls the pooled and projected embedding.
+/// Optimum's name for the pooled and projected embedding.
 const TEXT_EMBEDS: &str = "text_embeds";
 
-/// What separates words for CLIP (Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", 2021).
+/// Regular expression of CLIP's words (Radford et al., "Learning Transferable Visual Models From
+/// Natural Language Supervision", 2021).
 const WORD: &str = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
 const START: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
-/// One letter for each byte, alone and at the end of a word.
+/// Number of tokens of one letter: one for each byte, alone and at the end of a word.
 const LETTERS: usize = 512;
 
-/// CLIP's are some 2 MB at most.
+/// Maximum size of a tokenizer file, in bytes. CLIP's are some 2 MB at most.
 const TOKENIZER_BYTES_MAX: u64 = 32 << 20;
 
-/// Prompts whose embeddings are kept: the views of one vehicle, and the negative prompt.
+/// Number of prompts whose embeddings are cached: the views of one vehicle, and the negative
+/// prompt.
 const KEPT: usize = 32;
 
-/// What the UNet is told about a prompt.
+/// The embedding of a prompt.
 #[derive(Debug)]
 pub struct Embedding {
-    /// Rows of the hidden states' width, one a token.
+    /// Rows as wide as the hidden states, one per token.
     pub hidden: Vec<f32>,
-    /// Of the whole prompt; empty but for SDXL.
+    /// Embedding of the whole prompt; empty except for SDXL.
     pub pooled: Vec<f32>,
 }
 
+/// The text encoders of a pipeline, with a cache of embeddings.
 pub struct TextEncoders {
     encoders: Vec<Encoder>,
     tokens: usize,
     width: usize,
     pooled_width: usize,
     zeros_for_empty_prompt: bool,
-    /// The one asked for last comes first.
+    /// Cached embeddings, the most recently used first.
     kept: Vec<(String, Arc<Embedding>)>,
 }
 
 struct Encoder {
     graph: Graph,
     tokenizer: Tokenizer,
-    /// Name of the output whose hidden states are taken.
+    /// Name of the output with the hidden states.
     hidden: String,
     width: usize,
-    /// Width of the pooled embedding, where it is taken from this one.
+    /// Width of the pooled embedding, if it is taken from this encoder.
     pooled: Option<usize>,
 }
 
-/// Of `tokenizer_config.json`. Older files have the tokens as text, newer ones as objects.
+/// The content of `tokenizer_config.json`. Older files have the tokens as text, newer ones as
+/// objects.
 #[derive(Deserialize)]
 struct TokenizerConfig {
     pad_token: Option<Token>,
     #[serde(default)]
     model_max_length: Option<f64>,
-    /// Tokens that are found in a prompt before it is taken apart, by their number.
+    /// Tokens that are found in a prompt before it is split into words, by their number.
     #[serde(default)]
     added_tokens_decoder: BTreeMap<String, AddedToken>,
 }
@@ -110,17 +114,17 @@ impl TextEncoders {
         })
     }
 
-    /// Tokens of a prompt.
+    /// Returns the number of tokens of a prompt.
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// Width of the pooled embedding; 0 without one.
+    /// Returns the width of the pooled embedding; 0 without one.
     pub fn pooled_width(&self) -> usize {
         self.pooled_width
     }
 
-    /// What guidance leads away from: a prompt, or none.
+    /// Returns the embedding that guidance leads away from, for a negative prompt or for none.
     pub fn embed_negative(&mut self, prompt: Option<&str>) -> Result<Arc<Embedding>, DiffusionError> {
         match prompt {
             None if self.zeros_for_empty_prompt => Ok(Arc::new(Embedding {
@@ -131,6 +135,7 @@ impl TextEncoders {
         }
     }
 
+    /// Returns the embedding of a prompt, from the cache if it is there.
     pub fn embed(&mut self, prompt: &str) -> Result<Arc<Embedding>, DiffusionError> {
         match self.kept.iter().position(|(kept, _)| kept == prompt) {
             Some(place) => self.kept[..=place].rotate_right(1),
@@ -151,7 +156,7 @@ impl TextEncoders {
             states.push((encoder.width, hidden));
             pooled.extend(of_this);
         }
-        // Side by side, token by token.
+        // The encoders' states are put side by side, token by token.
         let rows = (0..self.tokens)
             .flat_map(|token| states.iter().flat_map(move |(width, hidden)| &hidden[token * width..][..*width]));
         let hidden = rows.copied().collect();
@@ -159,12 +164,12 @@ impl TextEncoders {
     }
 }
 
-/// What an encoder is to answer.
+/// Sizes of an encoder's outputs.
 struct EncoderSize {
-    /// Of a prompt.
+    /// Number of tokens of a prompt.
     tokens: usize,
     is_xl: bool,
-    /// Width of the pooled embedding, where it has one.
+    /// Width of the pooled embedding, if it has one.
     pooled: Option<usize>,
 }
 
@@ -178,7 +183,8 @@ impl Encoder {
     ) -> Result<Self, DiffusionError> {
         let tokenizer = open_tokenizer(folder, encoder, tokens)?;
         let graph = Graph::open(runtime, provider, folder, &encoder.graph, RunMemory::GivenBack)?;
-        // SDXL takes the states before the last layer; those of the embeddings come before those of the first one.
+        // SDXL takes the states before the last layer. The list of states begins with those of the
+        // embeddings, before the first layer.
         let hidden = match is_xl {
             true => format!("hidden_states.{}", encoder.config.num_hidden_layers.saturating_sub(1)),
             false => LAST_HIDDEN_STATE.to_owned(),
@@ -191,11 +197,11 @@ impl Encoder {
         Ok(Self { graph, tokenizer, hidden, width, pooled })
     }
 
-    /// Hidden states and, where this one has it, the pooled embedding.
+    /// Returns the hidden states and, if this encoder has it, the pooled embedding.
     fn encode(&mut self, prompt: &str, tokens: usize) -> Result<(Vec<f32>, Vec<f32>), DiffusionError> {
         let encoded = self.tokenizer.encode(prompt, true);
         let encoded = encoded.map_err(|e| self.graph.signature(format!("the prompt has no tokens: {e}")))?;
-        // Far below 2^24, up to which every whole number is an f32.
+        // Ids are far below 2^24, up to which every whole number is an f32.
         let ids: Vec<f32> = encoded.get_ids().iter().map(|id| *id as f32).collect();
         let mut names = vec![self.hidden.as_str()];
         names.extend(self.pooled.map(|_| TEXT_EMBEDS));
@@ -214,7 +220,7 @@ impl Encoder {
     }
 }
 
-/// Cuts and fills up every prompt to so many tokens.
+/// Opens a tokenizer that truncates and pads every prompt to `tokens` tokens.
 fn open_tokenizer(folder: &ModelFolder, encoder: &TextEncoder, tokens: usize) -> Result<Tokenizer, LockError> {
     let file = |name: &str| format!("{}/{name}", encoder.tokenizer);
     let config: TokenizerConfig = read_json(folder.root(), &file("tokenizer_config.json"))?;
@@ -240,7 +246,8 @@ fn open_tokenizer(folder: &ModelFolder, encoder: &TextEncoder, tokens: usize) ->
     let pad_id = tokenizer.token_to_id(&pad_token).ok_or_else(|| {
         folder.broken_file(&vocabulary, format!("it has no token `{pad_token}`, the `pad_token` of the tokenizer"))
     })?;
-    // Also where it is a sign that may stand in a prompt: SDXL fills up with exclamation marks.
+    // The padding token is added even if it is a character that may occur in a prompt: SDXL pads
+    // with exclamation marks.
     let added = config.added_tokens_decoder.into_values().chain([AddedToken::from(pad_token.clone(), true)]);
     let unusable = |e: tokenizers::Error| folder.broken_file(&vocabulary, e.to_string());
     tokenizer.add_special_tokens(added).map_err(unusable)?;
@@ -256,7 +263,7 @@ fn open_tokenizer(folder: &ModelFolder, encoder: &TextEncoder, tokens: usize) ->
     Ok(tokenizer)
 }
 
-/// CLIP's tokenizer from the two files that were there before `tokenizer.json` was.
+/// Makes CLIP's tokenizer from the two files that preceded `tokenizer.json`.
 fn clip_tokenizer(folder: &ModelFolder, vocabulary: &str, merges: &str) -> Result<Tokenizer, LockError> {
     for file in [vocabulary, merges] {
         expect_file(folder.root(), file)?;
@@ -266,7 +273,8 @@ fn clip_tokenizer(folder: &ModelFolder, vocabulary: &str, merges: &str) -> Resul
     let lossy = |file: &str| folder.path(file).to_string_lossy().into_owned();
     let (words, pairs) = BPE::read_file(&lossy(vocabulary), &lossy(merges))
         .map_err(|e| folder.broken_file(vocabulary, format!("{e} (with {merges})")))?;
-    // Each pair makes a token: a list that ends early would split words into other tokens than the text encoder learned.
+    // Each pair makes a token. A list that ends early would split words into other tokens than the
+    // text encoder learned.
     let specials = [START, END].iter().filter(|token| words.contains_key(**token)).count();
     if pairs.len() + LETTERS + specials < words.len() {
         let detail = format!("it joins {} pairs, too few for the {} tokens of {vocabulary}", pairs.len(), words.len());

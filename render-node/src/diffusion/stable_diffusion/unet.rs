@@ -1,8 +1,9 @@
-//! The UNet and its ControlNet: the one place that knows their tensor names.
+//! The UNet and its ControlNet. No other module knows their tensor names.
 //!
-//! A ControlNet is a graph of its own, whose answers the UNet takes as further inputs, or is part of the UNet's
-//! graph, which then takes the control picture itself. The names are those of Optimum's export and of the scripts by
-//! which ControlNets are exported; where those differ, the order and the number of dimensions say what a tensor is.
+//! A ControlNet is a graph of its own, whose outputs the UNet takes as further inputs, or is part
+//! of the UNet's graph, which then takes the control image itself. The names are those of Optimum's
+//! export and of the scripts by which ControlNets are exported. Where those differ, the order and
+//! the number of dimensions tell what a tensor is.
 
 use super::layout::{self, Layout};
 use crate::diffusion::diffusion_error::DiffusionError;
@@ -20,13 +21,15 @@ const TEXT_EMBEDS: &str = "text_embeds";
 const TIME_IDS: &str = "time_ids";
 const CONTROL_PICTURES: [&str; 2] = ["controlnet_cond", "controlnet_conds"];
 const CONTROL_SCALES: [&str; 3] = ["conditioning_scale", "conditioning_scales", "controlnet_scales"];
-/// Beginnings of the names of what a UNet takes from a ControlNet: on its way down, and in its middle.
+/// Prefixes of the names of inputs that a UNet takes from a ControlNet: for its downward blocks,
+/// and for its middle block.
 const RESIDUALS: [&str; 2] = ["down_block_additional_residual", "mid_block_additional_residual"];
 
-/// Height, width, and where they were cut from: twice the size of the picture, from its corner.
+/// Height, width, and where they were cut from: twice the size of the image, from its corner.
 const TIME_IDS_WIDTH: usize = 6;
 const CONTROL_CHANNELS: usize = 3;
 
+/// The denoiser, with its ControlNet if the pipeline has one.
 pub struct Unet {
     graph: Graph,
     output: String,
@@ -52,13 +55,13 @@ enum ControlNet {
     },
 }
 
-/// What stays the same in all steps, for a batch: rows one after the other.
+/// Inputs that stay the same in all steps, for a batch: rows one after the other.
 pub struct Conditions {
     pub hidden: Vec<f32>,
-    /// As pooled embeddings and sizes, for SDXL.
+    /// Pooled embeddings and sizes, for SDXL.
     pub pooled: Vec<f32>,
     pub time_ids: Vec<f32>,
-    /// The guidance's embedding, where it is distilled into the model.
+    /// The guidance's embedding, if the guidance is distilled into the model.
     pub guidance: Vec<f32>,
     /// Red, green and blue planes, 0 to 1.
     pub control: Vec<f32>,
@@ -72,17 +75,18 @@ pub struct Run {
     control_net: Option<IoBinding>,
 }
 
-/// What a denoiser is given.
+/// Sizes of a denoiser's inputs.
 pub struct UnetSize {
-    /// Of a prompt.
+    /// Number of tokens of a prompt.
     pub tokens: usize,
-    /// Of the pooled embedding; 0 without one.
+    /// Width of the pooled embedding; 0 without one.
     pub pooled_width: usize,
-    /// In pixels.
+    /// Side of the image in pixels.
     pub picture_side: usize,
 }
 
 impl Unet {
+    /// Opens the graphs. Returns an error if their tensors are not those that the layout requires.
     pub fn load(
         runtime: &OnnxRuntime,
         provider: Provider,
@@ -134,17 +138,17 @@ impl Unet {
         Ok(unet)
     }
 
-    /// `fp16` or `fp32`: the numbers it takes.
+    /// Returns `fp16` or `fp32`: the type of numbers it takes.
     pub fn precision(&self) -> &'static str {
         if self.graph.input_is_half(SAMPLE) { "fp16" } else { "fp32" }
     }
 
-    /// Whether it takes a control picture.
+    /// Returns true if it takes a control image.
     pub fn is_controlled(&self) -> bool {
         !matches!(self.control, ControlNet::None)
     }
 
-    /// Whether what the ControlNet says can be weakened or strengthened.
+    /// Returns true if the ControlNet's outputs can be scaled.
     pub fn scales_control(&self) -> bool {
         match &self.control {
             ControlNet::None => false,
@@ -153,7 +157,7 @@ impl Unet {
         }
     }
 
-    /// How many samples it takes at once, where the files fix that.
+    /// Returns the number of samples in a batch if the files fix it.
     pub fn fixed_batch(&self) -> Option<usize> {
         let control_net = match &self.control {
             ControlNet::Separate { graph, .. } => graph.fixed_batch(SAMPLE),
@@ -162,7 +166,7 @@ impl Unet {
         self.graph.fixed_batch(SAMPLE).or(control_net)
     }
 
-    /// Binds what stays the same for `count` samples.
+    /// Binds the inputs that stay the same, for `count` samples.
     pub fn begin(&self, conditions: &Conditions, count: usize) -> Result<Run, DiffusionError> {
         let mut unet = self.graph.binding()?;
         self.bind_conditions(&self.graph, &mut unet, conditions, count)?;
@@ -184,7 +188,7 @@ impl Unet {
         Ok(Run { count, unet, control_net })
     }
 
-    /// What the model says of the samples, one after the other.
+    /// Returns the model's output for each sample, one after the other.
     pub fn predict(&mut self, run: &mut Run, samples: &[f32], timestep: f32) -> Result<Vec<f32>, DiffusionError> {
         let shape = [run.count, self.channels, self.side, self.side];
         if let (ControlNet::Separate { graph, outputs, residuals }, Some(binding)) =
@@ -201,7 +205,8 @@ impl Unet {
         self.graph.floats(&self.output, &values[0], samples.len())
     }
 
-    /// `values` that were made of what it said.
+    /// Returns `values`, which were computed from its outputs, or an error if one of them is not a
+    /// finite number.
     pub fn finite(&self, values: Vec<f32>) -> Result<Vec<f32>, DiffusionError> {
         self.graph.finite(values)
     }
@@ -214,7 +219,7 @@ impl Unet {
         residuals: Vec<String>,
     ) -> Result<ControlNet, DiffusionError> {
         let graph = Graph::open(runtime, provider, folder, layout::CONTROL_NET, RunMemory::Kept)?;
-        // In their order, which is that of the residuals.
+        // The outputs are in their own order, which is that of the residuals.
         let outputs: Vec<String> = graph.session.outputs().iter().map(|output| output.name().to_owned()).collect();
         let mut inputs = self.expected(&graph);
         inputs.extend(self.expected_control(&graph));
@@ -228,7 +233,8 @@ impl Unet {
         Ok(ControlNet::Separate { graph, outputs, residuals })
     }
 
-    /// Inputs of the UNet that a ControlNet answers, as the ControlNet's outputs are ordered.
+    /// Returns the names of the UNet's inputs that a ControlNet provides, in the order of the
+    /// ControlNet's outputs.
     fn residuals(&self) -> Vec<String> {
         let names = || self.graph.session.inputs().iter().map(|input| input.name());
         let number = |name: &str| name.rsplit('_').next().and_then(|end| end.parse::<u32>().ok());
@@ -244,7 +250,8 @@ impl Unet {
         [None, Some(self.channels), Some(self.side), Some(self.side)]
     }
 
-    /// What the UNet and its ControlNet both take. A time may be one for all samples or a scalar.
+    /// Returns the inputs that the UNet and its ControlNet both take. A time may be one for all
+    /// samples or a scalar.
     fn expected(&self, graph: &Graph) -> Vec<Expected> {
         let time = vec![None; graph.input_rank(TIMESTEP).min(1)];
         let mut inputs = vec![
@@ -269,7 +276,7 @@ impl Unet {
         std::iter::once(expected(picture, Numbers::Floats, &shape)).chain(scale).collect()
     }
 
-    /// What `graph`, the UNet's or the ControlNet's, takes of them.
+    /// Binds those conditions that `graph`, the UNet's or the ControlNet's, takes.
     fn bind_conditions(
         &self,
         graph: &Graph,

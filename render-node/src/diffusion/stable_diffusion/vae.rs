@@ -1,4 +1,5 @@
-//! Between pictures and latents, one picture at a time: at 1024 px a VAE needs gigabytes for each.
+//! Converts between images and latents, one image at a time, because at 1024 px a VAE needs
+//! gigabytes for each.
 
 use super::layout::{self, Layout};
 use crate::diffusion::diffusion_error::DiffusionError;
@@ -13,9 +14,11 @@ const LATENT_SAMPLE: &str = "latent_sample";
 const LOG_VARIANCE: std::ops::RangeInclusive<f32> = -30.0..=20.0;
 const PICTURE_CHANNELS: usize = 3;
 
+/// Encoder and decoder between images and latents.
 pub struct Vae {
     encoder: Graph,
-    /// Name of the encoder's output: the mean and the logarithm of the variance of the latents, or the latents.
+    /// Name of the encoder's output: either the mean and the logarithm of the variance of the
+    /// latents, or the latents.
     encoded: String,
     gives_variance: bool,
     decoder: Graph,
@@ -27,6 +30,7 @@ pub struct Vae {
 }
 
 impl Vae {
+    /// Opens the graphs. Returns an error if their tensors are not those that the layout requires.
     pub fn load(
         runtime: &OnnxRuntime,
         provider: Provider,
@@ -63,13 +67,14 @@ impl Vae {
         Ok(Self { encoder, encoded, gives_variance, decoder, decoded, picture_side, channels, side, scaling_factor })
     }
 
-    /// Numbers of a picture's latents.
+    /// Returns how many numbers the latents of an image have.
     pub fn latents(&self) -> usize {
         self.channels * self.side * self.side
     }
 
-    /// The latents of a picture in red, green and blue planes, sRGB, 0 to 1. They are a sample of a distribution:
-    /// `noise` is asked once for as many standard normal numbers as there are latents.
+    /// Returns the latents of an image in red, green and blue planes, sRGB, 0 to 1. They are a
+    /// sample of a distribution: `noise` is called once for as many standard normal numbers as
+    /// there are latents.
     pub fn encode(
         &mut self,
         picture: &[f32],
@@ -91,7 +96,7 @@ impl Vae {
         self.encoder.finite(means.iter().zip(log_variances).zip(noise(count)).map(sample).collect())
     }
 
-    /// The picture of latents: red, green and blue planes, sRGB, 0 to 1.
+    /// Returns the image of latents: red, green and blue planes, sRGB, 0 to 1.
     pub fn decode(&mut self, latents: &[f32]) -> Result<Vec<f32>, DiffusionError> {
         let values: Vec<f32> = latents.iter().map(|latent| latent / self.scaling_factor).collect();
         let shape = [1, self.channels, self.side, self.side];

@@ -1,5 +1,5 @@
-//! The cab of tractors and loaders: posts with clear panes between them, a roof with work lamps, and the driver's seat, wheel and levers
-//! behind the glass.
+//! The cab of tractors and loaders: posts with clear panes between them, a roof with work lamps,
+//! and the driver's seat, wheel and levers behind the glass.
 
 use std::f32::consts::TAU;
 
@@ -9,20 +9,27 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, hull, pipe};
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 
-/// Metres. The posts lean in from the floor to the roof.
+/// Measurements of a cab, in metres. The posts lean in from the floor to the roof.
 pub(super) struct Cab {
-    /// Of the glass at the waist, and how far the front and rear posts lean at the roof.
+    /// x of the front posts at the floor.
     pub front: f32,
+    /// x of the rear posts at the floor.
     pub rear: f32,
+    /// Distance by which the front and the rear posts lean in at the roof.
     pub lean: [f32; 2],
+    /// Half width at the floor.
     pub half_width: f32,
+    /// Half width at the underside of the roof.
     pub half_top: f32,
-    /// Floor, lower edge of the glass, underside of the roof, its top.
+    /// Height of the floor.
     pub floor: f32,
+    /// Height of the lower edge of the glass.
     pub waist: f32,
+    /// Height of the underside of the roof.
     pub top: f32,
+    /// Height of the top of the roof.
     pub roof: f32,
-    /// Where the door's rear post stands, as a share of the length.
+    /// Position of the door's rear post, as a ratio of the cab's length.
     pub door: f32,
 }
 
@@ -40,7 +47,7 @@ impl Cab {
 
 pub(super) fn add(parts: &mut Assembly, cab: &Cab) {
     let p = Vec3::new;
-    // Posts, waist and roof frames.
+    // Posts, and the frames at the waist and at the roof.
     let section = |_: usize| rounded_rectangle(POST_M, POST_M * 0.85, 0.014);
     for share in [0.0, cab.door, 1.0] {
         parts.add_pair(
@@ -74,7 +81,7 @@ pub(super) fn add(parts: &mut Assembly, cab: &Cab) {
         let side = pane(cab.at(from, foot), cab.at(to, foot), cab.at(to, high), cab.at(from, high));
         parts.add_pair(Material::ClearGlass, side);
     }
-    // Below the waist behind the door, and across front and rear.
+    // Painted panels below the waist, behind the door and across front and rear.
     let lower =
         |from: f32, to: f32| [cab.at(from, low), cab.at(to, low), cab.at(to, cab.waist), cab.at(from, cab.waist)];
     let [a, b, c, d] = lower(cab.door, 1.0);
@@ -118,7 +125,7 @@ fn add_roof(parts: &mut Assembly, cab: &Cab) {
         Material::MattBlack,
         block(p(front - 0.05, -half * 0.9, cab.top - 0.02), p(rear + 0.04, half * 0.9, cab.top + 0.01), 0.01),
     );
-    // Work lamps front and rear: black housings, bright bowls.
+    // Work lamps at the front and the rear: black housings, bright bowls.
     let middle = cab.top + 0.42 * (cab.roof - cab.top);
     for (x, out) in [(front - 0.155, -1.0), (rear + 0.125, 1.0)] {
         for y in [0.42, 0.78] {
@@ -135,7 +142,7 @@ fn add_roof(parts: &mut Assembly, cab: &Cab) {
     );
 }
 
-/// A lamp in a square housing on both sides, that shines along `out` (in x).
+/// Adds a lamp in a square housing on both sides. It shines along `out` (in x).
 pub(super) fn work_lamp(parts: &mut Assembly, at: Vec3, out: f32, half: f32) {
     let reach = Vec3::new(0.045, half, half * 0.8);
     parts.add_pair(Material::MattBlack, block(at - reach, at + reach, 0.018));
@@ -218,7 +225,7 @@ fn add_inside(parts: &mut Assembly, cab: &Cab) {
     }
 }
 
-/// Mirrors, wiper, grab rails.
+/// Adds mirrors, wiper and grab rails.
 fn add_outside(parts: &mut Assembly, cab: &Cab) {
     let p = Vec3::new;
     let foot = cab.at(0.0, cab.top - 0.16);
@@ -243,7 +250,7 @@ fn add_outside(parts: &mut Assembly, cab: &Cab) {
     );
 }
 
-/// Steps in a ladder beside the machine: from the lowest one up to the floor, at both sides.
+/// Adds steps in a ladder beside the machine, from the lowest one up to the floor, on both sides.
 pub(super) fn ladder(parts: &mut Assembly, low: Vec3, high: Vec3, width: f32) {
     let count = ((high.z - low.z) / 0.27).ceil().max(1.0) as usize;
     let p = Vec3::new;

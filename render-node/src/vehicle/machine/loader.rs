@@ -1,4 +1,5 @@
-//! A wheel loader: engine hood behind, cab in the middle, arms and bucket in front, four equal wheels.
+//! A wheel loader: engine hood at the rear, cab in the middle, arms and
+//! bucket in front, four equal wheels.
 
 use glam::Vec3;
 
@@ -78,7 +79,8 @@ pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
     parts.mesh
 }
 
-/// Engine hood that falls to the tail, with vents, grille, lamps and the counterweight under it.
+/// Adds the engine hood that falls to the tail, with vents, grille, lamps
+/// and the counterweight under it.
 fn hood(parts: &mut Assembly, size: Size, traits: Traits, [cab_rear, rear_x]: [f32; 2], [radius, deck]: [f32; 2]) {
     let Size { length, width, height, .. } = size;
     let p = Vec3::new;
@@ -114,7 +116,7 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, [cab_rear, rear_x]: [f
         Material::PanelGap,
         block(p(to + 0.07, half * 0.9, deck + 0.02), p(to + 0.078, half * 0.985 + 0.003, top * 0.90), 0.001),
     );
-    // Grille behind.
+    // The grille at the rear.
     let (low, high) = (deck + 0.06, top * 0.76);
     parts.add(Material::MattBlack, block(p(end - 0.06, -half * 0.62, low), p(end + 0.006, half * 0.62, high), 0.015));
     for row in 0..((high - low) / 0.05) as usize {
@@ -124,7 +126,7 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, [cab_rear, rear_x]: [f
             block(p(end - 0.02, -half * 0.58, z - 0.011), p(end + 0.013, half * 0.58, z + 0.011), 0.005),
         );
     }
-    // Counterweight with its lamps and a tow pin.
+    // The counterweight with its lamps and a tow pin.
     parts.add(
         Material::Paint,
         block(p(end - 0.24, -half * 1.16, radius * 0.72), p(length - 0.001, half * 1.16, deck * 0.99), 0.05),
@@ -145,7 +147,7 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, [cab_rear, rear_x]: [f
     parts.add(Material::MattBlack, pipe(&[intake, intake + Vec3::Z * 0.16], 0.07));
 }
 
-/// A ram: sleeve, rod, and pins at both ends.
+/// Adds a hydraulic ram: sleeve, rod, and pins at both ends.
 fn ram(parts: &mut Assembly, from: Vec3, to: Vec3, radius: f32) {
     parts.add(Material::MattBlack, pipe(&[from, from.lerp(to, 0.58)], radius));
     parts.add(Material::Satin, pipe(&[from.lerp(to, 0.56), from.lerp(to, 0.60)], radius * 1.12));
@@ -158,7 +160,7 @@ fn ram(parts: &mut Assembly, from: Vec3, to: Vec3, radius: f32) {
     }
 }
 
-/// Tower, arms, rams, cross tube, lamps.
+/// Adds tower, arms, rams, cross tube and lamps.
 fn front(parts: &mut Assembly, size: Size, axle_x: f32, radius: f32) {
     let Size { length, width, height, .. } = size;
     let p = Vec3::new;
@@ -184,7 +186,7 @@ fn front(parts: &mut Assembly, size: Size, axle_x: f32, radius: f32) {
         parts.add_pair(Material::Paint, Solid::lofted(&[cheek(y * width), cheek(y * width + 0.022)]));
     }
     let arm_y = Vec3::Y * 0.215 * width;
-    // Plates with a belly: highest at the elbow.
+    // The arms are plates with a belly, highest at the elbow.
     let stations = [
         (pivot, 0.085),
         (pivot.lerp(elbow, 0.5), 0.115),
@@ -203,7 +205,7 @@ fn front(parts: &mut Assembly, size: Size, axle_x: f32, radius: f32) {
         let y = Vec3::Y * side * 0.125 * width;
         ram(parts, p(axle_x + 0.22, 0.0, radius + 0.08) + y, elbow.lerp(hinge, 0.12) - Vec3::Z * 0.08 + y, 0.052);
     }
-    // Bell crank and the bucket's ram in the middle.
+    // The bell crank, and the bucket's ram in the middle.
     let crank = elbow.lerp(hinge, 0.15) + Vec3::Z * 0.02;
     ram(parts, p(pivot.x - 0.02, 0.0, pivot.z - 0.02), crank + p(-0.06, 0.0, 0.16), 0.055);
     let lever = |y: f32| {
@@ -227,14 +229,15 @@ fn front(parts: &mut Assembly, size: Size, axle_x: f32, radius: f32) {
     bucket(parts, size, hinge);
 }
 
-/// Bucket of plate with cheeks, a cutting edge, teeth and ribs behind.
+/// Adds a bucket of plate with cheeks, a cutting edge, teeth, and ribs behind.
 fn bucket(parts: &mut Assembly, size: Size, hinge: Vec3) {
     let Size { length, width, height, .. } = size;
     let p = Vec3::new;
     let half = width * 0.5;
     let floor = 0.030;
     let (deep, tall) = (0.125 * length, 0.27 * height);
-    // From the upper lip, down the back, round to the floor and forward to the edge.
+    // The profile runs from the upper lip down the back, round to the
+    // floor and forward to the edge.
     let profile: Vec<Vec3> =
         [[0.80, 1.0], [0.94, 0.86], [1.0, 0.62], [0.98, 0.36], [0.88, 0.15], [0.70, 0.04], [0.45, 0.0], [0.10, 0.0]]
             .iter()
@@ -261,7 +264,7 @@ fn bucket(parts: &mut Assembly, size: Size, hinge: Vec3) {
         outline
     };
     parts.add_pair(Material::Paint, Solid::lofted(&[cheek(half - plate), cheek(half - 0.001)]));
-    // Worn edge and teeth.
+    // The worn edge and the teeth.
     let edge = profile[profile.len() - 1];
     parts.add(
         Material::BrakeDisc,
@@ -278,7 +281,7 @@ fn bucket(parts: &mut Assembly, size: Size, hinge: Vec3) {
         let tooth = [ring(edge.x + 0.06, 0.038, 0.026), ring(edge.x - 0.05, 0.036, 0.024), ring(0.001, 0.026, 0.008)];
         parts.add(Material::BrakeDisc, Solid::lofted(&tooth));
     }
-    // Upper lip's stiffener and brackets to the arms.
+    // The upper lip's stiffener, and the brackets to the arms.
     parts.add(
         Material::Paint,
         block(

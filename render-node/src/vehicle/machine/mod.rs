@@ -1,5 +1,8 @@
-//! What is neither car nor motorcycle: tractors, loaders, quads, trikes and auto rickshaws, put together from solids. The catalog calls
-//! most of them "other" and has no dimensions for them; which machine is meant is told by the make and the model's name.
+//! Machines that are neither car nor motorcycle: tractors, loaders, quads, trikes and auto
+//! rickshaws, put together from solids.
+//!
+//! The catalog calls most of them "other" and has no dimensions for them. The make and the model's
+//! name decide which machine is drawn.
 
 mod cab;
 mod loader;
@@ -19,23 +22,24 @@ use super::mesh::VehicleMesh;
 use size::Size;
 use traits::Traits;
 
+/// Kind of machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Machine {
-    /// For fields: large rear wheels, cab over them.
+    /// A farm machine: large rear wheels with the cab over them.
     Tractor,
-    /// For building sites: arms and bucket in front of a cab on four equal wheels.
+    /// A machine for building sites: arms and bucket in front of a cab on four equal wheels.
     Loader,
-    /// Four-wheeled motorcycle.
+    /// A four-wheeled motorcycle.
     Quad,
-    /// Three-wheeled taxi, open at the sides.
+    /// A three-wheeled taxi, open at the sides.
     Rickshaw,
-    /// The same with a load bed.
+    /// A three-wheeler like [`Machine::Rickshaw`] with a load bed.
     CargoRickshaw,
 }
 
 const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/machines.toml"));
 
-/// Which machine is meant, by make and by the model's name.
+/// Makes and words in model names that decide which machine is drawn.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -46,7 +50,8 @@ struct Table {
 
 static MACHINES: LazyLock<Table> = LazyLock::new(|| toml::from_str(TABLE).unwrap_or_default());
 
-/// Which machine a vehicle is; `None` for bodies that are drawn from sheets or as two-wheelers.
+/// Returns the machine that a vehicle is, or `None` for bodies that are drawn
+/// from sheets or as two-wheelers.
 pub fn machine_of(vehicle: &Vehicle) -> Option<Machine> {
     match vehicle.body {
         BodyClass::Rickshaw if MACHINES.cargo_words.iter().any(|word| vehicle.model.contains(word)) => {
@@ -60,8 +65,9 @@ pub fn machine_of(vehicle: &Vehicle) -> Option<Machine> {
     }
 }
 
-/// Length, width, height and wheelbase it is drawn at. The catalog's own stand-in for "other" is a tractor's size: a quad of
-/// more than three metres is one of those.
+/// Returns the dimensions that a machine is drawn at. The catalog's default for
+/// "other" has a tractor's size, so a quad of more than three metres has that default
+/// and gets a quad's usual size.
 pub fn dimensions_of(machine: Machine, given: Dimensions) -> Dimensions {
     const QUAD_LENGTH_MAX_MM: u32 = 3000;
     match machine {

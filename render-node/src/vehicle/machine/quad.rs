@@ -1,4 +1,4 @@
-//! A quad: balloon tyres under wide mudguards, saddle, handlebar, racks before and behind.
+//! A quad: balloon tyres under wide mudguards, saddle, handlebar, racks at the front and the rear.
 
 use glam::Vec3;
 
@@ -14,18 +14,18 @@ use crate::vehicle::parts::assembly::{Assembly, bar, block, mudguard};
 use crate::vehicle::parts::wheel::axle;
 use crate::vehicle::parts::wheel::spec::{Motif, RimFinish, Tread, Wheel};
 
-/// Where the parts meet.
+/// Positions where the parts meet, in metres.
 #[derive(Clone, Copy)]
 struct Layout {
     size: Size,
     traits: Traits,
-    /// Of every wheel.
+    /// Radius of every wheel.
     radius: f32,
     /// Width of a rear tyre.
     tyre: f32,
     front_x: f32,
     rear_x: f32,
-    /// Halfway between the axles.
+    /// x halfway between the axles.
     middle: f32,
     /// Height of the front mudguards.
     front_guard: f32,
@@ -98,7 +98,7 @@ fn add_wheels(parts: &mut Assembly, layout: &Layout) {
     parts.add_mesh(&axle(&wheel(tyre), rear_x, width));
 }
 
-/// Frame, engine and swing arms.
+/// Adds frame, engine and swing arms.
 fn add_frame(parts: &mut Assembly, layout: &Layout) {
     let Layout { size, radius, front_x, rear_x, middle, .. } = *layout;
     let Size { width, height, .. } = size;
@@ -117,7 +117,7 @@ fn add_frame(parts: &mut Assembly, layout: &Layout) {
     }
 }
 
-/// The painted skin over both front wheels.
+/// Returns the painted skin over both front wheels.
 fn front_skin(layout: &Layout) -> Skin {
     let Layout { size: Size { width, .. }, radius, front_x, front_guard, .. } = *layout;
     Skin::new(
@@ -131,7 +131,7 @@ fn front_skin(layout: &Layout) -> Skin {
     )
 }
 
-/// The painted skin over both rear wheels.
+/// Returns the painted skin over both rear wheels.
 fn rear_skin(layout: &Layout) -> Skin {
     let Layout { size: Size { width, .. }, radius, rear_x, rear_guard, .. } = *layout;
     Skin::new(
@@ -146,13 +146,14 @@ fn rear_skin(layout: &Layout) -> Skin {
     )
 }
 
-/// Mudguards that sweep over the wheels and join the body, with the lamps that are set into them.
+/// Adds mudguards that sweep over the wheels and join the body, with the
+/// lamps that are set into them.
 fn add_mudguards(parts: &mut Assembly, layout: &Layout) {
     let Layout { size, traits, radius, tyre, front_x, rear_x, rear_guard, .. } = *layout;
     let width = size.width;
     let p = Vec3::new;
     let (front, rear) = (front_skin(layout), rear_skin(layout));
-    // The front ones leave room for the lamps.
+    // The front mudguards leave room for the lamps.
     let mut guards = front.solid();
     for side in [1.0, -1.0] {
         let eye = lamp_outline(size, traits).map(|[y, z]| [y * side, z]);
@@ -174,7 +175,7 @@ fn add_mudguards(parts: &mut Assembly, layout: &Layout) {
     }
 }
 
-/// The lip of a mudguard, and the screws in it.
+/// Adds the lip of a mudguard, and the screws in it.
 fn add_lip(parts: &mut Assembly, layout: &Layout, skin: &Skin, x: f32) {
     let Layout { size: Size { width, .. }, radius, .. } = *layout;
     let p = Vec3::new;
@@ -206,11 +207,11 @@ fn add_saddle(parts: &mut Assembly, layout: &Layout) {
     add_seat_seams(parts, &saddle, [middle - 0.08, rear_x + radius * 0.5], &[middle + 0.14, rear_x]);
 }
 
-/// Racks over both axles.
+/// Adds racks over both axles.
 fn add_racks(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { width, .. }, traits, radius, front_x, rear_x, front_guard, rear_guard, .. } = *layout;
     let p = Vec3::new;
-    // Sporting ones do without racks.
+    // Sporty models have no racks.
     let racks = [(front_x - radius * 0.25, front_guard + 0.115), (rear_x + radius * 0.55, rear_guard + 0.105)];
     let carried = if traits.fittings > -0.35 { &racks[..] } else { &[] };
     for (x, z) in carried.iter().copied() {
@@ -229,11 +230,11 @@ fn add_racks(parts: &mut Assembly, layout: &Layout) {
     }
 }
 
-/// Bars before and behind.
+/// Adds bumper bars at the front and the rear.
 fn add_bumpers(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, width, height, .. }, radius, front_x, rear_x, rear_guard, .. } = *layout;
     let p = Vec3::new;
-    // Bumper bars end where the length does.
+    // The bumper bars end where the length does.
     parts.add(
         Material::MattBlack,
         bar(&[p(0.017, -width * 0.20, 0.40 * height), p(0.017, width * 0.20, 0.40 * height)], 0.017),
@@ -260,7 +261,7 @@ fn add_bumpers(parts: &mut Assembly, layout: &Layout) {
     );
 }
 
-/// Two arms to each wheel, and a spring strut over them.
+/// Adds two arms to each wheel, and a spring strut over them.
 fn add_suspension(parts: &mut Assembly, x: f32, radius: f32, size: Size) {
     let p = Vec3::new;
     for (up, aside) in [(1.22, 0.085), (0.84, 0.105)] {
@@ -275,14 +276,14 @@ fn add_suspension(parts: &mut Assembly, x: f32, radius: f32, size: Size) {
     parts.add_pair(Material::MattBlack, tube(&boot, 14, |i| [0.034, 0.017, 0.030][i]));
 }
 
-/// The outline of the right lamp, seen from the front.
+/// Returns the outline of the right lamp, seen from the front.
 fn lamp_outline(size: Size, traits: Traits) -> [[f32; 2]; 6] {
     let eye = [[0.040, 0.528], [0.105, 0.505], [0.142, 0.532], [0.150, 0.572], [0.100, 0.588], [0.046, 0.566]];
     let wide = size.width * (1.0 + 0.06 * traits.nose);
     eye.map(|[y, z]| [y * wide, (z + 0.006 * traits.lamps) * size.height])
 }
 
-/// The nose with its two lamps, and the tank behind it.
+/// Adds the nose with its two lamps, and the tank behind it.
 fn add_nose(parts: &mut Assembly, front_x: f32, radius: f32, size: Size, traits: Traits) {
     let Size { length, width, height, wheelbase } = size;
     let middle = (length - wheelbase) * 0.46 + wheelbase * 0.5;
@@ -311,7 +312,7 @@ fn add_nose(parts: &mut Assembly, front_x: f32, radius: f32, size: Size, traits:
     parts.add_pair(Material::PanelGap, nose.seam(&line.map(|[x, z]| [x, z * height])));
 }
 
-/// The handlebar with grips, levers and cables.
+/// Adds the handlebar with grips, levers and cables.
 fn add_bars(parts: &mut Assembly, head: Vec3, size: Size) {
     let Size { width, height, .. } = size;
     let p = Vec3::new;

@@ -1,4 +1,5 @@
-//! An auto rickshaw: one wheel in front under a round apron, windscreen, canvas roof on a frame, bench over the engine; or a load bed.
+//! An auto rickshaw: one wheel in front under a round apron, windscreen, canvas roof on a frame,
+//! and a bench over the engine or a load bed.
 
 use glam::Vec3;
 
@@ -11,26 +12,26 @@ use crate::vehicle::parts::solid::{Solid, curve_through};
 use crate::vehicle::parts::wheel::spec::{Motif, RimFinish, Tread, Wheel};
 use crate::vehicle::parts::wheel::{axle, wheel};
 
-/// Where the parts meet.
+/// Positions where the parts meet, in metres.
 #[derive(Clone, Copy)]
 struct Layout {
     size: Size,
     traits: Traits,
     has_bed: bool,
-    /// Of every wheel.
+    /// Radius of every wheel.
     radius: f32,
     front_x: f32,
     rear_x: f32,
     floor: f32,
     waist: f32,
-    /// Where roof and walls meet.
+    /// Height where roof and walls meet.
     top: f32,
     /// Half of the width.
     half: f32,
     cab_rear: f32,
-    /// Lower edge of the windscreen.
+    /// x of the windscreen's lower edge.
     foot_x: f32,
-    /// Its upper edge.
+    /// x of the windscreen's upper edge.
     head_x: f32,
 }
 
@@ -81,7 +82,7 @@ pub(super) fn rickshaw(size: Size, traits: Traits, has_bed: bool) -> VehicleMesh
     parts.mesh
 }
 
-/// An axle behind, and one wheel in front on its arm under a mudguard.
+/// Adds the rear axle, and one front wheel on its arm under a mudguard.
 fn add_wheels(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { width, height, .. }, traits, radius, front_x, rear_x, .. } = *layout;
     let p = Vec3::new;
@@ -104,8 +105,8 @@ fn add_wheels(parts: &mut Assembly, layout: &Layout) {
     parts.add(Material::Paint, mudguard(p(front_x, 0.0, radius), radius + 0.04, 0.16, 0.02, [25.0, 160.0]));
 }
 
-/// Floor and apron: a leaning front, narrow at its foot and as wide as the screen above, with a ridge over the wheel that carries the
-/// head lamp.
+/// Adds floor and apron: a leaning front, narrow at its foot and as wide as the screen above, with
+/// a ridge over the wheel that carries the head lamp.
 fn add_apron(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, height, .. }, traits, floor, waist, half, foot_x, .. } = *layout;
     let p = Vec3::new;
@@ -154,7 +155,7 @@ fn add_apron(parts: &mut Assembly, layout: &Layout) {
     parts.add(Material::Satin, block(p(0.004, -0.13, 0.262 * height), p(0.016, 0.13, 0.262 * height + 0.075), 0.004));
 }
 
-/// A closed outline at one height: round in front, straight behind.
+/// Returns a closed outline at one height: round in front, straight behind.
 fn bow(z: f32, front: f32, rear: f32, half: f32) -> Vec<Vec3> {
     const STEPS: usize = 24;
     let round = (0..=STEPS).map(|i| {
@@ -166,7 +167,7 @@ fn bow(z: f32, front: f32, rear: f32, half: f32) -> Vec<Vec3> {
     round.chain([Vec3::new(rear, half, z), Vec3::new(rear, -half, z)]).collect()
 }
 
-/// A lamp that looks ahead: bright ring, bowl, bulb and lens.
+/// Adds a lamp that faces ahead: bright ring, bowl, bulb and lens.
 fn add_round_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
     let disc = |from: f32, to: f32, share: f32| Solid::pin(at + Vec3::X * from, at + Vec3::X * to, radius * share, 32);
     parts.add(Material::Chrome, disc(0.05, -0.012, 1.0));
@@ -178,7 +179,8 @@ fn add_round_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
     parts.add_soft(Material::LampLens, dome(0.020, 0.88).moved(at - Vec3::X * 0.013));
 }
 
-/// The windscreen in its frame with a wiper, mirrors on stalks, and the posts behind the driver.
+/// Adds the windscreen in its frame with a wiper, mirrors on stalks,
+/// and the posts behind the driver.
 fn add_windscreen(parts: &mut Assembly, layout: &Layout) {
     let Layout { waist, top, half, cab_rear, foot_x, head_x, .. } = *layout;
     let p = Vec3::new;
@@ -223,7 +225,7 @@ fn add_windscreen(parts: &mut Assembly, layout: &Layout) {
     parts.add(Material::MattBlack, bar(&arm, 0.010));
 }
 
-/// The driver's handlebar and seat.
+/// Adds the driver's handlebar and seat.
 fn add_driver_place(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, height, .. }, floor, waist, half, .. } = *layout;
     let p = Vec3::new;
@@ -248,7 +250,7 @@ fn add_driver_place(parts: &mut Assembly, layout: &Layout) {
     );
 }
 
-/// The cab's rear wall, and a load bed with low sides behind it.
+/// Adds the cab's rear wall, and a load bed with low sides behind it.
 fn add_bed(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, height, .. }, radius, floor, top, half, cab_rear, .. } = *layout;
     let p = Vec3::new;
@@ -265,7 +267,8 @@ fn add_bed(parts: &mut Assembly, layout: &Layout) {
     add_bed_details(parts, layout, low, side);
 }
 
-/// Posts, rails and latches of the load bed, its lamps and plate, arches over the wheels, and the window in the cab's rear wall.
+/// Adds posts, rails and latches of the load bed, its lamps and plate, arches over the wheels, and
+/// the window in the cab's rear wall.
 fn add_bed_details(parts: &mut Assembly, layout: &Layout, low: f32, side: f32) {
     let Layout { size: Size { length, height, .. }, radius, rear_x, top, half, cab_rear, .. } = *layout;
     let p = Vec3::new;
@@ -305,7 +308,7 @@ fn add_bed_details(parts: &mut Assembly, layout: &Layout, low: f32, side: f32) {
         parts.add(Material::MattBlack, mudguard(arch, radius + 0.045, 0.16, 0.018, [20.0, 165.0]));
     }
     parts.add(Material::Satin, block(p(length - 0.03, -0.15, low - 0.15), p(length - 0.01, 0.15, low - 0.05), 0.006));
-    // Window in its rubber.
+    // The window in its rubber seal.
     let (sill, head) = (side + 0.06, top - 0.10 * height);
     if head > sill + 0.1 {
         let pane = |grow: f32, out: f32| {
@@ -320,7 +323,7 @@ fn add_bed_details(parts: &mut Assembly, layout: &Layout, low: f32, side: f32) {
     }
 }
 
-/// The tail over the engine, and the passengers' bench on it.
+/// Adds the tail over the engine, and the passengers' bench on it.
 fn add_bench(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, height, .. }, floor, half, .. } = *layout;
     let p = Vec3::new;
@@ -347,7 +350,7 @@ fn add_bench(parts: &mut Assembly, layout: &Layout) {
     );
 }
 
-/// Arches over the wheels, louvres and lid of the engine, plate and bumper on the tail.
+/// Adds arches over the wheels, louvres and lid of the engine, plate and bumper on the tail.
 fn add_tail(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, height, .. }, radius, rear_x, half, .. } = *layout;
     let p = Vec3::new;
@@ -388,7 +391,7 @@ fn add_tail(parts: &mut Assembly, layout: &Layout) {
     parts.add(Material::MattBlack, bar(&curve_through(&tube, 6), 0.020));
 }
 
-/// Canvas behind and beside the bench, with the posts that hold it.
+/// Adds canvas behind and beside the bench, with the posts that hold it.
 fn add_canvas(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, height, .. }, top, half, .. } = *layout;
     let p = Vec3::new;
@@ -410,7 +413,7 @@ fn add_canvas(parts: &mut Assembly, layout: &Layout) {
     }
 }
 
-/// The roof: of steel before a bed, of canvas otherwise.
+/// Adds the roof: of steel in front of a bed, of canvas otherwise.
 fn add_roof(parts: &mut Assembly, layout: &Layout) {
     let Layout { size: Size { length, height, .. }, has_bed, top, half, cab_rear, head_x, .. } = *layout;
     let roof_rear = if has_bed { cab_rear + 0.06 } else { 0.91 * length };

@@ -1,8 +1,8 @@
-//! How large a machine is drawn.
+//! The size that a machine is drawn at.
 
 use cyclorama_core::vehicle::Dimensions;
 
-/// Metres.
+/// Dimensions of a machine, in metres.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
     pub length: f32,
@@ -12,7 +12,8 @@ pub struct Size {
 }
 
 impl Size {
-    /// Wrong data must not turn a machine inside out.
+    /// Returns the catalog's dimensions within limits, because wrong data must
+    /// not turn a machine inside out.
     pub fn of(d: Dimensions) -> Size {
         let metres = |mm: u32, low: f32, high: f32| (mm as f32 * 0.001).clamp(low, high);
         let length = metres(d.length_mm, 1.2, 8.0);

@@ -1,4 +1,5 @@
-//! A farm tractor: hood over the engine, small front wheels, large rear ones under mudguards, a glass cab.
+//! A farm tractor: hood over the engine, small front wheels, large rear wheels
+//! under mudguards, a glass cab.
 
 use glam::Vec3;
 
@@ -68,7 +69,7 @@ pub(super) fn tractor(size: Size, traits: Traits) -> VehicleMesh {
     parts.mesh
 }
 
-/// Two chambers in a black box, over each rear mudguard.
+/// Adds two lamp chambers in a black box over each rear mudguard.
 fn tail_lamps(parts: &mut Assembly, at: Vec3) {
     let p = Vec3::new;
     parts.add_pair(Material::MattBlack, block(at - p(0.05, 0.15, 0.06), at + p(0.03, 0.15, 0.06), 0.015));
@@ -76,7 +77,7 @@ fn tail_lamps(parts: &mut Assembly, at: Vec3) {
     parts.add_pair(Material::LampAmber, block(at + p(0.02, 0.03, -0.045), at + p(0.042, 0.13, 0.045), 0.012));
 }
 
-/// Engine, gearbox, axles, ballast, links.
+/// Adds engine, gearbox, axles, ballast and links.
 fn under(parts: &mut Assembly, size: Size, [front_x, rear_x]: [f32; 2], [front_radius, rear_radius]: [f32; 2]) {
     let Size { length, width, height, .. } = size;
     let p = Vec3::new;
@@ -93,7 +94,7 @@ fn under(parts: &mut Assembly, size: Size, [front_x, rear_x]: [f32; 2], [front_r
     parts.add_soft(dark, casing.moved(p(front_x, 0.0, front_radius)));
     parts.add(dark, pipe(&[p(rear_x, -width * 0.36, rear_radius), p(rear_x, width * 0.36, rear_radius)], 0.14));
     parts.add_soft(dark, Solid::superellipsoid(p(0.34, 0.26, 0.26), 3.0, 12, 24).moved(p(rear_x, 0.0, rear_radius)));
-    // Fuel tank under the cab with a step, on the left; battery box on the right.
+    // Under the cab: a fuel tank with a step on the left, a battery box on the right.
     parts.add_pair(
         Material::MattBlack,
         block(
@@ -102,7 +103,7 @@ fn under(parts: &mut Assembly, size: Size, [front_x, rear_x]: [f32; 2], [front_r
             0.07,
         ),
     );
-    // Ballast: plates side by side, and their holder.
+    // The ballast: plates side by side, and their holder.
     for number in -4_i32..=4 {
         let y = number as f32 * 0.062;
         parts.add(
@@ -123,14 +124,14 @@ fn under(parts: &mut Assembly, size: Size, [front_x, rear_x]: [f32; 2], [front_r
     );
 }
 
-/// The hood with its grille, lamps, vents and the exhaust beside it.
+/// Adds the hood with its grille, lamps and vents, and the exhaust beside it.
 fn hood(parts: &mut Assembly, size: Size, traits: Traits, deck: f32, back: f32) {
     let Size { length, width, height, .. } = size;
     let p = Vec3::new;
     let nose = 0.058 * length;
     let top = 0.64 * height * (1.0 + 0.04 * traits.nose);
     let half = 0.165 * width * (1.0 + 0.13 * traits.nose);
-    // How far the hood falls to the nose.
+    // Ratio by which the hood falls to the nose.
     let fall = 0.05 * traits.lamps;
     parts.add_soft(
         Material::Paint,
@@ -146,7 +147,7 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, deck: f32, back: f32) 
             5.5,
         ),
     );
-    // Nose: a black mask with slats and lamps let into it.
+    // The nose: a black mask with slats and lamps let into it.
     let (mask_low, mask_high) = (deck + 0.10, top * (0.76 - fall));
     parts.add(
         Material::GlossBlack,
@@ -164,7 +165,7 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, deck: f32, back: f32) 
         Material::Chrome,
         block(p(nose - 0.012, -half * 0.13, mask_high - 0.10), p(nose + 0.01, half * 0.13, mask_high - 0.05), 0.006),
     );
-    // Flank: a vent of slats and the joints of the hood.
+    // The flank: a vent of slats, and the joints of the hood.
     let (from, to) = (nose + 0.42, back - 0.32);
     let side = |x: f32| half * (1.0 + 0.08 * ((x - nose - 0.6) / (back - nose - 0.7)).clamp(0.0, 1.0));
     let level = deck + (top - deck) * 0.58;
@@ -182,7 +183,7 @@ fn hood(parts: &mut Assembly, size: Size, traits: Traits, deck: f32, back: f32) 
         Material::PanelGap,
         block(p(nose + 0.25, half * 0.9, top * 0.80), p(back, side(back) * 1.0 + 0.002, top * 0.80 + 0.007), 0.001),
     );
-    // Exhaust before the cab: guard and pipe.
+    // The exhaust in front of the cab: guard and pipe.
     let stack_side = if traits.fittings > 0.0 { 1.12 } else { -1.12 };
     let foot = p(back - 0.10, half * stack_side + 0.06 * stack_side.signum(), top * 0.72);
     parts.add(

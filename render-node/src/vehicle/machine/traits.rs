@@ -1,9 +1,10 @@
-//! What tells models of one kind of machine apart.
+//! Differences between models of one kind of machine.
 
 use crate::vehicle::chance::chances;
 use cyclorama_core::vehicle::Vehicle;
 
-/// What tells models of one kind of machine apart, by their names: each from -1 to 1. Sizes of most are unknown, shapes all the more.
+/// Differences between models of one kind of machine, derived from make and model name. Each is
+/// from -1 to 1. The catalog does not know the sizes of most machines, and their shapes even less.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Traits {
     pub tyres: f32,

@@ -1,4 +1,5 @@
-//! Wheels of tractors and loaders: high lugs in a herringbone on a round carcass, a deep rim with a bolted disc.
+//! Wheels of tractors and loaders: high lugs in a herringbone on a round carcass, and
+//! a deep rim with a bolted disc.
 
 use std::f32::consts::TAU;
 
@@ -9,20 +10,21 @@ use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::placing::{add_all, mirrored, moved_to};
 use crate::vehicle::parts::solid::Solid;
 
+/// A wheel with a lugged tyre. Lengths are in metres.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LugWheel {
     pub radius: f32,
     pub width: f32,
-    /// Rim's radius as a share of the tyre's.
+    /// Ratio of the rim's radius to the tyre's.
     pub rim: f32,
-    /// Lugs on one side of the tread.
+    /// Number of lugs on one side of the tread.
     pub lugs: usize,
-    /// Height of a lug as a share of the radius.
+    /// Ratio of a lug's height to the tyre's radius.
     pub lug_height: f32,
     pub disc: Material,
 }
 
-/// Both wheels at `x`, outer walls `outer_width` apart.
+/// Returns both wheels at `x`, with their outer walls `outer_width` apart.
 pub(super) fn axle(spec: &LugWheel, x: f32, outer_width: f32) -> VehicleMesh {
     let hub = Vec3::new(x, 0.5 * (outer_width - spec.width), spec.radius);
     let mut mesh = moved_to(&wheel(spec), hub);
@@ -52,7 +54,7 @@ fn wheel(spec: &LugWheel) -> VehicleMesh {
     profile.extend(side.iter().rev().map(|(a, r)| Vec2::new(-a * w, *r)));
     parts.mesh.add(Material::Tyre, &Solid::revolved(&profile, 72).surface(50.0));
     add_lugs(&mut parts, spec, carcass, wall);
-    // Rim: edge, well, dished disc with bolts, hub.
+    // The rim: edge, well, dished disc with bolts, hub.
     let rim = [
         (0.395 * w, bead),
         (0.425 * w, bead + 0.012),
@@ -81,14 +83,16 @@ fn wheel(spec: &LugWheel) -> VehicleMesh {
     parts.mesh
 }
 
-/// Bars from beside the middle of the tread back to the shoulder and a little down the wall.
+/// Adds bars that run from beside the middle of the tread back to the
+/// shoulder and a little down the wall.
 fn add_lugs(parts: &mut Assembly, spec: &LugWheel, carcass: f32, wall: f32) {
     let (radius, w) = (spec.radius, spec.width);
     let pitch = TAU / spec.lugs as f32;
     for (side, number) in [-1.0_f32, 1.0].into_iter().flat_map(|side| (0..spec.lugs).map(move |number| (side, number)))
     {
         let stagger = if side < 0.0 { 0.5 } else { 0.0 };
-        // Across as a share of the width, turn as a share of the pitch, top and foot, half thickness.
+        // Each station: distance across as a ratio of the width, turn as a ratio of the pitch,
+        // radius of top and foot, half thickness as a ratio of the pitch.
         let stations = [
             (-0.03, 0.00, radius, carcass - 0.02, 0.14),
             (0.14, 0.28, radius, carcass - 0.02, 0.15),

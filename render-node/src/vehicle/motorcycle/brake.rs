@@ -1,4 +1,4 @@
-//! Brakes of two-wheelers: drilled discs on their carriers, callipers round the disc's edge.
+//! Brakes of two-wheelers: drilled discs on their carriers, and callipers round the disc's edge.
 
 use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
@@ -8,11 +8,12 @@ use super::shapes::{add_bolt_circle, bolt, turned};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 
-/// Points round a hole: a multiple of four, as it joins the four sides of its cell.
+/// Points round a hole: a multiple of four, because the hole joins the four sides of its cell.
 const HOLE: usize = 12;
 const THICK_M: f32 = 0.0024;
 
-/// A disc across the wheel at `at` (its middle), of an outer radius, with a row of holes after the other.
+/// Adds a disc across the wheel with its middle at `at`, of outer radius `outer`,
+/// with rows of holes through it.
 pub(super) fn add_disc(bike: &mut Assembly, at: Vec3, outer: f32) {
     let inner = outer * 0.70;
     bike.add(Material::BrakeDisc, drilled(inner, outer).moved(at));
@@ -42,7 +43,7 @@ pub(super) fn add_disc(bike: &mut Assembly, at: Vec3, outer: f32) {
     }
 }
 
-/// A flat ring with holes through it, three rows of them.
+/// Returns a flat ring with three rows of holes through it.
 fn drilled(inner: f32, outer: f32) -> Solid {
     const AROUND: usize = 30;
     let edge = (outer - inner) * 0.10;
@@ -60,7 +61,7 @@ fn drilled(inner: f32, outer: f32) -> Solid {
             let from = step * (cell as f32 + row as f32 / 3.0);
             let middle = (pair[0] + pair[1]) * 0.5;
             let size = 0.29 * (pair[1] - pair[0]).min(step * middle);
-            // The cell's edge and the hole's, point by point.
+            // A point on the cell's edge, or the matching point on the hole's edge.
             let point = |i: usize, hole: bool, y: f32| {
                 let i = i % HOLE;
                 let turn = TAU * (i as f32 + 0.5) / HOLE as f32;
@@ -102,8 +103,8 @@ fn drilled(inner: f32, outer: f32) -> Solid {
     solid
 }
 
-/// A calliper over the edge of the disc at `at`, between two angles (from the rear horizontal upwards), on the disc's
-/// outer side `side`.
+/// Adds a calliper over the edge of the disc at `at`, between two angles (in radians, from the rear
+/// horizontal upwards), on the disc's outer side `side`.
 pub(super) fn add_calliper(bike: &mut Assembly, at: Vec3, outer: f32, [from, to]: [f32; 2], side: f32) {
     let polar = |r: f32, turn: f32, y: f32| at + Vec3::new(r * turn.cos(), y * side, r * turn.sin());
     let middle = outer * 0.90;

@@ -1,4 +1,4 @@
-//! What carries a motorcycle: fork, frame, foot rests, side stand.
+//! The supporting parts of a motorcycle: fork, frame, foot rests, side stand.
 
 use glam::Vec3;
 
@@ -22,7 +22,8 @@ pub(super) fn add_fork_and_bars(bike: &mut Assembly, joints: &Joints) {
 fn add_fork(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
     if matches!(design.family, Family::Tilting | Family::Vespa) {
-        return; // Bring their own.
+        // These families build forks of their own.
+        return;
     }
     let spread = fork_spread(joints);
     let axle = joints.front_axle + Vec3::new(-0.005, spread, 0.0);
@@ -90,14 +91,14 @@ fn add_fork(bike: &mut Assembly, joints: &Joints) {
     add_guard_mounts(bike, joints, at, along);
 }
 
-/// Both clamps of the fork with their rings and bolts, the stem's nut, the legs' caps.
+/// Adds both clamps of the fork with their rings and bolts, the stem's nut and the legs' caps.
 fn add_clamps(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, along: Vec3, spread: f32) {
     let rearward = Vec3::new(along.z, 0.0, -along.x);
     let place =
         |middle: Vec3| move |p: Vec3| Vec3::new(middle.x, 0.0, middle.z) + rearward * p.x + Vec3::Y * p.y + along * p.z;
     for (share, half_tall, half_deep) in [(0.965, 0.011, 0.021), (0.775, 0.017, 0.026)] {
         let middle = at(share);
-        // Narrow between the legs, with the stem in the middle.
+        // The bridge is narrow between the legs, with the stem in the middle.
         let bridge = Solid::rounded_box(Vec3::new(half_deep, spread, half_tall), 0.008).bent(|p| {
             Vec3::new(
                 p.x * (0.72 + 0.28 * (p.y / spread).abs().powi(2)) + 0.020 * (1.0 - (p.y / spread).powi(2)),
@@ -148,7 +149,7 @@ fn add_clamps(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, al
     }
 }
 
-/// The legs' feet: bosses round the axle, pinch bolts, the lugs of the calliper, its hose.
+/// Adds the legs' feet: bosses round the axle, pinch bolts, the lugs of the calliper, and its hose.
 fn add_fork_feet(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, along: Vec3) {
     let design = &joints.design;
     let metal = if design.bright && design.fork != Fork::UpsideDown { Material::Satin } else { Material::GlossBlack };
@@ -177,7 +178,7 @@ fn add_fork_feet(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3,
     add_brake_hoses(bike, joints, at, calliper(0.30 + 0.075 / outer, outer * 0.96));
 }
 
-/// What holds a front mudguard: wire stays on old bikes, brackets at the legs on others.
+/// Adds the mounts of a front mudguard: wire stays on old bikes, brackets at the legs on others.
 fn add_guard_mounts(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, along: Vec3) {
     let design = &joints.design;
     let Guard::Hugging(from, to) = design.guard else { return };
@@ -187,7 +188,7 @@ fn add_guard_mounts(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Ve
     if design.cradle || design.fork == Fork::Hidden {
         let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
         let lean = along.z.atan2(along.x);
-        // From the leg's foot up to both flanks, each end flat under a bolt.
+        // From the leg's foot up to both flanks. Each end is flat under a bolt.
         for angle in [(lean - 0.46).max(from + 0.14), (lean + 0.52).min(to - 0.16)] {
             let foot = at(0.050) + Vec3::new(0.0, 0.020, 0.0);
             let [tip, way] = guard.at(angle, 0.88);
@@ -227,7 +228,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     if design.cradle || (design.tank == Tank::Slim && !electric) {
         add_cradle(bike, joints, neck);
     }
-    // Where the rear frame holds the tail.
+    // The end of the rear frame, which holds the tail.
     let end = Vec3::new(joints.rear_axle.x - 0.02 + design.tail * 0.25, 0.0, seat.z - 0.075);
     add_rear_frame(bike, joints, neck, slim, end);
     add_swing_arm(bike, joints, Vec3::new(end.x - 0.10, 0.0, end.z));
@@ -249,7 +250,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     add_side_stand(bike, joints);
 }
 
-/// Side beams, or tubes over a cradle, from the neck to the swing arm's pivot.
+/// Adds side beams, or tubes over a cradle, from the neck to the swing arm's pivot.
 fn add_beams(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32) {
     let (pivot, design) = (joints.pivot, &joints.design);
     let beam = [
@@ -281,7 +282,7 @@ fn add_beams(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32) {
     }
 }
 
-/// Tubes from the neck down before the engine and under it to the pivot.
+/// Adds tubes from the neck down in front of the engine and under it to the pivot.
 fn add_cradle(bike: &mut Assembly, joints: &Joints, neck: Vec3) {
     let (pivot, low) = (joints.pivot, joints.design.clearance);
     let cradle = [
@@ -294,21 +295,21 @@ fn add_cradle(bike: &mut Assembly, joints: &Joints, neck: Vec3) {
     bike.add_pair(Material::GlossBlack, tube(&curve_through(&cradle, 10), 16, |_| 0.015));
 }
 
-/// The rear frame under the seat, to where the tail is held.
+/// Adds the rear frame under the seat, up to `end`, where the tail is held.
 fn add_rear_frame(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32, end: Vec3) {
     let (pivot, seat, design) = (joints.pivot, joints.seat, &joints.design);
     let (end, rail_z) = (end.x, end.z);
     let rail = [
         Vec3::new(neck.x + 0.30, 0.085 * slim, seat.z - 0.05),
         seat + Vec3::new(0.0, 0.095 * slim, -0.085),
-        // Under a saddle it ends before the mudguard.
+        // Under a saddle the rail ends in front of the mudguard.
         if design.tank == Tank::Drop {
             Vec3::new(joints.rear_axle.x - 0.060, 0.078, rail_z - 0.005)
         } else {
             Vec3::new(end, 0.080 * slim, rail_z + 0.02)
         },
     ];
-    // Under a stepped tail it rises with it and ends inside.
+    // Under a stepped tail the rail rises with the tail and ends inside it.
     let stepped = design.seat == Seat::Stepped;
     let rail = if stepped {
         let end = joints.rear_axle.x - 0.02;
@@ -334,7 +335,7 @@ fn add_rear_frame(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32, e
     }
 }
 
-/// The boards that a bagger's rider puts the feet on.
+/// Adds the boards for the feet of a bagger's rider.
 fn add_floor_boards(bike: &mut Assembly, joints: &Joints) {
     let low = joints.design.clearance;
     let board = Solid::rounded_box(Vec3::new(0.15, 0.050, 0.010), 0.008).bent(|p| {
@@ -347,7 +348,7 @@ fn add_floor_boards(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// The side stand, folded.
+/// Adds the side stand, folded.
 fn add_side_stand(bike: &mut Assembly, joints: &Joints) {
     let (pivot, low) = (joints.pivot, joints.design.clearance);
     let stand = [
@@ -364,7 +365,7 @@ fn add_side_stand(bike: &mut Assembly, joints: &Joints) {
     bike.add(Material::GlossBlack, joint);
 }
 
-/// Pockets and mounting bolts of a beam.
+/// Adds pockets and mounting bolts of a beam.
 fn add_beam_details(bike: &mut Assembly, curve: &[Vec3], metal: Material) {
     let last = curve.len() - 1;
     for share in [0.34, 0.70, 0.86] {
@@ -384,7 +385,7 @@ fn add_beam_details(bike: &mut Assembly, curve: &[Vec3], metal: Material) {
     bike.add_pair(if metal == Material::Satin { Material::RimDark } else { Material::MattBlack }, recess);
 }
 
-/// The rider's foot rests on their plates, with heel guards, gear lever and brake pedal.
+/// Adds the rider's foot rests on their plates, with heel guards, gear lever and brake pedal.
 fn add_foot_rests(bike: &mut Assembly, joints: &Joints, peg: Vec3, relaxed: bool) {
     let hanger = peg + Vec3::Y * 0.040;
     let metal = if joints.design.bright { Material::Satin } else { Material::GlossBlack };
@@ -420,11 +421,11 @@ fn add_foot_rests(bike: &mut Assembly, joints: &Joints, peg: Vec3, relaxed: bool
     add_pegs(bike, joints, hanger, relaxed);
 }
 
-/// The pegs themselves, with gear lever and brake pedal.
+/// Adds the pegs, with gear lever and brake pedal.
 fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
     let boss = Solid::rounded_box(Vec3::new(0.015, 0.014, 0.015), 0.006).moved(hanger);
     bike.add_pair(Material::GlossBlack, boss);
-    // The peg itself, ribbed, its tip turned up.
+    // The peg is ribbed, and its tip is turned up.
     const RIBS: usize = 14;
     let path: Vec<Vec3> =
         (0..=RIBS).map(|i| hanger + Vec3::new(0.004, 0.012 + 0.088 * i as f32 / RIBS as f32, 0.0)).collect();
@@ -433,7 +434,8 @@ fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
         rounded_rectangle(size + 0.003, size, 0.006)
     });
     bike.add_pair(if joints.design.bright { Material::MattBlack } else { Material::Satin }, peg_body);
-    // The gear lever on the left, the brake pedal on the right: a rod forward to a rubber toe piece.
+    // The gear lever on the left and the brake pedal on the right: a rod
+    // forward to a rubber toe piece.
     let (front, tip) = (hanger + Vec3::new(-0.10, 0.006, -0.006), hanger + Vec3::new(-0.150, 0.012, 0.004));
     let rod = [hanger + Vec3::new(-0.010, 0.004, -0.012), front, tip];
     bike.add_pair(
@@ -442,7 +444,7 @@ fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
     );
     bike.add_pair(Material::MattBlack, Solid::pin(tip - Vec3::Y * 0.002, tip + Vec3::Y * 0.040, 0.0085, 14));
     if !relaxed && joints.design.engine != Engine::Electric {
-        // On the left a link goes up to the shaft of the gears.
+        // On the left, a link goes up to the gear shaft.
         let shaft = joints.pivot + Vec3::new(-0.105, -0.128, -0.030);
         let foot = Vec3::new(hanger.x - 0.085, -hanger.y - 0.008, hanger.z - 0.006);
         let arm = shaft + Vec3::new(-0.034, 0.0, 0.010);
@@ -458,7 +460,7 @@ fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
     }
 }
 
-/// The passenger's pegs, each on a cast hanger from the rear frame.
+/// Adds the passenger's pegs, each on a cast hanger from the rear frame.
 fn add_pillion_rests(bike: &mut Assembly, joints: &Joints) {
     let peg = joints.pivot + Vec3::new(0.195, 0.128, 0.120);
     let top = joints.seat.z - 0.085;
@@ -474,7 +476,7 @@ fn add_pillion_rests(bike: &mut Assembly, joints: &Joints) {
     ];
     let out = move |_: f32, z: f32| peg.y - 0.024 * ((z - peg.z) / (top - peg.z).max(0.05)).clamp(0.0, 1.0);
     bike.add_pair(Material::GlossBlack, panel(&outline, 0.009, out));
-    // A hollow in the casting, and the bolts that hold it.
+    // A hollow in the casting, and the bolts that hold the casting.
     let hollow = [
         [peg.x - 0.052, top - 0.012],
         [peg.x - 0.014, top - 0.070],
@@ -487,14 +489,15 @@ fn add_pillion_rests(bike: &mut Assembly, joints: &Joints) {
         bike.add_pair(Material::Satin, bolt(Vec3::new(x, out(x, z) + 0.002, z), Vec3::Y, 0.0062));
     }
     bike.add_pair(Material::GlossBlack, Solid::rounded_box(Vec3::new(0.014, 0.012, 0.014), 0.005).moved(peg));
-    // Folded up along the hanger.
+    // The peg is folded up along the hanger.
     let fold = [peg + Vec3::new(0.0, 0.012, 0.002), peg + Vec3::new(0.062, 0.016, 0.030)];
     bike.add_pair(Material::MattBlack, tube(&fold, 14, |_| 0.0100));
 }
 
-/// A lattice of tubes in the place of a beam: one chord above it, one below, struts to and fro.
+/// Adds a lattice of tubes in the place of a beam: one chord above the beam, one
+/// below, and struts between them.
 fn add_trellis(bike: &mut Assembly, beam: &[Vec3; 5]) {
-    // Both end in the casting of the swing arm's pivot.
+    // Both chords end in the casting of the swing arm's pivot.
     let chord = |up: f32| -> Vec<Vec3> {
         let share = [1.0, 1.0, 1.0, 0.25];
         (0..4).map(|i| beam[i] + Vec3::new(0.0, 0.0, up * share[i])).collect()

@@ -1,4 +1,4 @@
-//! What the rider's hands hold and eyes see: handlebar, levers, switches, hoses, mirrors, instruments.
+//! The rider's controls and instruments: handlebar, levers, switches, hoses, mirrors, instruments.
 
 use glam::Vec3;
 
@@ -10,7 +10,7 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-/// Points of the bar's right half, from its middle to its end.
+/// Returns the points of the bar's right half, from its middle to its end.
 fn half_bar(joints: &Joints) -> [Vec3; 4] {
     let (head, [rise, back, bar]) = (joints.head, joints.design.bars);
     let clip_on = rise < 0.0;
@@ -22,7 +22,8 @@ fn half_bar(joints: &Joints) -> [Vec3; 4] {
     ]
 }
 
-/// The right grip: the bar's end, the direction inwards from it, and where the lever's perch is.
+/// The right grip: the end of the bar, the direction inwards from it, and
+/// the place of the lever's perch.
 struct Grip {
     end: Vec3,
     inward: Vec3,
@@ -50,7 +51,7 @@ pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
         add_risers(bike, head, half[0]);
     }
     if !design.mirrors && design.tank == Tank::Slim {
-        // The cross bar of off-road bars, padded.
+        // The padded cross bar of off-road handlebars.
         let brace = |y: f32| Vec3::new(head.x + back * 0.12, y, head.z + 0.045 + rise * 0.72);
         bike.add_soft(Material::Satin, Solid::pin(brace(-0.175), brace(0.175), 0.007, 12));
         bike.add_soft(Material::MattBlack, Solid::pin(brace(-0.115), brace(0.115), 0.023, 18));
@@ -70,12 +71,12 @@ pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// Whether a cover hides the bar's middle with its cables.
+/// Returns true if a cover hides the bar's middle with its cables.
 fn enclosed(joints: &Joints) -> bool {
     joints.design.nose == Nose::None
 }
 
-/// Two clamps that hold the bar on the fork's bridge.
+/// Adds two clamps that hold the bar on the fork's bridge.
 fn add_risers(bike: &mut Assembly, head: Vec3, bar: Vec3) {
     let foot = head + Vec3::new(0.0, 0.045, -0.015);
     let top = bar + Vec3::Y * 0.045;
@@ -86,7 +87,7 @@ fn add_risers(bike: &mut Assembly, head: Vec3, bar: Vec3) {
     }
 }
 
-/// A rubber grip with a flange, and the weight at the bar's end.
+/// Adds a rubber grip with a flange, and the weight at the bar's end.
 pub(in crate::vehicle) fn add_grip(bike: &mut Assembly, end: Vec3, inward: Vec3, bright: bool) {
     const RIBS: usize = 26;
     let path: Vec<Vec3> = (0..=RIBS).map(|i| end + inward * (0.122 * i as f32 / RIBS as f32)).collect();
@@ -105,7 +106,7 @@ pub(in crate::vehicle) fn add_grip(bike: &mut Assembly, end: Vec3, inward: Vec3,
     bike.add_pair(metal, tube(&weight, 18, |i| [0.0125, 0.0160, 0.0150, 0.0110][i]));
 }
 
-/// Levers with their perches, switches, the brake's reservoir, cables and hoses.
+/// Adds levers with their perches, switches, the brake's reservoir, cables and hoses.
 fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, mount: Vec3) {
     let design = &joints.design;
     // Switches beside the grip: two halves round the bar.
@@ -116,7 +117,7 @@ fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, m
         let button = Solid::rounded_box(Vec3::new(0.004, 0.0075, size), 0.002);
         bike.add_pair(Material::Satin, button.moved(pod + Vec3::new(0.020, 0.0, z)));
     }
-    // Perch, its clamp's bolts, the lever's joint.
+    // The perch, its clamp's bolts, and the lever's joint.
     let perch = Solid::superellipsoid(Vec3::new(0.019, 0.015, 0.018), 3.4, 12, 24).moved(mount + inward * 0.012);
     bike.add_pair(Material::GlossBlack, perch);
     let joint = mount + Vec3::new(-0.034, 0.012, -0.003);
@@ -140,7 +141,7 @@ fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, m
     let metal = if design.details.era == Era::Led && !design.bright { Material::GlossBlack } else { Material::Satin };
     bike.add_pair(metal, blade);
     bike.add_pair(metal, Solid::superellipsoid(Vec3::splat(0.0078), 2.0, 10, 16).moved(lever[4]));
-    // Reservoir of the front brake, on the right.
+    // The reservoir of the front brake, on the right.
     if design.discs > 0 && !enclosed(joints) {
         let cup = mount + inward * 0.022 + Vec3::new(-0.022, 0.0, 0.032);
         let body = [[-0.016, 0.0], [-0.016, 0.014], [-0.010, 0.0175], [0.008, 0.0185], [0.008, 0.0]];
@@ -155,8 +156,9 @@ fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, m
     }
 }
 
-/// The way of a cable from a lever's perch along the bar to the steering head. Where a cowl stands before the bar it runs behind
-/// the fork's bridge, so that it goes through no panel.
+/// Returns the path of a cable from a lever's perch along the bar to the steering head.
+/// Where a cowl stands in front of the bar, the cable runs behind the fork's bridge, so
+/// that it goes through no panel.
 fn cable(joints: &Joints, mount: Vec3, aside: f32) -> [Vec3; 5] {
     let (head, nose) = (joints.head, joints.design.nose);
     let rake = joints.design.rake.tan();
@@ -173,7 +175,7 @@ fn cable(joints: &Joints, mount: Vec3, aside: f32) -> [Vec3; 5] {
     [root, root.lerp(over, 0.45) + Vec3::new(-0.006 - aside, 0.0, 0.012), over, behind, end]
 }
 
-/// A bowed guard before the hand, held at the bar's end and at the perch.
+/// Adds a bowed guard in front of the hand, held at the bar's end and at the perch.
 fn add_hand_guard(bike: &mut Assembly, end: Vec3, inward: Vec3) {
     let middle = end + inward * 0.085;
     let bow = |y: f32| -0.085 + y * y * 6.5;
@@ -203,20 +205,21 @@ fn add_hand_guard(bike: &mut Assembly, end: Vec3, inward: Vec3) {
     );
 }
 
-/// A mirror's thin shell and its glass, `round` or drawn out to the outside.
+/// Adds a mirror's thin shell and its glass. The mirror is round if `round` is true, and
+/// otherwise drawn out to the outside.
 pub(super) fn add_mirror_head(bike: &mut Assembly, eye: Vec3, half: Vec3, round: bool, shell: Material) {
     let power = if round { 2.0 } else { 2.9 };
     let drawn = move |p: Vec3| {
         if round {
             return p;
         }
-        // Its outer end is taller, its inner end rounder.
+        // The mirror is taller at its outer end and rounder at its inner end.
         let out = p.y / half.y;
         Vec3::new(p.x, p.y, p.z * (1.0 + 0.16 * out) + half.z * 0.10 * out)
     };
     let dish = |p: Vec3| {
         let rim = (p.y / half.y).powi(2) + (p.z / half.z).powi(2);
-        // Behind the rim the shell is flat, before it a shallow bowl.
+        // Behind the rim the shell is flat, and in front of it a shallow bowl.
         Vec3::new(if p.x > 0.0 { p.x * 0.18 } else { p.x * (1.0 - 0.15 * rim.min(1.0)) }, p.y, p.z)
     };
     let body = Solid::superellipsoid(half, power, 26, 44).bent(dish).bent(drawn).moved(eye);
@@ -246,7 +249,7 @@ fn add_mirrors(bike: &mut Assembly, mount: Vec3, round: bool, bright: bool) {
     add_mirror_head(bike, eye, half, round, metal);
 }
 
-/// Round dials in bright rims, or a flat screen in a dark frame.
+/// Adds round dials in bright rims, or a flat screen in a dark frame.
 fn add_instruments(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
     let covered = design.nose == Nose::None;
@@ -259,7 +262,7 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
         + if matches!(design.family, Family::Vespa | Family::Underbone) {
             Vec3::new(0.036, 0.0, 0.134)
         } else if design.nose == Nose::None {
-            // On top of the bars' cover.
+            // On top of the cover of the bars.
             Vec3::new(0.058, 0.0, 0.166 * (design.bars[0] + 0.04) / 0.17)
         } else if low {
             Vec3::new(-0.075, 0.0, 0.030)
@@ -304,7 +307,7 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// Hoses from the lower clamp to the callipers.
+/// Adds hoses from the lower clamp to the callipers.
 pub(super) fn add_brake_hoses(bike: &mut Assembly, joints: &Joints, leg: impl Fn(f32) -> Vec3, calliper: Vec3) {
     let spread = fork_spread(joints);
     let clamp = leg(0.775);
@@ -319,7 +322,7 @@ pub(super) fn add_brake_hoses(bike: &mut Assembly, joints: &Joints, leg: impl Fn
         end + Vec3::new(0.010, 0.004, 0.045),
         end,
     ];
-    // It comes out of a block on the lower clamp, and a hollow bolt holds it to the calliper.
+    // The hose comes out of a block on the lower clamp, and a hollow bolt holds it to the calliper.
     let block = Solid::rounded_box(Vec3::new(0.014, 0.024, 0.010), 0.004);
     bike.add_soft(Material::GlossBlack, block.moved(Vec3::new(clamp.x - 0.024, 0.0, clamp.z)));
     let line = hose(&run, 0.0038);

@@ -1,5 +1,5 @@
-//! The front of modern scooters: apron with its lamps, leg shield, cover of the handlebar. All are drawn by feature lines, so
-//! that their shut lines run from edge to edge.
+//! The front of modern scooters: apron with its lamps, leg shield, cover of the handlebar. All are
+//! drawn by feature lines, so that their shut lines run from edge to edge.
 
 use glam::Vec3;
 
@@ -13,28 +13,33 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
-/// Stations of the apron from the floor upwards: its height is a share of the way from one joint to the next.
+/// Number of stations of the apron, from the floor upwards. A station's height
+/// depends on the height of the joints.
 const STATIONS: usize = 10;
-/// Of the stations: where the splash guard behind the wheel ends below the nose.
+/// The station where the splash guard behind the wheel ends, below the nose.
 const SPLASH_ENDS: usize = 3;
-/// Half widths of the front's ridge and of its shoulder, metres, and how far its middle stands before the steering axis.
+/// Half widths of the ridge of the front, at each station, in metres.
 const RIDGE: [f32; STATIONS] = [0.088, 0.094, 0.100, 0.104, 0.098, 0.090, 0.086, 0.078, 0.060, 0.045];
+/// Half widths of the shoulder of the front, at each station, in metres.
 const SHOULDER: [f32; STATIONS] = [0.160, 0.172, 0.180, 0.186, 0.184, 0.176, 0.162, 0.138, 0.100, 0.070];
+/// Half widths of the edge of the front, at each station, in metres.
 const EDGE: [f32; STATIONS] = [0.196, 0.214, 0.226, 0.234, 0.238, 0.236, 0.226, 0.202, 0.150, 0.100];
+/// Distance of the front's middle in front of the steering axis, at each station, in metres.
 const BEFORE_AXIS: [f32; STATIONS] = [0.0, 0.0, 0.0, -0.030, 0.085, 0.148, 0.150, 0.112, 0.062, -0.030];
 
-/// How much higher and further forward a long scooter's apron is.
+/// Metres by which a long scooter's apron is higher, at each station.
 const LONG_UP: [f32; STATIONS] = [0.0, 0.0, 0.0, 0.005, 0.030, 0.045, 0.055, 0.065, 0.075, 0.075];
+/// Metres by which a long scooter's apron is further forward, at each station.
 const LONG_FORWARD: [f32; STATIONS] = [0.0, 0.0, 0.0, 0.0, 0.035, 0.060, 0.080, 0.110, 0.145, 0.160];
 
 /// The apron's feature lines: middle, ridge, shoulder, edge.
 struct Apron {
     net: Net,
     lines: [Vec<Vec3>; 4],
-    /// How much wider than an ordinary one.
+    /// Ratio of the width to that of an ordinary apron.
     grow: f32,
     long: bool,
-    /// Faces behind it are not cut for lamps.
+    /// x behind which faces are not cut for lamps.
     behind: f32,
 }
 
@@ -56,11 +61,11 @@ impl Apron {
             head - 0.008,
             head + 0.004,
         ];
-        // A long one reaches up before the bars, and further forward.
+        // The apron of a long scooter reaches up in front of the bars, and further forward.
         let reaches = if long { 1.0 } else { 0.0 };
         let heights: [f32; STATIONS] = std::array::from_fn(|i| heights[i] + reaches * LONG_UP[i]);
         let back = wheel.x + wheel.z;
-        // Behind the wheel the middle follows it at a distance.
+        // Behind the wheel, the middle line follows the wheel at a distance.
         let reach = wheel.z + 0.048;
         let round = |z: f32| wheel.x + (reach * reach - (z - wheel.z).powi(2)).max(0.02).sqrt();
         let middle: Vec<Vec3> = (0..STATIONS)
@@ -98,7 +103,7 @@ impl Apron {
     }
 }
 
-/// What stands before the rider's legs.
+/// Adds the apron in front of the rider's legs.
 pub(super) fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let apron = Apron::of(joints, long);
     let last = STATIONS - 1;
@@ -118,7 +123,7 @@ pub(super) fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     }
 }
 
-/// Rubber boots where the fork's legs come out of the nose.
+/// Adds rubber boots where the fork's legs come out of the nose.
 fn add_boots(bike: &mut Assembly, joints: &Joints, under: f32) {
     let spread = Vec3::Y * fork_spread(joints);
     let (axle, head) = (joints.front_axle - Vec3::X * 0.005, joints.head);
@@ -127,7 +132,8 @@ fn add_boots(bike: &mut Assembly, joints: &Joints, under: f32) {
     bike.add_pair(Material::MattBlack, tube(&ribs, 24, |i| 0.0265 + if i % 2 == 0 { 0.0 } else { 0.0035 }));
 }
 
-/// The side of the leg shield that the rider sees: from edge to edge, with a glove box and a hook.
+/// Adds the side of the leg shield that faces the rider, from edge to
+/// edge, with a glove box and a hook.
 fn add_rider_side(bike: &mut Assembly, joints: &Joints, apron: &Apron) {
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let edge: Vec<Vec3> = apron.lines[3].iter().map(|p| *p + Vec3::new(-0.002, -0.004, 0.0)).collect();
@@ -136,7 +142,7 @@ fn add_rider_side(bike: &mut Assembly, joints: &Joints, apron: &Apron) {
         let drawn = forward * ((z - head + 0.24) / 0.30).clamp(0.0, 1.0);
         soft_max(joints.axis(z) + 0.088 - drawn, wheel + 0.082, 0.06)
     };
-    // Nowhere before the outer side.
+    // The rider's side is nowhere in front of the outer side.
     let behind = |i: usize, y: f32| -> f32 {
         let across: Vec<Vec3> = apron.lines.iter().map(|line| line[i]).collect();
         let next = across.iter().position(|p| p.y >= y).unwrap_or(across.len() - 1).max(1);
@@ -156,7 +162,7 @@ fn add_rider_side(bike: &mut Assembly, joints: &Joints, apron: &Apron) {
     net.add(bike, Material::MattBlack, &Panel { lines: [0, 1], stations: [0, last], sides });
     let sides = [Side::Joined, Side::Joined, Side::Free, Side::Joined];
     net.add(bike, Material::MattBlack, &Panel { lines: [1, 3], stations: [0, last], sides });
-    // Glove box: the line of its lid, its lock, and a hook below.
+    // The glove box: the line of its lid, its lock, and a hook below.
     let z = joints.head.z - 0.205;
     let at = |y: f32, z: f32| Vec3::new(rear(z) + 0.0105, y, z);
     for (half, thick, material) in [(0.108, 0.0045, Material::PanelGap), (0.1055, 0.0075, Material::MattBlack)] {
@@ -170,12 +176,12 @@ fn add_rider_side(bike: &mut Assembly, joints: &Joints, apron: &Apron) {
     bike.add_soft(Material::Satin, tube(&curve_through(&hook, 6), 10, |_| 0.0045));
 }
 
-/// Whether the head lamp turns with the bars.
+/// Returns true if the head lamp turns with the bars.
 fn lamp_in_cover(joints: &Joints, long: bool) -> bool {
     !long && matches!(joints.design.details.eyes, Eyes::Tall | Eyes::Broad)
 }
 
-/// Sets lamps and indicators into the nose and gives what is left of its skin.
+/// Sets lamps and indicators into the nose and returns the rest of its skin.
 fn set_front_lamps(bike: &mut Assembly, joints: &Joints, apron: &Apron, skin: &Solid, long: bool) -> Solid {
     let head = joints.head.z;
     let Apron { grow, behind, .. } = *apron;
@@ -202,7 +208,8 @@ fn set_front_lamps(bike: &mut Assembly, joints: &Joints, apron: &Apron, skin: &S
     set_flush(bike, &skin, &opening, Material::LampAmber)
 }
 
-/// Openings for the apron's lamps, main lights in each, whether there is one on each side.
+/// Returns the outline of an opening for the apron's lamps, the number of main lights in it, and
+/// true if there is one opening on each side.
 fn apron_eyes(eyes: Eyes) -> (&'static [[f32; 2]], usize, bool) {
     match eyes {
         Eyes::Broad => (
@@ -236,9 +243,10 @@ fn apron_eyes(eyes: Eyes) -> (&'static [[f32; 2]], usize, bool) {
     }
 }
 
-/// Sections of the handlebar's cover at four distances from the middle, from under the rider's side over the crest to under
-/// its front: (x, z) from the steering head, for a bar that rises 0.17 m.
+/// Distances of the sections in [`COVER`] from the middle, in metres.
 const COVER_OUT: [f32; 5] = [0.0, 0.060, 0.115, 0.172, 0.224];
+/// Sections of the handlebar's cover, from under the rider's side over the crest to under its
+/// front: (x, z) from the steering head, for a bar that rises 0.17 m.
 const COVER: [[[f32; 2]; 6]; 5] = [
     [[0.076, 0.076], [0.106, 0.142], [0.000, 0.196], [-0.092, 0.142], [-0.116, 0.074], [-0.066, 0.026]],
     [[0.076, 0.080], [0.106, 0.144], [0.002, 0.196], [-0.084, 0.144], [-0.106, 0.078], [-0.058, 0.032]],
@@ -247,7 +255,7 @@ const COVER: [[[f32; 2]; 6]; 5] = [
     [[0.080, 0.154], [0.086, 0.176], [0.062, 0.196], [0.040, 0.186], [0.036, 0.166], [0.052, 0.150]],
 ];
 
-/// The cover of the bars in two halves, with the head lamp where it is in them.
+/// Adds the cover of the bars in two halves, with the head lamp if the lamp is in the cover.
 pub(super) fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool) {
     let (head, [rise, _, bar]) = (joints.head, joints.design.bars);
     let tall = (rise + 0.04) / 0.17;
@@ -266,7 +274,7 @@ pub(super) fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool) {
     if lamp_in_cover(joints, long) {
         skin = set_cover_lamp(bike, joints, &skin, tall);
     } else if !long {
-        // A dark field where others have their lamp.
+        // A dark field in the place where other scooters have their lamp.
         let field = [[-0.030, 0.052], [0.030, 0.052], [0.062, 0.112], [0.044, 0.146], [-0.044, 0.146], [-0.062, 0.112]];
         let field = field.map(|p| [p[0], head.z + p[1] * tall]);
         let opening = Opening { outline: &field, depth: 0.0012, lights: 0, pair: false, behind: head.x + 0.01 };
@@ -283,7 +291,7 @@ pub(super) fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool) {
     bike.add_soft(Material::MattBlack, tube(&neck, 28, |i| [0.060, 0.058, 0.042][i]));
 }
 
-/// Sets the lamp into the cover's front and gives what is left of it.
+/// Sets the lamp into the cover's front and returns the rest of the cover.
 fn set_cover_lamp(bike: &mut Assembly, joints: &Joints, skin: &Solid, tall: f32) -> Solid {
     let outline: &[[f32; 2]] = match joints.design.details.eyes {
         Eyes::Broad => &[

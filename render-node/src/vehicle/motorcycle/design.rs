@@ -1,12 +1,14 @@
-//! How a two-wheeler is laid out: sizes in natural metres and which parts hang where. The sheets of the families say it
-//! (`render-node/sheets/two-wheelers/families`); the neighbours build the parts, `fit` brings a vehicle's own dimensions in.
+//! The layout of a two-wheeler: its sizes in natural metres, and the kind of each of its parts.
+//!
+//! The sheets of the families define layouts (`render-node/sheets/two-wheelers/families`). The
+//! neighbouring modules build the parts, and `fit` applies a vehicle's own dimensions.
 
 use serde::Deserialize;
 
 use super::engine_kind::Engine;
 use super::style::Family;
 
-/// What holds a tyre.
+/// Kind of rim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rim {
@@ -16,24 +18,25 @@ pub(super) enum Rim {
     Dish,
 }
 
-/// What the fork's legs look like.
+/// Kind of fork, by the look of its legs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fork {
     /// Bright tubes slide into thick lower legs.
     Telescopic,
-    /// Thick above, thin below.
+    /// Legs that are thick above and thin below.
     UpsideDown,
-    /// Telescopic, its tubes under rubber bellows or covers.
+    /// Telescopic, with its tubes under rubber bellows or covers.
     Covered,
-    /// Slim legs under a body, one short link at the axle.
+    /// Slim legs under a body, with one short link at the axle.
     Hidden,
 }
 
+/// Form of the tank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Tank {
-    /// Broad shoulders, knees' hollows.
+    /// Broad shoulders, and hollows for the knees.
     Modern,
     /// A rounded loaf with rubber pads for the knees.
     Loaf,
@@ -43,16 +46,17 @@ pub(super) enum Tank {
     Slim,
 }
 
+/// Form of the seat and tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Seat {
-    /// Rider low, passenger raised, over a painted tail.
+    /// The rider low and the passenger raised, over a painted tail.
     Stepped,
     /// One level cushion over a mudguard.
     Bench,
     /// A bench that ends in a painted hump.
     Hump,
-    /// Deep saddle with a pillion pad.
+    /// A deep saddle with a pillion pad.
     Saddle,
     /// Two armchairs.
     Armchair,
@@ -60,7 +64,7 @@ pub(super) enum Seat {
     Rail,
 }
 
-/// What stands before the handlebar.
+/// The part in front of the handlebar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Nose {
@@ -69,26 +73,27 @@ pub(super) enum Nose {
     Bikini,
     /// The angular mask of modern naked bikes.
     Wedge,
-    /// Full fairing, low screen.
+    /// A full fairing with a low screen.
     Sport,
-    /// Full fairing, tall screen, room for the hands.
+    /// A full fairing with a tall screen and room for the hands.
     SportTouring,
-    /// Full fairing as wide as the rider, with leg shields.
+    /// A full fairing as wide as the rider, with leg shields.
     Touring,
-    /// Wide cowl on the fork around one lamp.
+    /// A wide cowl on the fork around one lamp.
     Batwing,
-    /// Wide cowl on the frame with two lamps.
+    /// A wide cowl on the frame with two lamps.
     Shark,
-    /// Beak over the wheel, tall screen, shrouds beside the tank.
+    /// A beak over the wheel, a tall screen, and shrouds beside the tank.
     Beak,
-    /// Small lamp in a plate.
+    /// A small lamp in a plate.
     Mask,
-    /// Number plate, no lamp.
+    /// A number plate without a lamp.
     Plate,
-    /// The body brings its own.
+    /// No part of its own, because the body has a front.
     None,
 }
 
+/// Luggage at the rear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Luggage {
@@ -99,10 +104,11 @@ pub(super) enum Luggage {
     Cases,
     /// Long painted bags beside the rear mudguard.
     Bags,
-    /// The same and a trunk with a backrest.
+    /// Bags as [`Luggage::Bags`], and a trunk with a backrest.
     BagsAndTrunk,
 }
 
+/// Layout of the exhaust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Exhaust {
@@ -110,15 +116,15 @@ pub(super) enum Exhaust {
     Rising,
     /// One long silencer on each side.
     Pair,
-    /// Two pipes one above the other on the right.
+    /// Two pipes, one above the other, on the right.
     Stacked,
-    /// High along the seat, for water and stones.
+    /// High along the seat, to be clear of water and stones.
     High,
     /// One silencer on each side that rises to the rear.
     TwinRising,
     /// Two mouths under the tail.
     UnderTail,
-    /// A short mouth beside the swing arm's pivot, its chamber under the engine.
+    /// A short mouth beside the swing arm's pivot, with its chamber under the engine.
     Stub,
     None,
 }
@@ -129,16 +135,16 @@ pub(super) enum Exhaust {
 pub(super) enum Cast {
     /// Five pairs.
     TwinFive,
-    /// Three broad ones.
+    /// Three broad spokes.
     Three,
     Six,
-    /// Ten thin ones.
+    /// Ten thin spokes.
     Ten,
-    /// Five that fork.
+    /// Five spokes that fork.
     YFive,
 }
 
-/// What a fairing or mask looks out of.
+/// Lamps of a fairing or a mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Eyes {
@@ -152,10 +158,10 @@ pub(super) enum Eyes {
     Tall,
 }
 
-/// What lamps are made of at a time.
+/// Technology of the lamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::vehicle) enum Era {
-    /// A bulb before a fluted bowl.
+    /// A bulb in front of a fluted bowl.
     Bulb,
     /// Bowls behind clear glass.
     Clear,
@@ -163,18 +169,18 @@ pub(in crate::vehicle) enum Era {
     Led,
 }
 
-/// How much of the engine a fairing covers.
+/// Part of the engine that a fairing covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Flank {
     Full,
-    /// It ends above the engine, over a belly pan.
+    /// The panel ends above the engine, over a belly pan.
     Open,
-    /// Covers the engine, its lower edge straight to the rear wheel.
+    /// The panel covers the engine, and its lower edge runs straight to the rear wheel.
     Long,
 }
 
-/// What carries a bike without a cradle.
+/// Frame of a bike without a cradle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Frame {
@@ -184,37 +190,37 @@ pub(super) enum Frame {
     Trellis,
 }
 
-/// What makes and models of one family do differently.
+/// Differences between makes and models of one family.
 #[derive(Debug, Clone)]
 pub(super) struct Details {
     pub cast: Cast,
-    /// Cast rims in bright metal instead of black.
+    /// True for cast rims in bright metal instead of black.
     pub pale_rims: bool,
     pub eyes: Eyes,
     pub era: Era,
     pub flank: Flank,
     pub frame: Frame,
-    /// The lower half of a flank, or a tank's sides, in black.
+    /// True if the lower half of a flank, or a tank's sides, are black.
     pub accent: bool,
-    /// Of tank: share of the width, and metres that its top is higher.
+    /// The tank's width as a ratio of the usual one, and metres by which its top is higher.
     pub tank: [f32; 2],
-    /// Metres that a stepped tail is higher.
+    /// Metres by which a stepped tail is higher.
     pub tail_rise: f32,
-    /// Height of a wind screen, as a share.
+    /// Height of a wind screen, as a ratio of the usual one.
     pub screen: f32,
-    /// A painted cover on the passenger's seat.
+    /// True if a painted cover lies on the passenger's seat.
     pub solo: bool,
-    /// Front mudguard in black.
+    /// True if the front mudguard is black.
     pub dark_guard: bool,
-    /// The bowl of a round lamp in paint.
+    /// True if the bowl of a round lamp is painted.
     pub painted_lamp: bool,
-    /// Width of a scooter's apron and body, as a share.
+    /// Width of a scooter's apron and body, as a ratio of the usual one.
     pub apron: f32,
     /// Metres by which the lower end of a fairing's flank reaches further back.
     pub lean: f32,
 }
 
-/// Those of a family whose make and model are not known yet.
+/// The details of a family while make and model are not known.
 impl Default for Details {
     fn default() -> Details {
         Details {
@@ -237,56 +243,59 @@ impl Default for Details {
     }
 }
 
-/// Where the front mudguard goes.
+/// Position of the front mudguard.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Guard {
-    /// Close to the tyre, between two angles measured from the rear horizontal over the top.
+    /// Close to the tyre, between two angles in radians, measured from the
+    /// rear horizontal over the top.
     Hugging(f32, f32),
     /// Far above the tyre, under the fork's clamps.
     High,
 }
 
-/// One family's layout.
+/// The layout of one family. Lengths are in metres.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Design {
-    /// Whose rules the parts follow.
+    /// The family whose rules the parts follow.
     #[serde(rename = "built_as")]
     pub family: Family,
-    /// The vehicle's; sheets say it elsewhere.
+    /// The engine of the vehicle. Sheets define it in `engines`.
     #[serde(skip)]
     pub engine: Engine,
     pub wheelbase: f32,
-    /// Radius and width.
+    /// Radius and width of the front tyre.
     pub front_tyre: [f32; 2],
+    /// Radius and width of the rear tyre.
     pub rear_tyre: [f32; 2],
     pub rim: Rim,
-    /// Blocks on the tyres.
+    /// True if the tyres have blocks.
     pub knobbly: bool,
+    /// Number of brake discs on the front wheel. With 0 the rear wheel has none either.
     pub discs: usize,
-    /// Steering axis from the vertical, radians.
+    /// Angle of the steering axis from the vertical, in radians.
     pub rake: f32,
     pub head_z: f32,
     pub seat_z: f32,
-    /// The seat's lowest point before the rear axle, as a share of the wheelbase.
+    /// Distance of the seat's lowest point in front of the rear axle, as a ratio of the wheelbase.
     pub seat_share: f32,
-    /// Lowest point of the engine.
+    /// Height of the engine's lowest point.
     pub clearance: f32,
-    /// End of the tail behind the rear axle.
+    /// Distance of the tail's end behind the rear axle.
     pub tail: f32,
     pub fork: Fork,
     /// Handlebar: rise over the clamp, sweep to the rear, half width.
     pub bars: [f32; 3],
     pub mirrors: bool,
     pub hand_guards: bool,
-    /// Tubes round the engine instead of beams beside it.
+    /// True for tubes round the engine instead of beams beside it.
     pub cradle: bool,
-    /// A shock absorber on each side instead of one in the middle.
+    /// True for a shock absorber on each side instead of one in the middle.
     pub twin_shocks: bool,
-    /// Bright metal instead of black.
+    /// True for bright metal instead of black.
     pub bright: bool,
-    /// Cooling fins, no radiator.
+    /// True for cooling fins and no radiator.
     pub air_cooled: bool,
     pub tank: Tank,
     pub seat: Seat,
@@ -294,17 +303,18 @@ pub(super) struct Design {
     pub luggage: Luggage,
     pub exhaust: Exhaust,
     pub guard: Guard,
-    /// What make and model decide; no sheet says it.
+    /// Differences that make and model decide. No sheet defines them.
     #[serde(skip)]
     pub details: Details,
 }
 
-/// Metres that a wheelbase and a tyre's radius may have: outside of them parts would lie inside each other.
+/// Wheelbases that are accepted, in metres. Outside this range parts would lie inside each other.
 const WHEELBASES_M: std::ops::RangeInclusive<f32> = 0.7..=2.5;
+/// Tyre radii that are accepted, in metres. Outside this range parts would lie inside each other.
 const TYRES_M: std::ops::RangeInclusive<f32> = 0.1..=0.5;
 
 impl Design {
-    /// Says which number no two-wheeler can have.
+    /// Fails with the key of a number that no two-wheeler can have, and the range that is accepted.
     pub(super) fn check(&self) -> Result<(), String> {
         let held = [
             ("wheelbase", self.wheelbase, WHEELBASES_M),

@@ -1,4 +1,4 @@
-//! What takes the engine's work to the rear wheel, and what holds that: swing arm, shock absorbers, chain, belt, shaft.
+//! The drive of the rear wheel and its mount: swing arm, shock absorbers, chain, belt, shaft.
 
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
@@ -12,11 +12,12 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-/// Radii of the driving and the driven sprocket.
+/// Radii of the driving and the driven sprocket, in metres.
 const SPROCKETS: [f32; 2] = [0.040, 0.098];
 const LINK_M: f32 = 0.0172;
 
-/// Swing arm with its shock absorbers and the drive; `upper` is where the frame takes the load of two shock absorbers.
+/// Adds the swing arm with its shock absorbers and the drive. `upper` is where the frame takes
+/// the load of two shock absorbers.
 pub(super) fn add_swing_arm(bike: &mut Assembly, joints: &Joints, upper: Vec3) {
     let (pivot, rear) = (joints.pivot, joints.rear_axle);
     let design = &joints.design;
@@ -40,7 +41,7 @@ pub(super) fn add_swing_arm(bike: &mut Assembly, joints: &Joints, upper: Vec3) {
     bike.add_pair(metal, arm);
     let brace = pivot.lerp(rear, 0.27) + Vec3::Z * (0.012 + arch * 0.8);
     bike.add(metal, Solid::rounded_box(Vec3::new(0.026, 0.105, 0.026), 0.012).moved(brace));
-    // The arm's end: a fork for the axle, its slot, the adjuster.
+    // The end of the arm: a fork for the axle, its slot, and the adjuster.
     let end = rear + Vec3::Y * out;
     bike.add_pair(metal, Solid::rounded_box(Vec3::new(0.056, 0.0175, 0.027), 0.010).moved(end + Vec3::X * 0.008));
     bike.add_pair(
@@ -50,7 +51,7 @@ pub(super) fn add_swing_arm(bike: &mut Assembly, joints: &Joints, upper: Vec3) {
     bike.add_pair(Material::Satin, Solid::rounded_box(Vec3::new(0.016, 0.0188, 0.0175), 0.003).moved(end));
     bike.add_pair(Material::Satin, Solid::pin(end + Vec3::X * 0.05, end + Vec3::X * 0.082, 0.0045, 8));
     bike.add_pair(Material::Satin, bolt(end + Vec3::X * 0.070, Vec3::X, 0.0085));
-    // The pivot's bolt.
+    // The bolt of the pivot.
     bike.add_pair(
         Material::Satin,
         turned(&[[-0.03, 0.017], [0.0, 0.017], [0.006, 0.013], [0.006, 0.0]], pivot + Vec3::Y * 0.135, Vec3::Y, 6),
@@ -79,7 +80,7 @@ pub(super) fn add_swing_arm(bike: &mut Assembly, joints: &Joints, upper: Vec3) {
     }
 }
 
-/// The shaft in its case on the right, with the bevel gear's housing.
+/// Adds the shaft in its case on the right, with the bevel gear's housing.
 fn add_shaft(bike: &mut Assembly, pivot: Vec3, rear: Vec3, out: f32) {
     let line = out + 0.012;
     let path = [
@@ -106,7 +107,7 @@ fn add_shaft(bike: &mut Assembly, pivot: Vec3, rear: Vec3, out: f32) {
     add_bolt_circle(bike, rear + Vec3::Y * (out + 0.041), Vec3::Y, 0.030, 5, 0.007);
 }
 
-/// The closed way round both sprockets, on the left of the wheel: the points, `step` apart.
+/// Returns the closed path round both sprockets, on the left of the wheel, as points `step` apart.
 fn way_round(joints: &Joints, y: f32, [small, large]: [f32; 2], step: f32) -> Vec<Vec3> {
     let (front, rear) = (front_sprocket(joints), joints.rear_axle);
     let between = Vec2::new(rear.x - front.x, rear.z - front.z);
@@ -172,7 +173,8 @@ fn add_chain(bike: &mut Assembly, joints: &Joints, y: f32) {
     bike.add_soft(Material::MattBlack, Solid::swept(&guard, Vec3::Y, |_| rounded_rectangle(0.013, 0.015, 0.004)));
 }
 
-/// The cover of the driving sprocket on the gear box's flank: closed to the front, the chain leaves it to the rear.
+/// Adds the cover of the driving sprocket on the gear box's flank. It is closed to the front, and
+/// the chain leaves it to the rear.
 fn add_sprocket_cover(bike: &mut Assembly, joints: &Joints, y: f32) {
     let at = front_sprocket(joints);
     let half = SPROCKETS[0] + 0.020;
@@ -198,7 +200,7 @@ fn add_sprocket_cover(bike: &mut Assembly, joints: &Joints, y: f32) {
     }
 }
 
-/// The driven sprocket: teeth, holes' dark rings, the bolts on its carrier.
+/// Adds the driven sprocket: teeth, dark rings of holes, and the bolts on its carrier.
 fn add_sprocket(bike: &mut Assembly, joints: &Joints, y: f32, teeth: usize) {
     let at = joints.rear_axle - Vec3::Y * y;
     let ring = |aside: f32| -> Vec<Vec3> {

@@ -1,4 +1,4 @@
-//! Engines, told apart from the side by where their cylinders stand.
+//! Engines, which differ in the side view by the position of their cylinders.
 
 use glam::{Vec2, Vec3};
 
@@ -10,7 +10,7 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
-/// Middle of the crank case: what cylinders, pipes and covers are placed from.
+/// Returns the middle of the crank case, from which cylinders, pipes and covers are placed.
 pub(super) fn crank(joints: &Joints) -> Vec3 {
     let reach = joints.pivot.x - joints.engine_front;
     Vec3::new(
@@ -20,28 +20,30 @@ pub(super) fn crank(joints: &Joints) -> Vec3 {
     )
 }
 
-/// How far the cylinders may rise: to the underside of the tank.
+/// Returns the height up to which cylinders may rise: the underside of the tank.
 pub(super) fn ceiling(joints: &Joints) -> f32 {
     joints.head.z - if joints.design.tank == Tank::Slim { 0.14 } else { 0.16 }
 }
 
-/// Spacing and thickness of cooling fins.
+/// Spacing of cooling fins.
 const FIN_PITCH_M: f32 = 0.0105;
+/// Thickness of cooling fins.
 const FIN_M: f32 = 0.0024;
 
-/// One barrel, or a row of them in one block, with its head.
+/// One barrel, or a row of barrels in one block, with its head.
 struct Barrel {
     foot: Vec3,
     /// Unit vector from crank to head.
     way: Vec3,
     length: f32,
-    /// Half of it along the bike and across.
+    /// Half size along the bike and across it.
     half: [f32; 2],
     air_cooled: bool,
-    /// Squareness of its plan: 2 is round.
+    /// Exponent of the plan: 2 is round, more is boxier.
     square: f32,
-    /// Of barrel and fins, and of the cover on the head.
+    /// Material of barrel and fins.
     metal: Material,
+    /// Material of the cover on the head.
     cover: Material,
     cylinders: usize,
 }
@@ -54,7 +56,8 @@ impl Barrel {
         move |p: Vec3| foot + along * p.x + across * p.y + way * p.z
     }
 
-    /// A layer of the block between two heights, `grow` times as large as the barrel, its edges rounded.
+    /// Returns a layer of the block between two heights, `grow` times as large as
+    /// the barrel, with rounded edges.
     fn layer(&self, from: f32, to: f32, grow: f32, edge: f32) -> Solid {
         const AROUND: usize = 40;
         let power = self.square;
@@ -88,7 +91,8 @@ impl Barrel {
             let mut fins = Solid::default();
             let mut z = 0.016;
             while z < roof - 0.010 {
-                // The head's fins reach further than the barrel's, and the joint between them has none.
+                // The head's fins reach further than the barrel's, and there is no fin
+                // at the joint between them.
                 let share = z / length;
                 let grow = if z > deck { 1.05 - 0.10 * (z - deck) / length } else { 0.94 + 0.07 * share };
                 if (z - deck).abs() > FIN_PITCH_M * 0.6 {
@@ -98,7 +102,7 @@ impl Barrel {
             }
             bike.add(self.metal, fins);
             if self.metal == Material::RimDark {
-                // The fins' edges are machined bright.
+                // The edges of the fins are machined bright.
                 let mut edges = Solid::default();
                 let mut z = 0.016;
                 while z < roof - 0.010 {
@@ -121,7 +125,7 @@ impl Barrel {
         self.add_cover(bike, roof);
     }
 
-    /// Stiffening ribs and bosses of a water jacket.
+    /// Adds stiffening ribs and bosses of a water jacket.
     fn add_ribs(&self, bike: &mut Assembly, deck: f32) {
         let place = self.place();
         for side in [-1.0, 1.0] {
@@ -138,7 +142,7 @@ impl Barrel {
         }
     }
 
-    /// The cover over the valves: a flange with bolts, a raised crown, plug leads.
+    /// Adds the cover over the valves: a flange with bolts, a raised crown, plug leads.
     fn add_cover(&self, bike: &mut Assembly, roof: f32) {
         let (length, place) = (self.length, self.place());
         bike.add(Material::PanelGap, self.layer(roof - 0.002, roof + 0.003, 0.955, 0.001));
@@ -162,19 +166,20 @@ impl Barrel {
     }
 }
 
-/// A cover on one flank of the crank case.
+/// A round cover on one flank of the crank case.
 pub(super) struct Cover {
     pub radius: f32,
-    /// How far it stands out.
+    /// Distance by which the cover stands out.
     pub tall: f32,
     /// 1 on the right, -1 on the left.
     pub side: f32,
-    /// Of the cover and of its face.
+    /// Materials of the cover and of its face.
     pub materials: [Material; 2],
     pub bolts: usize,
 }
 
-/// A cover on one flank of the crank case: flange with bolts, rounded shoulder, a ring and a cap on its face.
+/// Adds a cover on one flank of the crank case: a flange with bolts, a rounded shoulder,
+/// a ring and a cap on its face.
 pub(super) fn add_cover(bike: &mut Assembly, at: Vec3, cover: Cover) {
     let Cover { radius, tall, side, materials: [metal, face], bolts } = cover;
     let way = Vec3::Y * side;
@@ -207,7 +212,7 @@ pub(super) fn add_cover(bike: &mut Assembly, at: Vec3, cover: Cover) {
     bike.add(Material::RimDark, bolt(at + way * tall, way, radius * 0.11));
 }
 
-/// Half of the crank case's width.
+/// Returns half of the crank case's width.
 fn case_half(joints: &Joints) -> f32 {
     let design = &joints.design;
     let wide = match design.engine {
@@ -220,7 +225,7 @@ fn case_half(joints: &Joints) -> f32 {
     if matches!(design.nose, Nose::Sport | Nose::SportTouring) { wide * 0.84 } else { wide }
 }
 
-/// Metals of a time: crank case, covers, faces of covers, cylinders.
+/// Metals of an engine: crank case, covers, faces of covers, cylinders, and covers of the heads.
 struct Metals {
     case: Material,
     cover: Material,
@@ -270,7 +275,8 @@ pub(super) fn add_engine(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// Crank case, gear box and sump with the joint of their halves, and the covers on both flanks.
+/// Adds crank case, gear box and sump with the joint of their halves,
+/// and the covers on both flanks.
 fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
     let (design, middle) = (&joints.design, crank(joints));
     let reach = joints.pivot.x - joints.engine_front;
@@ -304,7 +310,7 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
         let rib = Solid::rounded_box(Vec3::new(0.003, wide * 0.70, 0.030), 0.002);
         bike.add(metals.case, rib.moved(Vec3::new(front + 0.06 + 0.022 * k as f32, 0.0, low + 0.034)));
     }
-    // The flange where upper and lower half meet, with its bolts.
+    // The flange where the upper and the lower half meet, with its bolts.
     let split = middle.z + 0.028;
     let stations: Vec<[f32; 4]> =
         [(front + 0.012, 0.87), (front + 0.06, 0.965), (middle.x + 0.13, 0.97), (end - 0.035, 0.70)]
@@ -315,7 +321,7 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
     for x in [front + 0.05, front + 0.105, end - 0.10] {
         bike.add_pair(Material::Satin, bolt(Vec3::new(x, wide * 0.90, split + 0.006), Vec3::Z, 0.0060));
     }
-    // Clutch on the right, generator on the left.
+    // The clutch on the right, the generator on the left.
     let small = if matches!(design.engine, Engine::Inline(1)) { 0.90 } else { 1.0 };
     let cover = |radius, tall, side, bolts| Cover { radius, tall, side, materials: [metals.cover, metals.face], bolts };
     let at = |x, z| Vec3::new(middle.x + x, wide - 0.006, middle.z + z);
@@ -339,7 +345,7 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
     for (dx, dz) in [(-0.055, -0.035), (0.045, -0.040), (0.045, 0.035), (-0.045, 0.042)] {
         bike.add(Material::Satin, bolt(Vec3::new(x + dx, -(wide * 0.92 + 0.006), z + dz), -Vec3::Y, 0.0058));
     }
-    // Oil filter and plug in front, filler cap on the clutch cover.
+    // The oil filter and plug in front, the filler cap on the clutch cover.
     let filter = [[-0.02, 0.034], [0.030, 0.034], [0.042, 0.030], [0.045, 0.022], [0.045, 0.0]];
     if !design.bright {
         bike.add(Material::GlossBlack, turned(&filter, Vec3::new(front + 0.02, 0.030, low + 0.095), Vec3::NEG_X, 28));
@@ -349,7 +355,7 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
     bike.add(Material::MattBlack, turned(&cap, at, Vec3::new(0.0, 0.9, 0.44), 10));
 }
 
-/// The visible edge of a flange at a height.
+/// Returns the visible edge of a flange at a height.
 fn case_line(stations: &[[f32; 4]], z: f32) -> Vec<Vec3> {
     let points: Vec<Vec3> = stations.iter().map(|s| Vec3::new(s[0], s[1] + 0.0006, z)).collect();
     curve_through(&points, 8)
@@ -358,7 +364,7 @@ fn case_line(stations: &[[f32; 4]], z: f32) -> Vec<Vec3> {
 /// Half the width of a row of one to four cylinders.
 const HALF_ROW_M: [f32; 4] = [0.074, 0.115, 0.148, 0.178];
 
-/// Cylinders in a row across the bike, with what they breathe through behind them.
+/// Adds cylinders in a row across the bike, with their intakes behind them.
 fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usize, [deck, rise]: [f32; 2]) {
     let (design, middle) = (&joints.design, crank(joints));
     let lean = if design.air_cooled { 0.10_f32 } else { 0.28 };
@@ -376,7 +382,7 @@ fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usi
         cylinders,
     };
     barrel.add(bike);
-    // Throttles: a rubber, a body and a bell for every cylinder, and the rail across them.
+    // The throttles: a rubber, a body and a bell for every cylinder, and the rail across them.
     let place = barrel.place();
     let height = barrel.length * 0.74;
     for number in 0..cylinders {
@@ -392,22 +398,23 @@ fn add_row(bike: &mut Assembly, joints: &Joints, metals: &Metals, cylinders: usi
         );
         bike.add_soft(Material::MattBlack, tube(&[at + way * 0.072, at + way * 0.13], 20, |_| 0.027));
         if design.air_cooled {
-            // A carburettor's float bowl.
+            // The float bowl of a carburettor.
             let bowl = Solid::superellipsoid(Vec3::new(0.025, 0.024, 0.026), 3.4, 12, 24);
             bike.add_soft(Material::Satin, bowl.moved(at + way * 0.050 - Vec3::Z * 0.036));
         }
     }
 }
 
-/// How far the cylinders of a wide vee lean to the front and to the rear, radians.
+/// Angles by which the cylinders of a wide vee lean to the front and to the rear, in radians.
 const WIDE_VEE: [f32; 2] = [0.30, 0.66];
 
-/// Two cylinders along the bike; on bright engines with push rods, rocker boxes and a round filter between them.
+/// Adds two cylinders along the bike. Bright engines have push rods, rocker boxes
+/// and a round filter between them.
 fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: [f32; 2]) {
     let (design, middle) = (&joints.design, crank(joints));
     let narrow = design.engine == Engine::Vee;
     let air_cooled = narrow || design.air_cooled;
-    // A wide one is turned back, so that its front head stands behind the radiator.
+    // A wide vee is turned back, so that its front head stands behind the radiator.
     let leans = if narrow { [-0.40_f32, 0.40] } else { [-WIDE_VEE[0], WIDE_VEE[1]] };
     for lean in leans {
         let barrel = Barrel {
@@ -459,7 +466,8 @@ fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: 
     add_primary_case(bike, joints, metals);
 }
 
-/// The case of the primary drive: long, on the left, its edge bolted, with the covers of clutch and alternator.
+/// Adds the case of the primary drive: long, on the left, with a bolted edge and the
+/// covers of clutch and alternator.
 fn add_primary_case(bike: &mut Assembly, joints: &Joints, metals: &Metals) {
     let (wide, middle) = (case_half(joints), crank(joints));
     let (front, back) = (middle.x - 0.10, joints.pivot.x - 0.045);
@@ -481,7 +489,7 @@ fn add_primary_case(bike: &mut Assembly, joints: &Joints, metals: &Metals) {
         let plate = panel(&scaled, 0.028, |_, _| wide + out);
         bike.mesh.add(metals.face, &plate.surface(50.0).mirrored());
     }
-    // Covers of clutch and alternator on it, and the ridge between them.
+    // The covers of clutch and alternator on the case, and the ridge between them.
     let way = Vec3::NEG_Y;
     for (x, radius) in [(back - 0.010, 0.056), (front + 0.005, 0.044)] {
         let at = Vec3::new(x, -(wide + 0.046), middle.z + 0.012);
@@ -500,7 +508,7 @@ fn add_primary_case(bike: &mut Assembly, joints: &Joints, metals: &Metals) {
     }
 }
 
-/// Two cylinders that rise or lie to the sides.
+/// Adds two cylinders that rise or lie to the sides.
 fn add_crosswise(bike: &mut Assembly, joints: &Joints, metals: &Metals, deck: f32) {
     let (design, middle) = (&joints.design, crank(joints));
     let boxer = design.engine == Engine::Boxer;
@@ -526,13 +534,13 @@ fn add_crosswise(bike: &mut Assembly, joints: &Joints, metals: &Metals, deck: f3
         let body = [intake[0].lerp(intake[1], 0.4), intake[1]];
         bike.add_soft(Material::Satin, tube(&body, 18, |_| 0.030));
     }
-    // What is between the cylinders and the tank: housing of the air filter.
+    // The housing of the air filter, between the cylinders and the tank.
     let filter = Vec3::new(0.13, 0.085, (ceiling(joints) - deck) * 0.5 + 0.03);
     bike.add_soft(
         Material::MattBlack,
         Solid::superellipsoid(filter, 4.0, 16, 32).moved(Vec3::new(middle.x + 0.05, 0.0, deck + filter.z - 0.02)),
     );
-    // The engine's front cover.
+    // The front cover of the engine.
     let cover = Solid::superellipsoid(Vec3::new(0.05, 0.105, 0.125), 3.6, 18, 36);
     bike.add_soft(metals.cover, cover.moved(Vec3::new(middle.x - joints_reach(joints) * 0.30, 0.0, middle.z + 0.01)));
 }
@@ -541,7 +549,7 @@ fn joints_reach(joints: &Joints) -> f32 {
     joints.pivot.x - joints.engine_front
 }
 
-/// Three cylinders on each side under a ribbed cover.
+/// Adds three cylinders on each side under a ribbed cover.
 fn add_flat_six(bike: &mut Assembly, joints: &Joints, deck: f32) {
     let middle = crank(joints);
     for side in [-1.0, 1.0] {
@@ -568,7 +576,7 @@ fn add_flat_six(bike: &mut Assembly, joints: &Joints, deck: f32) {
     );
 }
 
-/// Air box and battery: what is dark between engine, tank and seat.
+/// Adds air box and battery: the dark parts between engine, tank and seat.
 fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
     let (pivot, seat) = (joints.pivot, joints.seat);
     let (front, half) = (joints.engine_front + 0.22, if joints.design.cradle { 0.050 } else { 0.066 });
@@ -586,14 +594,16 @@ fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
     bike.add_soft(Material::MattBlack, filling.solid());
 }
 
-/// The radiator behind the engine's foremost point, and the distance between its flat tubes.
+/// Distance of the radiator behind the engine's foremost point.
 const RADIATOR_M: f32 = 0.026;
+/// Distance between the radiator's flat tubes.
 const FLAT_TUBE_PITCH_M: f32 = 0.0064;
 
-/// Where a radiator is: before the engine, its exhausts and a cradle's tubes, bowed round the wheel.
+/// Position of a radiator: in front of the engine, its exhausts and a cradle's
+/// tubes, and bowed round the wheel.
 struct RadiatorFrame {
     middle: Vec3,
-    /// Half of its core's height.
+    /// Half of the core's height.
     half: f32,
     rearward: Vec3,
     upward: Vec3,
@@ -617,7 +627,7 @@ impl RadiatorFrame {
     }
 }
 
-/// Where the radiator's hose meets the cylinder head, on the right.
+/// Returns the place where the radiator's hose meets the cylinder head, on the right.
 fn head_port(joints: &Joints) -> Vec3 {
     let middle = crank(joints);
     let deck = middle.z + 0.085;
@@ -635,7 +645,7 @@ fn head_port(joints: &Joints) -> Vec3 {
     }
 }
 
-/// The fan behind a radiator: its ring, its motor and blades.
+/// Adds the fan behind a radiator: its ring, motor and blades.
 fn add_fan(bike: &mut Assembly, at: Vec3, way: Vec3, radius: f32) {
     let ring =
         [[-0.012, radius * 0.94], [-0.012, radius], [0.014, radius], [0.014, radius * 0.94], [-0.012, radius * 0.94]];
@@ -650,7 +660,7 @@ fn add_fan(bike: &mut Assembly, at: Vec3, way: Vec3, radius: f32) {
     }
 }
 
-/// A core of tubes and fins between two tanks, with its cap and hoses.
+/// Adds a core of tubes and fins between two tanks, with its cap and hoses.
 fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
     let frame = RadiatorFrame::of(joints);
     let half = frame.half;
@@ -704,7 +714,7 @@ fn add_radiator(bike: &mut Assembly, joints: &Joints, half_width: f32) {
         let way = (hose[1] - hose[0]).normalize_or(Vec3::X);
         bike.add_soft(Material::Satin, tube(&[hose[0] + way * 0.010, hose[0] + way * 0.018], 18, |_| 0.0182));
     }
-    // Held to the frame behind it.
+    // The radiator is held to the frame behind it.
     for z in [-0.5, 0.6] {
         let hold = place(Vec3::new(0.01, 0.0, half * z));
         bike.add(Material::GlossBlack, Solid::pin(hold, hold + Vec3::new(0.16, 0.0, 0.0), 0.018, 8));

@@ -1,16 +1,16 @@
-//! The kinds of engines that two-wheelers have, by the words of their sheets.
+//! The kinds of engines that two-wheelers have, with their words in the sheets.
 
 use serde::Deserialize;
 
-/// Engines that look different from the side.
+/// Engine, by its look from the side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Engine {
-    /// So many cylinders across the frame.
+    /// This many cylinders in a row across the frame.
     Inline(u8),
     /// Two cylinders along the frame, upright.
     Vee,
-    /// The same a right angle apart.
+    /// Two cylinders along the frame, a right angle apart.
     WideVee,
     /// Two cylinders that rise to the sides.
     CrossVee,
@@ -22,7 +22,7 @@ pub enum Engine {
 }
 
 impl Default for Engine {
-    /// The commonest.
+    /// Returns the commonest engine.
     fn default() -> Engine {
         Engine::Inline(1)
     }
@@ -31,7 +31,7 @@ impl Default for Engine {
 impl TryFrom<String> for Engine {
     type Error = String;
 
-    /// An engine by the word that sheets have for it.
+    /// Returns the engine of a sheet's word, or an error for an unknown word.
     fn try_from(word: String) -> Result<Engine, String> {
         Ok(match word.as_str() {
             "single" => Engine::Inline(1),

@@ -12,7 +12,8 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-/// A silencer: a body between two caps, a band with its bracket, a perforated heat shield, an open mouth.
+/// Adds a silencer: a body between two caps, a band with its bracket, a
+/// perforated heat shield, an open mouth.
 pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, to: Vec3, thick: f32) {
     let at = |share: f32| from.lerp(to, share);
     let way = (to - from).normalize_or(Vec3::X);
@@ -38,7 +39,7 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
             &[(share - 0.012, 1.015), (share + 0.012, 1.015)],
         );
     }
-    // The band it hangs in.
+    // The band that the silencer hangs in.
     piece(Material::GlossBlack, &[(0.60, 1.0), (0.603, 1.035), (0.637, 1.035), (0.64, 1.0)]);
     let mouth = [at(0.93), at(0.975), at(1.0)];
     bike.add(Material::Satin, open_pipe(&mouth, 28, thick * 0.50, thick * 0.07, thick * 0.9));
@@ -90,7 +91,7 @@ fn add_pipe(bike: &mut Assembly, material: Material, path: &[Vec3], radius: f32)
     bike.add_soft(material, tube(&curve_through(path, 10), 20, |_| radius));
 }
 
-/// The flange of a pipe on its port, with two nuts.
+/// Adds the flange of a pipe on its port, with two nuts.
 fn add_port_flange(bike: &mut Assembly, port: Vec3, next: Vec3, radius: f32) {
     let way = (next - port).normalize_or(Vec3::NEG_X);
     let flange = [
@@ -107,13 +108,13 @@ fn add_port_flange(bike: &mut Assembly, port: Vec3, next: Vec3, radius: f32) {
     }
 }
 
-/// Where the gases leave the cylinder heads.
+/// Returns the exhaust ports of the cylinder heads.
 fn ports(joints: &Joints) -> Vec<Vec3> {
     let (middle, top) = (crank(joints), ceiling(joints));
     let upright = |y: f32| {
         let deck = middle.z + 0.085;
         let rise = (top - deck).clamp(0.16, 0.42) * 0.97;
-        // In the head's front, on the lean of the cylinders.
+        // The ports are in the head's front, along the lean of the cylinders.
         let (lean, back, share) = if joints.design.air_cooled { (0.10_f32, 0.040, 0.72) } else { (0.28, 0.010, 0.68) };
         let half = if joints.design.engine == Engine::Inline(1) { 0.078 } else { 0.074 };
         let along = rise * share;
@@ -141,12 +142,12 @@ fn ports(joints: &Joints) -> Vec<Vec3> {
     }
 }
 
-/// What every layout of pipes begins with.
+/// The common start of every layout of pipes.
 struct Pipes<'a> {
     joints: &'a Joints,
-    /// Where the gases leave the cylinder heads.
+    /// Exhaust ports of the cylinder heads.
     ports: Vec<Vec3>,
-    /// The lowest height that pipes hang down to.
+    /// Lowest height of the pipes.
     low: f32,
     material: Material,
 }
@@ -172,7 +173,7 @@ pub(super) fn add_exhaust(bike: &mut Assembly, joints: &Joints) {
 }
 
 impl Pipes<'_> {
-    /// The way from a port down before the engine to beside its sump.
+    /// Returns the path from a port down in front of the engine to beside its sump.
     fn down(&self, port: Vec3, y: f32) -> Vec<Vec3> {
         let Pipes { joints, low, .. } = *self;
         let (design, pivot, front) = (&joints.design, joints.pivot, joints.engine_front);
@@ -186,7 +187,7 @@ impl Pipes<'_> {
                 Vec3::new(pivot.x - 0.10, y, z),
             ]
         } else {
-            // Behind the radiator, out under it, and back beside the sump.
+            // The path runs behind the radiator, out under it, and back beside the sump.
             let bend = if design.air_cooled { 0.030 } else { 0.014 };
             vec![
                 port,
@@ -200,7 +201,7 @@ impl Pipes<'_> {
         }
     }
 
-    /// Pipes from every port to one collector.
+    /// Adds pipes from every port to one collector.
     fn add_headers(&self, bike: &mut Assembly, y: f32) {
         for port in &self.ports {
             let path = self.down(*port, y + port.y * 0.25);
@@ -209,7 +210,7 @@ impl Pipes<'_> {
         }
     }
 
-    /// One silencer on each of the sides, low, that rises to the rear.
+    /// Adds one low silencer on each of the given sides, which rises to the rear.
     fn add_rising(&self, bike: &mut Assembly, sides: &[f32]) {
         let Pipes { joints, low, material, .. } = *self;
         let (design, pivot, rear) = (&joints.design, joints.pivot, joints.rear_axle);
@@ -234,7 +235,7 @@ impl Pipes<'_> {
         }
     }
 
-    /// A pipe up behind the engine, and two silencers through under the seat.
+    /// Adds a pipe up behind the engine, and two silencers that run through under the seat.
     fn add_under_tail(&self, bike: &mut Assembly) {
         let Pipes { joints, low, material, .. } = *self;
         let pivot = joints.pivot;
@@ -255,7 +256,7 @@ impl Pipes<'_> {
         }
     }
 
-    /// A chamber under the engine with a short mouth beside it.
+    /// Adds a chamber under the engine with a short mouth beside it.
     fn add_stub(&self, bike: &mut Assembly) {
         let Pipes { joints, low, .. } = *self;
         let pivot = joints.pivot;
@@ -266,7 +267,7 @@ impl Pipes<'_> {
         add_silencer(bike, Material::GlossBlack, from, Vec3::new(pivot.x + 0.20, 0.185, low + 0.175), 0.062);
     }
 
-    /// One long silencer on each side.
+    /// Adds one long silencer on each side.
     fn add_long_pair(&self, bike: &mut Assembly) {
         let Pipes { joints, low, material, .. } = *self;
         let (design, pivot, rear) = (&joints.design, joints.pivot, joints.rear_axle);
@@ -295,7 +296,7 @@ impl Pipes<'_> {
         }
     }
 
-    /// Two pipes one above the other on the right.
+    /// Adds two pipes, one above the other, on the right.
     fn add_stacked(&self, bike: &mut Assembly) {
         let Pipes { joints, low, material, .. } = *self;
         let (pivot, rear) = (joints.pivot, joints.rear_axle);
@@ -316,7 +317,7 @@ impl Pipes<'_> {
         }
     }
 
-    /// Pipes and a silencer high along the seat.
+    /// Adds pipes and a silencer high along the seat.
     fn add_high(&self, bike: &mut Assembly) {
         let Pipes { joints, material, .. } = *self;
         let (design, pivot, rear, front) = (&joints.design, joints.pivot, joints.rear_axle, joints.engine_front);

@@ -15,7 +15,7 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-/// Mirrors on arms that stand on a fairing, `out` from the centre plane.
+/// Adds mirrors on arms that stand on a fairing, `out` metres from the centre plane.
 fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
     let eye = Vec3::new(root.x + 0.06, out - 0.075, root.z + up);
     let arm = [
@@ -32,18 +32,18 @@ fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
     add_mirror_head(bike, eye, Vec3::new(0.030, 0.080, 0.042), false, Material::Paint);
 }
 
-/// Where the panels beside an engine are.
+/// Position of the panels beside an engine, in metres.
 #[derive(Clone, Copy)]
 struct Side {
-    /// Rearmost point of the front wheel.
+    /// x of the front wheel's rearmost point.
     wheel: f32,
     /// Height between the upper and the lower panel.
     waist: f32,
-    /// Lowest height.
+    /// Lowest height, in z.
     low: f32,
-    /// Half width where it is widest.
+    /// Half width at the widest place.
     out: f32,
-    /// Metres that the lower panel is drawn out to the rear.
+    /// Metres by which the lower panel is drawn out to the rear.
     reach: f32,
 }
 
@@ -56,12 +56,12 @@ impl Side {
             waist: (joints.head.z + low) * 0.5,
             low,
             out,
-            // A long flank runs straight on to before the rear wheel.
+            // A long flank runs straight on to the front of the rear wheel.
             reach: details.lean + if full && details.flank == Flank::Long { 0.10 } else { 0.0 },
         }
     }
 
-    /// How far out the panels stand at a place.
+    /// Returns the distance of the panels from the centre plane at a place.
     fn bulge(&self, x: f32, z: f32) -> f32 {
         let middle = self.wheel + 0.22;
         let below = (0.52 - z).max(0.0);
@@ -69,8 +69,9 @@ impl Side {
     }
 }
 
-/// The panels beside the engine of a faired bike, from the nose's flank to the belly; `full` covers the engine. Upper and
-/// lower panel stand apart over a dark vent.
+/// Adds the panels beside the engine of a faired bike, from the nose's flank to the
+/// belly. If `full` is true, they cover the engine. The upper and the lower panel
+/// stand apart over a dark vent.
 fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, out: f32, full: bool) {
     let side = Side::of(joints, out, full);
     add_upper_panel(bike, joints, nose, &side);
@@ -83,11 +84,12 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, out: f32, fu
     add_belly(bike, joints.pivot, &side);
 }
 
-/// The panel from the nose's flank down to the vent.
+/// Adds the panel from the nose's flank down to the vent.
 fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: &Side) {
     let (head, details) = (joints.head, &joints.design.details);
     let Side { wheel, waist, .. } = *side;
-    // Front and rear end of four lines from the upper to the lower edge, and how far each stands out.
+    // The front and rear end of four lines from the upper to the lower edge.
+    // `proud` is how far each stands out.
     let ends = [
         [[head.x - 0.165, head.z - 0.058], [head.x + 0.190, head.z - 0.086]],
         [[head.x - 0.150, head.z - 0.125], [head.x + 0.222, head.z - 0.150]],
@@ -109,7 +111,7 @@ fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: 
         let panel = Panel { lines: between, stations: [0, 4], sides };
         Net::new(lines.clone()).add(bike, Material::Paint, &panel);
     }
-    // Its dark inner side.
+    // The dark inner side of the panel.
     let inner: Vec<Vec<Vec3>> =
         lines.iter().rev().map(|line| line.iter().map(|p| *p - Vec3::Y * 0.004).collect()).collect();
     let whole = Panel { lines: [0, 3], stations: [0, 4], sides: [shell::Side::Joined; 4] };
@@ -121,7 +123,7 @@ fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: 
     }
 }
 
-/// What is dark behind the vent.
+/// Adds the dark parts behind the vent.
 fn add_vent(bike: &mut Assembly, side: &Side) {
     let Side { wheel, waist, .. } = *side;
     let bulge = |x: f32, z: f32| side.bulge(x, z);
@@ -135,7 +137,7 @@ fn add_vent(bike: &mut Assembly, side: &Side) {
     bike.add_pair(Material::MattBlack, panel(&behind, 0.050, |x, z| bulge(x, z) - 0.030));
 }
 
-/// The panel before the engine's lower half, two-coloured or with a shut line.
+/// Adds the panel in front of the engine's lower half, in two colours or with a shut line.
 fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
     let (pivot, details) = (joints.pivot, &joints.design.details);
     let Side { wheel, waist, low, reach, .. } = *side;
@@ -173,7 +175,7 @@ fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
     }
 }
 
-/// The belly joins both flanks.
+/// Adds the belly, which joins both flanks.
 fn add_belly(bike: &mut Assembly, pivot: Vec3, side: &Side) {
     let Side { wheel, low, out, .. } = *side;
     let belly = Skin::new(
@@ -188,13 +190,14 @@ fn add_belly(bike: &mut Assembly, pivot: Vec3, side: &Side) {
     bike.add_soft(Material::Paint, belly.solid());
 }
 
-/// The head of a fairing's screw.
+/// Adds the head of a fairing's screw.
 fn add_fastener(bike: &mut Assembly, at: Vec3) {
     let head = [[-0.004, 0.0075], [0.0015, 0.0075], [0.0030, 0.0055], [0.0022, 0.0030], [0.0022, 0.0]];
     bike.add_pair(Material::RimDark, turned(&head, at, Vec3::Y, 16));
 }
 
-/// What a sport bike looks out of: sets lamps and intakes into the skin of its nose and gives what is left of it.
+/// Sets a sport bike's lamps and intakes into the skin of its nose and
+/// returns the rest of the skin.
 fn set_sport_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, nose: f32, wide: f32) -> Solid {
     let (up, details) = (joints.head.z, &joints.design.details);
     let half: (&[[f32; 2]], usize, bool) = match details.eyes {
@@ -238,7 +241,7 @@ fn set_sport_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, nose: f32,
     set_intake(bike, &rest, &Opening { outline: &mouth, depth: 0.06, lights: 0, pair, behind: nose + 0.30 })
 }
 
-/// The tray under an engine that a fairing leaves in view.
+/// Adds the tray under an engine that a fairing leaves in view.
 fn add_belly_pan(bike: &mut Assembly, joints: &Joints, wheel: f32) {
     let (pivot, low) = (joints.pivot, joints.design.clearance - 0.02);
     let pan = hull_in_steps(
@@ -346,7 +349,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, upper);
     bike.add_soft(Material::MattBlack, shape.back());
     add_dials(bike, nose + 0.602, head.z - 0.140, design.bright);
-    // Leg shields from the fairing down to before the engine.
+    // Leg shields from the fairing down to the front of the engine.
     let low = design.clearance + 0.07;
     let outline = [
         [nose + 0.22, head.z - 0.18],
@@ -390,7 +393,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::LampAmber, amber.moved(Vec3::new(nose + 0.215, 0.352, head.z - 0.035)));
 }
 
-/// Two large and two small dials on a dashboard that looks to the rear.
+/// Adds two large and two small dials on a dashboard that faces the rear.
 fn add_dials(bike: &mut Assembly, x: f32, z: f32, bright: bool) {
     let metal = if bright { Material::Chrome } else { Material::GlossBlack };
     for (y, radius) in [(0.062, 0.046), (0.168, 0.028)] {
@@ -406,7 +409,7 @@ fn add_dials(bike: &mut Assembly, x: f32, z: f32, bright: bool) {
 pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.225;
-    // Wide and shallow: its outer ends sweep back and down round the bars.
+    // The cowl is wide and shallow: its outer ends sweep back and down round the bars.
     let cowl = hull_in_steps(
         &[
             [0.0, 0.110, head.z - 0.095, head.z + 0.060],
@@ -421,7 +424,7 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     )
     .bent(|p| Vec3::new(nose + p.x, p.y, p.z - 0.42 * p.y * p.y));
     bike.add_soft(Material::Paint, cowl);
-    // The dashboard closes it to the rear.
+    // The dashboard closes the cowl to the rear.
     let dashboard = hull_in_steps(
         &[
             [0.262, 0.386, head.z - 0.072, head.z + 0.108],
@@ -437,7 +440,7 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
     let era = joints.design.details.era;
     add_round_lamp(bike, Vec3::new(nose - 0.062, 0.0, head.z - 0.015), 0.090, Material::Chrome, era);
     add_bracket(bike, joints, Vec3::new(nose + 0.16, 0.0, head.z - 0.02), 0.045);
-    // Nacelle: chrome below the lamp, round the fork's clamps.
+    // The nacelle: chrome below the lamp, round the fork's clamps.
     let nacelle = hull_in_steps(
         &[
             [nose + 0.07, 0.085, head.z - 0.190, head.z - 0.080],
@@ -448,7 +451,7 @@ pub(super) fn add_batwing(bike: &mut Assembly, joints: &Joints) {
         5,
     );
     bike.add_soft(Material::Chrome, nacelle);
-    // Passing lamps.
+    // The passing lamps.
     let lamp = Vec3::new(nose + 0.055, 0.185, head.z - 0.165);
     for side in [-1.0, 1.0] {
         add_round_lamp(bike, Vec3::new(lamp.x - 0.01, lamp.y * side, lamp.z), 0.050, Material::Chrome, era);

@@ -1,5 +1,5 @@
-//! Brings a vehicle's own dimensions in: a bike is built at its family's natural size and then fitted, its wheels kept
-//! round.
+//! Applies a vehicle's own dimensions. A bike is built at its family's natural size and then
+//! fitted, with its wheels kept round.
 
 use cyclorama_core::vehicle::Dimensions;
 use glam::Vec3;
@@ -7,13 +7,14 @@ use glam::Vec3;
 use crate::vehicle::mesh::VehicleMesh;
 use crate::vehicle::motorcycle::joints::Joints;
 
-/// How far from 1 the stretch of the parts between the wheels or above them may go before the data is called wrong.
+/// Range of the stretch of the parts between the wheels or above them. A stretch outside it would
+/// mean wrong data, and is clamped.
 const STRETCH: std::ops::RangeInclusive<f32> = 0.55..=1.60;
 
-/// Least share of their size that wheels are drawn at.
+/// Least scale of the wheels, as a ratio of the scale that the length gives.
 const WHEELS_SHRINK: f32 = 0.85;
 
-/// A piecewise linear map of one axis, given by where its knots go.
+/// A piecewise linear map of one axis, as the pairs (from, to) of its knots.
 struct Knots<const N: usize>([(f32, f32); N]);
 
 impl<const N: usize> Knots<N> {
@@ -29,8 +30,8 @@ impl<const N: usize> Knots<N> {
     }
 }
 
-/// Scales the bike to its length, moves its rear axle to the wheelbase and stretches what is above the wheels and
-/// outside its middle to height and width.
+/// Scales the bike to its length, moves its rear axle to the wheelbase, and stretches the parts
+/// above the wheels to the height and the parts outside the middle to the width.
 pub(super) fn fit(mesh: &mut VehicleMesh, joints: &Joints, dimensions: &Dimensions) {
     let metres = |mm: u32| mm as f32 * 0.001;
     let (mut low, mut high) = (Vec3::MAX, Vec3::MIN);

@@ -1,4 +1,5 @@
-//! What stands before the handlebar, as far as it is no fairing: lamps, small cowls, beaks, masks, plates.
+//! The parts in front of the handlebar other than fairings: lamps,
+//! small cowls, beaks, masks, plates.
 
 use glam::Vec3;
 
@@ -42,7 +43,7 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
         _ => Material::GlossBlack,
     };
     add_round_lamp(bike, at, radius, bowl, design.details.era);
-    // Ears from both clamps to the lamp's sides, and the bolts they turn on.
+    // Ears from both clamps to the lamp's sides, and the bolts that they turn on.
     let hold = at + Vec3::new(0.022, radius * 1.02, 0.0);
     for z in [-0.015, -0.105] {
         let root = Vec3::new(head.x - 0.030 + z * 0.3, 0.088, head.z + z);
@@ -110,8 +111,8 @@ fn add_bikini(bike: &mut Assembly, joints: &Joints) {
     add_indicators(bike, Vec3::new(nose + 0.15, 0.135, head.z - 0.100));
 }
 
-/// Openings for lamps in a mask, seen from the front with the steering head's top as zero: outline, main lights, whether
-/// there is one on each side.
+/// Returns the opening for the lamps in a mask, seen from the front with the steering head's top as
+/// zero: its outline, the number of main lights, and true if there is one opening on each side.
 fn mask_eyes(eyes: Eyes) -> (Vec<[f32; 2]>, usize, bool) {
     match eyes {
         Eyes::Slits => (
@@ -131,7 +132,7 @@ fn mask_eyes(eyes: Eyes) -> (Vec<[f32; 2]>, usize, bool) {
     }
 }
 
-/// Sets a mask's lamps into its skin.
+/// Sets a mask's lamps into its skin and returns the rest of the skin.
 fn set_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, up: f32, behind: f32) -> Solid {
     let (outline, lights, pair) = mask_eyes(joints.design.details.eyes);
     let outline = raised(&round(outline), joints.head.z + up);
@@ -195,7 +196,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
         3.0,
     );
     bike.add_soft(Material::Paint, beak.solid());
-    // The cowl over it reaches from the lamps to the tank's flanks.
+    // The cowl over the beak reaches from the lamps to the tank's flanks.
     let front = head.x - 0.262;
     let face = NoseCowl::new(
         front,
@@ -217,7 +218,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::MattBlack, face.back());
     let top = [head.x - 0.02, head.z + 0.325 * joints.design.details.screen];
     add_screen(bike, Material::ClearGlass, [front + 0.072, head.z + 0.060], top, [0.100, 0.150], 0.06);
-    // Its brackets stand on the cowl.
+    // The screen's brackets stand on the cowl.
     let foot = Vec3::new(front + 0.150, 0.062, head.z + 0.070);
     let hold = Vec3::new(front + 0.160, 0.080, head.z + 0.060 + 0.098 * joints.design.details.screen);
     bike.add_pair(Material::MattBlack, tube(&[foot, foot.lerp(hold, 0.5) + Vec3::X * 0.012, hold], 12, |_| 0.0065));
@@ -226,7 +227,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     add_crash_bars(bike, joints);
 }
 
-/// The plate under an adventure bike's engine, with ribs and slots.
+/// Adds the plate under an adventure bike's engine, with ribs and slots.
 fn add_skid_plate(bike: &mut Assembly, joints: &Joints) {
     let low = joints.design.clearance;
     let skid = Skin::new(
@@ -247,7 +248,7 @@ fn add_skid_plate(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// Tubes round the flanks of engine and radiator.
+/// Adds tubes round the flanks of engine and radiator.
 fn add_crash_bars(bike: &mut Assembly, joints: &Joints) {
     if matches!(joints.design.engine, Engine::Boxer) {
         return;
@@ -335,7 +336,7 @@ fn add_mask(bike: &mut Assembly, joints: &Joints) {
 
 fn add_plate(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
-    // Follows the fork: bottom forward.
+    // The plate follows the fork: its bottom is forward.
     let tilt = joints.design.rake.tan() * 0.55;
     let plate = Skin::new(
         &[

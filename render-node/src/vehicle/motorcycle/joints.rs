@@ -1,31 +1,33 @@
-//! Where the parts of a two-wheeler hang.
+//! The points at which the parts of a two-wheeler are fixed.
 
 use crate::vehicle::motorcycle::design::{Design, Seat};
 use glam::Vec3;
 
-/// Where things are; natural metres, vehicle axes (x from the front tyre's foremost point).
+/// A layout with the positions that follow from it, in natural metres and vehicle axes (x from the
+/// front tyre's foremost point).
 pub struct Joints {
     pub design: Design,
     pub front_axle: Vec3,
     pub rear_axle: Vec3,
     /// Top of the steering head, between the fork's clamps.
     pub head: Vec3,
-    /// Where the swing arm turns.
+    /// Axis on which the swing arm turns.
     pub pivot: Vec3,
     /// Top of the rider's seat at its lowest.
     pub seat: Vec3,
-    /// Rearmost point of the body.
+    /// x of the body's rearmost point.
     pub tail: f32,
-    /// Foremost point of the engine, behind the front wheel.
+    /// x of the engine's foremost point, behind the front wheel.
     pub engine_front: f32,
 }
 
 impl Joints {
+    /// Returns the positions that follow from a layout.
     pub fn of(design: Design) -> Joints {
         let Design { wheelbase, front_tyre: [front, _], rear_tyre: [rear, _], .. } = design;
         let front_axle = Vec3::new(front, 0.0, front);
         let rear_axle = Vec3::new(front + wheelbase, 0.0, rear);
-        // The fork's axle stands a little before the steering axis.
+        // The fork's axle stands a little in front of the steering axis.
         let head_x = front_axle.x + 0.03 + (design.head_z - front) * design.rake.tan();
         Joints {
             front_axle,
@@ -39,18 +41,19 @@ impl Joints {
         }
     }
 
-    /// Where the steering axis is at a height.
+    /// Returns x of the steering axis at a height.
     pub fn axis(&self, z: f32) -> f32 {
         self.head.x - (self.head.z - z) * self.design.rake.tan()
     }
 
-    /// Rearmost point of seat and tail: a stepped tail ends before the plate that hangs behind it.
+    /// Returns x of the rearmost point of seat and tail. A stepped tail ends in front of
+    /// the plate that hangs behind it.
     pub fn body_end(&self) -> f32 {
         if self.design.seat == Seat::Stepped { self.tail - 0.125 } else { self.tail }
     }
 }
 
-/// Half the distance between the fork's legs.
+/// Returns half the distance between the fork's legs.
 pub fn fork_spread(joints: &Joints) -> f32 {
     (joints.design.front_tyre[1] / 2.0 + 0.042).max(0.078)
 }

@@ -1,5 +1,5 @@
-//! Lamps and indicators of two-wheelers: round ones with a bowl of their own, ones that are set into an opening of a
-//! skin, tail lamps.
+//! Lamps and indicators of two-wheelers: round lamps with a bowl of their own, lamps that are set
+//! into an opening of a skin, and tail lamps.
 
 use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
@@ -14,7 +14,7 @@ use crate::vehicle::parts::solid::Solid;
 const FLUTE_M: f32 = 0.012;
 const FORWARD: Vec3 = Vec3::NEG_X;
 
-/// A round lamp that looks forward, its rim's middle at `at`.
+/// Adds a round lamp that faces forward, with the middle of its rim at `at`.
 pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: Material, era: Era) {
     let forward = |profile: &[[f32; 2]]| {
         let profile: Vec<[f32; 2]> = profile.iter().map(|p| [p[0], p[1] * radius]).collect();
@@ -74,7 +74,7 @@ pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: 
     );
 }
 
-/// A ray pattern of a clear lamp's reflector.
+/// Returns the relief of a clear lamp's reflector at a point: a pattern of rays and rings.
 fn facets(p: Vec3) -> f32 {
     ((p.z.atan2(p.y) * 14.0).sin() + (p.y.hypot(p.z) / 0.016 * TAU).sin()) * 0.6
 }
@@ -83,7 +83,7 @@ fn reversed(profile: &[[f32; 2]]) -> Vec<[f32; 2]> {
     profile.iter().rev().copied().collect()
 }
 
-/// A bulb before the bottom of its bowl: its glass, and the bright cap that shades it.
+/// Adds a bulb in front of the bottom of its bowl: its glass, and the bright cap that shades it.
 fn add_bulb(bike: &mut Assembly, at: Vec3, radius: f32) {
     bike.add_soft(
         Material::LampHousing,
@@ -100,7 +100,7 @@ fn add_bulb(bike: &mut Assembly, at: Vec3, radius: f32) {
     bike.add_soft(Material::LampReflector, turned(&cap, at, FORWARD, 24));
 }
 
-/// A light behind a ball of dark glass in a bright ring.
+/// Adds a light behind a ball of dark glass in a bright ring.
 fn add_projector(bike: &mut Assembly, at: Vec3, radius: f32) {
     let tube =
         [[-0.012, radius], [0.0, radius], [0.004, radius * 0.96], [0.004, radius * 0.88], [-0.012, radius * 0.80]];
@@ -114,7 +114,7 @@ fn add_projector(bike: &mut Assembly, at: Vec3, radius: f32) {
     bike.add_soft(Material::LampGlass, turned(&ball, at, FORWARD, 28));
 }
 
-/// A bright bowl round a bulb.
+/// Adds a bright bowl round a bulb.
 fn add_bowl(bike: &mut Assembly, at: Vec3, radius: f32) {
     let bowl: Vec<[f32; 2]> = (0..=6)
         .map(|i| {
@@ -131,20 +131,20 @@ fn add_bowl(bike: &mut Assembly, at: Vec3, radius: f32) {
     add_bulb(bike, at + Vec3::X * radius * 0.50, radius * 0.24);
 }
 
-/// An opening of a skin that a lamp looks out of.
+/// An opening of a skin for a lamp.
 pub(in crate::vehicle) struct Opening<'a> {
-    /// Convex, in (y, z).
+    /// Convex outline in (y, z).
     pub outline: &'a [[f32; 2]],
     pub depth: f32,
-    /// Main lights, side by side (above each other in a tall lamp).
+    /// Number of main lights, side by side (above each other in a tall lamp).
     pub lights: usize,
-    /// The same on the other side of the centre plane.
+    /// True if the other side of the centre plane has the same opening.
     pub pair: bool,
-    /// Faces behind it are not cut.
+    /// x behind which faces are not cut.
     pub behind: f32,
 }
 
-/// Sets a lamp into an opening of `skin` and gives what is left of the skin.
+/// Sets a lamp into an opening of `skin` and returns the rest of the skin.
 pub(in crate::vehicle) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era: Era) -> Solid {
     let outline = convex(opening.outline);
     let (rest, glass) = cut_from_front(skin, &outline, opening.behind);
@@ -156,7 +156,8 @@ pub(in crate::vehicle) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &
     put_in_opening(bike, &lamp.mesh, rest, &outline, opening)
 }
 
-/// An outline with points at most some millimetres apart, so that what follows it lies on a bent skin.
+/// Returns an outline with points at most some millimetres apart, so that the parts along it lie on
+/// a bent skin.
 fn dense(outline: &[Vec2]) -> Vec<Vec2> {
     const STEP_M: f32 = 0.006;
     let pieces = |(i, p): (usize, &Vec2)| -> Vec<Vec2> {
@@ -167,7 +168,8 @@ fn dense(outline: &[Vec2]) -> Vec<Vec2> {
     outline.iter().enumerate().flat_map(pieces).collect()
 }
 
-/// Adds what fills an opening, and for a pair its mirror image; gives what is left of the skin after the other opening was cut as well.
+/// Adds the filling of an opening, and for a pair its mirror image. Returns the rest of the skin,
+/// with the other opening of a pair cut out as well.
 fn put_in_opening(
     bike: &mut Assembly,
     filling: &VehicleMesh,
@@ -188,7 +190,8 @@ fn put_in_opening(
     cut_from_front(&rest, &other, opening.behind).0
 }
 
-/// An air intake in an opening of `skin`: a dark duct behind a frame and bars; gives what is left of the skin.
+/// Sets an air intake into an opening of `skin`: a dark duct behind a frame and bars.
+/// Returns the rest of the skin.
 pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -> Solid {
     let outline = convex(opening.outline);
     let (rest, mouth) = cut_from_front(skin, &outline, opening.behind);
@@ -210,8 +213,8 @@ pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening:
     put_in_opening(bike, &intake.mesh, rest, &outline, opening)
 }
 
-/// A piece of another material that lies flush in a skin, with a dark line round it: an indicator, a dark field. Gives what is
-/// left of the skin.
+/// Sets a piece of another material flush into a skin, with a dark line round it: an indicator, a
+/// dark field. Returns the rest of the skin.
 pub(super) fn set_flush(bike: &mut Assembly, skin: &Solid, opening: &Opening, material: Material) -> Solid {
     let outline = convex(opening.outline);
     let (rest, piece) = cut_from_front(skin, &outline, opening.behind);
@@ -227,8 +230,8 @@ pub(super) fn set_flush(bike: &mut Assembly, skin: &Solid, opening: &Opening, ma
     put_in_opening(bike, &flush.mesh, rest, &outline, opening)
 }
 
-/// Sets a tail lamp into the rear of a skin, its opening given in (y, z), and gives what is left of the skin. Faces before
-/// `before` are not cut.
+/// Sets a tail lamp into the rear of a skin and returns the rest of the skin. The opening is given
+/// in (y, z). Faces in front of `before` are not cut.
 pub(in crate::vehicle) fn set_tail_lamp(
     bike: &mut Assembly,
     skin: &Solid,
@@ -236,7 +239,7 @@ pub(in crate::vehicle) fn set_tail_lamp(
     pair: bool,
     before: f32,
 ) -> Solid {
-    // Cut as a head lamp would be, with the bike turned round.
+    // The skin is cut as for a head lamp, with the bike turned round.
     let turn = |solid: Solid| solid.bent(|p| Vec3::new(-p.x, p.y, p.z)).flipped();
     let outline = convex(outline);
     let (mut rest, glass) = cut_from_front(&turn(skin.clone()), &outline, -before);
@@ -279,7 +282,7 @@ pub(in crate::vehicle) fn set_tail_lamp(
     turn(rest)
 }
 
-/// The points of an outline on the piece that was cut out along it.
+/// Returns the points of an outline on the piece that was cut out along it.
 fn rim_of(outline: &[Vec2], centre: Vec2, piece: &Solid, behind: f32) -> Vec<Vec3> {
     let mut last = front_of(piece, centre).unwrap_or(behind);
     outline
@@ -303,7 +306,7 @@ fn facing_forward(sheet: Solid) -> Solid {
     if facing > 0.0 { sheet.flipped() } else { sheet }
 }
 
-/// The outline of a round opening.
+/// Returns the outline of a round opening.
 pub(super) fn circle(middle: [f32; 2], radius: f32) -> Vec<[f32; 2]> {
     (0..10)
         .map(|i| {
@@ -313,7 +316,7 @@ pub(super) fn circle(middle: [f32; 2], radius: f32) -> Vec<[f32; 2]> {
         .collect()
 }
 
-/// An outline given from a height upwards.
+/// Returns an outline raised by a height.
 pub(super) fn raised(outline: &[[f32; 2]], z: f32) -> Vec<[f32; 2]> {
     outline.iter().map(|p| [p[0], p[1] + z]).collect()
 }
@@ -360,7 +363,7 @@ fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &
     lamp.add_soft(Material::LampLens, glass.clone());
 }
 
-/// The main lights, along the opening's longer side.
+/// Adds the main lights, along the opening's longer side.
 fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid, opening: &Opening, era: Era) {
     let extent = |pick: fn(&Vec2) -> f32| {
         let values = outline.iter().map(pick);
@@ -374,7 +377,7 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
     for number in 0..count {
         let share = (number as f32 + 0.5) / count as f32 - 0.5;
         let along = if wide { Vec2::X } else { Vec2::Y } * (long * 0.80 * share);
-        // On the middle line of the opening there.
+        // On the middle line of the opening at this place.
         let mut place = centre + along;
         let mut radius = radius;
         if let Some([low, high]) = span_across(outline, place, wide) {
@@ -386,12 +389,12 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
             radius = radius.min((high - low) * 0.46).max(0.010);
         }
         let Some(x) = front_of(glass, place) else { continue };
-        // Behind the lens all over, also where the nose sweeps back.
+        // The whole light is behind the lens, also where the nose sweeps back.
         let reach = [Vec2::X, -Vec2::X, Vec2::Y, -Vec2::Y]
             .iter()
             .filter_map(|way| front_of(glass, place + *way * radius))
             .fold(x, f32::max);
-        // On a nose that sweeps back far it would sink into the floor.
+        // On a nose that sweeps back far, the light would sink into the floor.
         let reach = reach.min(x + opening.depth * 0.35);
         match era {
             Era::Led => add_projector(lamp, Vec3::new(reach + 0.012, place.x, place.y), radius * 0.80),
@@ -400,7 +403,8 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
     }
 }
 
-/// Between which heights an outline lies at a place along it (or how far aside, where it is tall).
+/// Returns the heights between which an outline lies at a place along it. For a tall outline
+/// (`wide` is false), these are the distances to the side at a height.
 fn span_across(outline: &[Vec2], place: Vec2, wide: bool) -> Option<[f32; 2]> {
     let turned = |p: Vec2| if wide { p } else { Vec2::new(p.y, p.x) };
     let at = turned(place).x;
@@ -413,11 +417,11 @@ fn span_across(outline: &[Vec2], place: Vec2, wide: bool) -> Option<[f32; 2]> {
     (high > low).then_some([low, high])
 }
 
-/// A light guide along the opening's upper edge, over a trough that takes some of its light.
+/// Adds a light guide along the opening's upper edge, over a trough that takes some of its light.
 fn add_running_light(lamp: &mut Assembly, rim: &[Vec3], centre: Vec2, inward: &dyn Fn(Vec3, f32, f32, f32) -> Vec3) {
     let top = rim.iter().map(|p| p.z).fold(f32::MIN, f32::max);
     let from = centre.y + 0.30 * (top - centre.y);
-    // In a slanted lamp the upper edge is what lies above the middle of its height there.
+    // In a slanted lamp, the upper edge lies above the middle of the lamp's height at each place.
     let outline: Vec<Vec2> = rim.iter().map(|p| Vec2::new(p.y, p.z)).collect();
     let (left, right) = outline.iter().fold((f32::MAX, f32::MIN), |(a, b), p| (a.min(p.x), b.max(p.x)));
     let wide = right - left > 2.0 * (top - centre.y);
@@ -430,7 +434,7 @@ fn add_running_light(lamp: &mut Assembly, rim: &[Vec3], centre: Vec2, inward: &d
     if upper.len() < 4 {
         return;
     }
-    // No thicker than fits a slim lamp.
+    // The guide is no thicker than fits a slim lamp.
     let thin = ((top - centre.y) * 0.055).clamp(0.0013, 0.0024);
     let guide: Vec<Vec3> = upper.iter().map(|p| inward(*p, 0.86, 0.008, 0.05)).collect();
     let trough: Vec<Vec3> = upper.iter().map(|p| inward(*p, 0.85, 0.014, 0.05)).collect();
@@ -438,12 +442,12 @@ fn add_running_light(lamp: &mut Assembly, rim: &[Vec3], centre: Vec2, inward: &d
     lamp.add_soft(Material::LampWhite, tube(&guide, 8, |_| thin));
 }
 
-/// Indicators on stalks, one on each side of `root`, that look forward.
+/// Adds indicators on stalks, one on each side of `root`, that face forward.
 pub(super) fn add_indicators(bike: &mut Assembly, root: Vec3) {
     add_indicator_pair(bike, root, -1.0);
 }
 
-/// The same at the tail.
+/// Adds indicators on stalks, one on each side of `root`, that face the rear.
 pub(super) fn add_rear_indicators(bike: &mut Assembly, root: Vec3) {
     add_indicator_pair(bike, root, 1.0);
 }
@@ -462,7 +466,8 @@ fn add_indicator_pair(bike: &mut Assembly, root: Vec3, facing: f32) {
     bike.add_pair(Material::LampAmber, lens.moved(eye + Vec3::new(0.004 * facing, 0.012, 0.0)));
 }
 
-/// A tail lamp with its middle at `at`: a dark housing, a red lens, and the lit strip behind it.
+/// Adds a tail lamp with its middle at `at`: a dark housing, a red
+/// lens, and the lit strip behind it.
 pub(super) fn add_tail_lamp(bike: &mut Assembly, at: Vec3, half: Vec3) {
     let frame = Solid::superellipsoid(half * Vec3::new(0.95, 1.07, 1.14), 2.8, 16, 32);
     bike.add_soft(Material::GlossBlack, frame.moved(at - Vec3::X * 0.006));

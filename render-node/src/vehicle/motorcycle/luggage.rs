@@ -1,4 +1,4 @@
-//! Cases, bags and trunks with what holds them.
+//! Cases, bags and trunks with their mounts.
 
 use glam::Vec3;
 
@@ -23,7 +23,8 @@ pub(super) fn add_luggage(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// A loop on each side that carries a case: from the rear frame along the case's inner side, and back to the passenger's rest.
+/// Adds a loop on each side that carries a case: from the rear frame along the case's inner side,
+/// and back to the passenger's foot rest.
 fn add_holders(bike: &mut Assembly, joints: &Joints, at: Vec3, half_length: f32) {
     let (seat, rear) = (joints.seat, joints.rear_axle);
     let stepped = joints.design.seat == Seat::Stepped;
@@ -102,7 +103,7 @@ fn add_bags(bike: &mut Assembly, joints: &Joints) {
     ];
     let bulge = |px: f32, pz: f32| 0.345 - 0.35 * (px - x).powi(2) - 1.6 * (pz - z).powi(2);
     bike.add_pair(Material::Paint, panel(&outline, 0.185, bulge));
-    // The lid's seam and its lock.
+    // The seam and the lock of the lid.
     let seam = Solid::rounded_box(Vec3::new(0.245, 0.005, 0.004), 0.003).bent(|p| {
         let (px, pz) = (x + 0.02 + p.x, z + 0.075 + p.z + p.x * 0.02);
         Vec3::new(px, bulge(px, pz) + p.y, pz)
@@ -143,7 +144,7 @@ fn add_trunk(bike: &mut Assembly, joints: &Joints) {
         5,
     );
     bike.add_soft(Material::GlossBlack, seam);
-    // What it stands on: a rack over the mudguard, or the tail of a tourer.
+    // The base of the trunk: a rack over the mudguard, or the tail of a tourer.
     let tourer = joints.design.family == Family::Tourer;
     let half = if tourer { 0.190 } else { 0.085 };
     let low = joints.rear_axle.z * 2.0 + if tourer { -0.06 } else { 0.02 };
@@ -162,7 +163,7 @@ fn add_trunk(bike: &mut Assembly, joints: &Joints) {
         let run = [Vec3::new(front + x, 0.06, base - 0.012), Vec3::new(front + x, 0.23, base + 0.012)];
         bike.add_pair(Material::Chrome, tube(&run, 10, |_| 0.012));
     }
-    // Back rest before it.
+    // The back rest in front of the trunk.
     let rest = hull_in_steps(
         &[
             [front - 0.075, 0.150, base + 0.04, base + 0.20],
@@ -180,7 +181,7 @@ fn add_trunk(bike: &mut Assembly, joints: &Joints) {
     let lamp = Solid::rounded_box(Vec3::new(0.016, 0.150, 0.022), 0.012);
     bike.add_soft(Material::LampRed, lamp.moved(Vec3::new(back - 0.004, 0.0, base + 0.082)));
     if tourer {
-        // The recess for a plate between two lamps.
+        // The recess for a plate, between two lamps.
         let (tail, middle) = (back - 0.07, (low - 0.12 + base + 0.02) * 0.5);
         let plate = Solid::rounded_box(Vec3::new(0.012, 0.115, 0.075), 0.010);
         bike.add_soft(Material::MattBlack, plate.moved(Vec3::new(tail, 0.0, middle - 0.015)));

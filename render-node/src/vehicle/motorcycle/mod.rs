@@ -1,6 +1,8 @@
-//! Two-wheelers. No field is needed for them: a motorcycle is a frame that parts hang on, put together from the same
-//! solids the parts of cars are made of. `two_wheelers` are the sheets of the families and what chooses one, `style` reads a
-//! name, this file says where the joints are, the neighbours build what hangs there, and `fit` brings the real dimensions in.
+//! Two-wheelers, put together from the same solids as the parts of cars.
+//!
+//! They need no body field: a motorcycle is a frame with parts on it. `two_wheelers` has the sheets
+//! of the families and chooses one, `style` reads a name, and `joints` computes the points at which
+//! the parts are fixed. The other modules build the parts, and `fit` applies the real dimensions.
 
 mod bracket;
 mod brake;
@@ -46,7 +48,8 @@ pub fn motorcycle(two_wheelers: &TwoWheelers, vehicle: &Vehicle) -> VehicleMesh 
     assemble(two_wheelers.design(vehicle), &vehicle.dimensions)
 }
 
-/// What a two-wheeler is drawn with: the same words, dimensions aside, are the same shape.
+/// Returns the layout that a two-wheeler is drawn with, as text. Apart from their dimensions,
+/// vehicles with the same text have the same shape.
 pub fn layout_of(two_wheelers: &TwoWheelers, vehicle: &Vehicle) -> String {
     format!("{:?}", two_wheelers.design(vehicle))
 }
@@ -91,7 +94,7 @@ mod tests {
     const DIMENSIONS: Dimensions =
         Dimensions { length_mm: 2130, width_mm: 800, height_mm: 1110, wheelbase_mm: 1430, front_track_mm: 0 };
 
-    /// Each with the sheet that is built as it.
+    /// Each family with the name of a sheet that is built as it.
     const FAMILIES: [(Family, &str); 21] = [
         (Family::Naked, "naked"),
         (Family::Classic, "classic"),

@@ -1,4 +1,4 @@
-//! The upper part of fairings and masks by its feature lines.
+//! The upper part of fairings and masks, drawn by its feature lines.
 
 use glam::Vec3;
 
@@ -6,14 +6,16 @@ use super::shell::{Net, Panel, Side};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
-/// A cowl around the lamps: ridge, edge of the screen's foot, a brow where it is widest, the edge of its underside.
+/// A cowl around the lamps: ridge, edge of the screen's foot, a brow at the widest place,
+/// and the edge of its underside.
 pub(super) struct NoseCowl {
     net: Net,
     lines: Vec<Vec<Vec3>>,
 }
 
 impl NoseCowl {
-    /// Stations as (behind the nose, half width, top, brow, underside), heights from `up`.
+    /// Stations are (distance behind the nose, half width, top, brow,
+    /// underside), with heights from `up`.
     pub(super) fn new(nose: f32, up: f32, stations: &[[f32; 5]]) -> NoseCowl {
         let line = |place: &dyn Fn([f32; 5]) -> [f32; 2]| -> Vec<Vec3> {
             stations
@@ -35,7 +37,7 @@ impl NoseCowl {
         NoseCowl { net: Net::new(lines.clone()), lines }
     }
 
-    /// Its skin, open to the rear.
+    /// Returns the cowl's skin, open to the rear.
     pub(super) fn solid(&self) -> Solid {
         let last = self.lines[0].len() - 1;
         let mut whole = Solid::default();
@@ -48,13 +50,14 @@ impl NoseCowl {
         whole
     }
 
-    /// What closes it to the rear.
+    /// Returns the sheet that closes the cowl to the rear.
     pub(super) fn back(&self) -> Solid {
         let [edge, middle] = self.end(self.lines[0].len() - 1, 0.004);
         closed_end([edge, middle])
     }
 
-    /// What is left of its skin in three colours: a dark face, a dark underside, and the painted cowl.
+    /// Returns the rest of the cowl's skin in three colours: a dark face, a dark
+    /// underside, and the painted cowl.
     pub(super) fn coloured(&self, skin: Solid) -> [(Material, Solid); 3] {
         let front = self.lines[0][0].x;
         let [face, rest] = parted(skin, |p| p.x < front + 0.0005);
@@ -68,14 +71,16 @@ impl NoseCowl {
         [(Material::GlossBlack, face), (Material::MattBlack, under), (Material::Paint, cowl)]
     }
 
-    /// The skin's edge at a station from below upwards, and the same in the centre plane.
+    /// Returns the skin's edge at a station from below upwards, and the same edge in the
+    /// centre plane, moved by `out` in x.
     fn end(&self, station: usize, out: f32) -> [Vec<Vec3>; 2] {
         let edge: Vec<Vec3> = self.lines.iter().rev().map(|line| line[station]).collect();
         let middle = edge.iter().map(|p| Vec3::new(p.x + out, 0.0, p.z)).collect();
         [edge, middle]
     }
 
-    /// How far out its flank is at a place seen from the side; nothing where it has none.
+    /// Returns how far out the cowl's flank is at a place seen from the
+    /// side, or 0 where it has none.
     pub(super) fn out(&self, x: f32, z: f32) -> f32 {
         let at = |line: &[Vec3]| -> Vec3 {
             let next = line.iter().position(|p| p.x >= x).unwrap_or(line.len() - 1).max(1);
@@ -91,13 +96,13 @@ impl NoseCowl {
     }
 }
 
-/// A sheet between two lines of both halves.
+/// Returns a sheet between two lines, on both halves.
 fn closed_end(lines: [Vec<Vec3>; 2]) -> Solid {
     let last = lines[0].len() - 1;
     Net::new(lines.to_vec()).panel(&Panel { lines: [0, 1], stations: [0, last], sides: [Side::Joined; 4] })
 }
 
-/// A skin in two: the faces whose middles a test picks, and the rest.
+/// Returns a skin in two parts: the faces whose middles pass a test, and the rest.
 fn parted(skin: Solid, picked: impl Fn(Vec3) -> bool) -> [Solid; 2] {
     let middle = |t: &[u32; 3]| t.iter().map(|i| skin.points[*i as usize]).sum::<Vec3>() / 3.0;
     let (yes, no): (Vec<[u32; 3]>, Vec<[u32; 3]>) = skin.triangles.iter().partition(|t| picked(middle(t)));

@@ -1,5 +1,7 @@
-//! Modern scooters: apron, floor board, body over the rear wheel. Long ones have a screen, a spine to step over and a
-//! stepped seat; tilting ones two front wheels, and one has a roof.
+//! Modern scooters: apron, floor board, body over the rear wheel.
+//!
+//! Long scooters have a screen, a spine to step over and a stepped seat. Tilting scooters have two
+//! front wheels, and one family has a roof.
 
 use glam::Vec3;
 
@@ -35,7 +37,8 @@ pub(super) fn add_scooter(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// The screen of a long scooter, and the dark dashboard behind it. A cabin has a screen of its own, up to the roof.
+/// Adds the screen of a long scooter, and the dark dashboard behind it. A cabin has a
+/// screen of its own, up to the roof.
 fn add_screen_and_dashboard(bike: &mut Assembly, joints: &Joints) {
     let (head, details) = (joints.head, &joints.design.details);
     let grow = details.apron;
@@ -57,14 +60,14 @@ fn add_screen_and_dashboard(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::MattBlack, dashboard.solid());
 }
 
-/// Floor board with its mat and skirts, and the spine between the boards of a long scooter. Gives where the body behind
-/// begins.
+/// Adds the floor board with its mat and skirts, and the spine between the boards of a long
+/// scooter. Returns x where the body behind it begins.
 fn add_floor(bike: &mut Assembly, joints: &Joints, long: bool) -> f32 {
     let wheel = joints.front_axle.x + joints.front_axle.z;
     let floor = 0.262;
     let (from, to) = (wheel + 0.060, joints.seat.x - 0.16);
     let grow = if long { 1.12 } else { 1.0 } * joints.design.details.apron;
-    // Drawn out to a tip before and behind.
+    // The floor is drawn out to a tip at the front and at the rear.
     let stations = [from - 0.045, from + 0.050, (from + to) * 0.5, to + 0.03, to + 0.15, to + 0.31];
     let line = |widths: [f32; 6], heights: [f32; 6]| -> Vec<Vec3> {
         (0..6).map(|i| Vec3::new(stations[i], widths[i] * grow, floor + heights[i])).collect()
@@ -108,8 +111,8 @@ fn add_floor(bike: &mut Assembly, joints: &Joints, long: bool) -> f32 {
     to
 }
 
-/// The body over the rear wheel: two painted panels on each side over a dark one, a front to the rider's heels, and a tail with
-/// the lamp in it.
+/// Adds the body over the rear wheel: two painted panels on each side over a dark one, a front
+/// towards the rider's heels, and a tail with the lamp in it.
 fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     let tail = joints.tail;
     let grow = if long { 1.12 } else { 1.0 } * joints.design.details.apron;
@@ -136,11 +139,12 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     add_rear_guard(bike, joints);
 }
 
-/// Feature lines of the rear body's right side: under the seat, its shoulder, over the dark lower panel, lower edge.
+/// Returns the feature lines of the rear body's right side: under the seat, its shoulder, over the
+/// dark lower panel, lower edge.
 fn body_lines(joints: &Joints, to: f32, grow: f32, lift: f32) -> [Vec<Vec3>; 4] {
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let stations = [to - 0.010, to + 0.080, seat.x + 0.10, rear.x - 0.08, rear.x + 0.12, tail - 0.10, tail - 0.006];
-    // Its front leans back from the floor to the seat.
+    // The front of the body leans back from the floor to the seat.
     let line = |lean: f32, widths: [f32; 7], heights: [f32; 7]| -> Vec<Vec3> {
         let x = |i: usize| stations[i] + lean * [1.0, 0.6, 0.2, 0.0, 0.0, 0.0, 0.0][i];
         (0..7).map(|i| Vec3::new(x(i), widths[i] * grow, heights[i])).collect()
@@ -165,7 +169,7 @@ fn body_lines(joints: &Joints, to: f32, grow: f32, lift: f32) -> [Vec<Vec3>; 4] 
     ]
 }
 
-/// The body's front before the rider's heels, and its tail.
+/// Adds the body's front behind the rider's heels, and its tail.
 fn add_body_ends(bike: &mut Assembly, joints: &Joints, lines: &[Vec<Vec3>; 4]) {
     let last = lines[0].len() - 1;
     let ends = |station: usize, out: f32| -> [Vec<Vec3>; 2] {
@@ -173,7 +177,7 @@ fn add_body_ends(bike: &mut Assembly, joints: &Joints, lines: &[Vec<Vec3>; 4]) {
         let middle = edge.iter().map(|p| Vec3::new(p.x + out, 0.0, p.z)).collect();
         [edge, middle]
     };
-    // The tail's upper side, behind the seat.
+    // The upper side of the tail, behind the seat.
     let middle = lines[0].iter().map(|p| Vec3::new(p.x, 0.0, p.z + 0.006)).collect();
     let over = Panel { lines: [0, 1], stations: [last - 3, last], sides: [Side::Joined; 4] };
     Net::new(vec![middle, lines[0].clone()]).add(bike, Material::Paint, &over);
@@ -197,7 +201,7 @@ fn add_body_ends(bike: &mut Assembly, joints: &Joints, lines: &[Vec<Vec3>; 4]) {
     bike.add_soft(Material::Paint, skin);
 }
 
-/// What is dark inside the body, over the wheel.
+/// Adds the dark inside of the body, over the wheel.
 fn add_body_inside(bike: &mut Assembly, joints: &Joints, to: f32) {
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let over = (rear.z * 2.0 + 0.025).min(seat.z - 0.13);
@@ -216,7 +220,7 @@ fn add_body_inside(bike: &mut Assembly, joints: &Joints, to: f32) {
     bike.add_soft(Material::Underbody, inside);
 }
 
-/// The seat: stepped on long scooters.
+/// Adds the seat, which is stepped on long scooters.
 fn add_saddle(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let saddle = if long {
@@ -250,7 +254,7 @@ fn add_saddle(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     add_seat_seams(bike, &cushion, [to + 0.05, tail - 0.20], across);
 }
 
-/// The mudguard behind the rear wheel.
+/// Adds the mudguard behind the rear wheel.
 fn add_rear_guard(bike: &mut Assembly, joints: &Joints) {
     let (rear, tail) = (joints.rear_axle, joints.tail);
     let guard = [
@@ -264,7 +268,7 @@ fn add_rear_guard(bike: &mut Assembly, joints: &Joints) {
     );
 }
 
-/// What the passenger holds on to, and a top case on it.
+/// Adds the passenger's grab rail, and a top case on it.
 fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, long: bool) {
     let (rear, seat, tail) = (joints.rear_axle, joints.seat, joints.tail);
     let high = seat.z + lift + if long { 0.020 } else { 0.015 };
@@ -311,7 +315,7 @@ fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, lon
     }
 }
 
-/// Engine and gear case on the left, silencer on the right, shock absorbers, stand.
+/// Adds engine and gear case on the left, silencer on the right, shock absorbers and stand.
 fn add_drive(bike: &mut Assembly, joints: &Joints) {
     let (rear, seat) = (joints.rear_axle, joints.seat);
     let aside = joints.design.rear_tyre[1] / 2.0 + 0.045;
@@ -329,7 +333,7 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
     );
     let left = |solid: Solid| solid.bent(|p| Vec3::new(p.x, -p.y - aside, p.z)).flipped();
     bike.add_soft(Material::RimDark, case.solid().moved(-Vec3::Y * aside));
-    // The cover's joint, its bolts and the fins of its air duct.
+    // The joint of the cover, its bolts, and the fins of its air duct.
     let joint = [
         [rear.x - 0.385, rear.z + 0.045],
         [rear.x - 0.26, rear.z + 0.100],
@@ -361,7 +365,7 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
         let rib = Solid::rounded_box(Vec3::new(0.004, 0.005, 0.034), 0.003);
         bike.add(Material::RimDark, rib.moved(Vec3::new(x, -aside - case.out(x, z), z)));
     }
-    // The air filter's box over it.
+    // The box of the air filter over the case.
     let filter = Solid::superellipsoid(Vec3::new(0.150, 0.045, 0.042), 4.0, 18, 40);
     bike.add_soft(
         Material::MattBlack,
@@ -393,7 +397,7 @@ fn add_drive(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::GlossBlack, tube(&curve_through(&stand, 8), 14, |_| 0.011));
 }
 
-/// Arms and legs that carry two front wheels.
+/// Adds arms and legs that carry two front wheels.
 fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
     let axle = joints.front_axle;
     let hub = Vec3::new(joints.axis(axle.z + 0.28), 0.0, axle.z + 0.26);
@@ -414,7 +418,7 @@ fn add_tilting_axle(bike: &mut Assembly, joints: &Joints) {
     bike.add_pair(Material::GlossBlack, Solid::pin(stub, stub + Vec3::Y * 0.10, 0.022, 12));
 }
 
-/// The frame that goes over the rider, with roof, windscreen and mirrors.
+/// Adds the frame that goes over the rider, with roof, windscreen and mirrors.
 fn add_cabin(bike: &mut Assembly, joints: &Joints) {
     let (head, seat, rear) = (joints.head, joints.seat, joints.rear_axle);
     let nose = joints.axis(head.z - 0.16) - 0.190;

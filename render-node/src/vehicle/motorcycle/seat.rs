@@ -22,16 +22,16 @@ pub(super) fn add_seat_and_tail(bike: &mut Assembly, joints: &Joints) {
     add_side_panels(bike, joints);
 }
 
-/// What the parts of a stepped seat have in common.
+/// Measurements that are common to the parts of a stepped seat.
 #[derive(Clone, Copy)]
 struct Stepped {
     /// Top of the rider's seat at its lowest.
     seat: Vec3,
-    /// Rearmost point of the body.
+    /// x of the body's rearmost point.
     tail: f32,
-    /// How far the tail is above the seat.
+    /// Height of the tail above the seat.
     rise: f32,
-    /// A painted cover on the passenger's seat.
+    /// True if a painted cover lies on the passenger's seat.
     solo: bool,
 }
 
@@ -61,7 +61,7 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// The rider's cushion, from the tank's end.
+/// Adds the rider's cushion, from the tank's end.
 fn add_rider_seat(bike: &mut Assembly, stepped: &Stepped, end: f32) {
     let Stepped { seat, rise, .. } = *stepped;
     let rider = Skin::new(
@@ -80,7 +80,7 @@ fn add_rider_seat(bike: &mut Assembly, stepped: &Stepped, end: f32) {
     add_seat_seams(bike, &rider, [end + 0.01, seat.x + 0.19], &[seat.x + 0.02, seat.x + 0.13]);
 }
 
-/// The passenger's cushion, or the painted cover on it.
+/// Adds the passenger's cushion, or the painted cover on it.
 fn add_pillion(bike: &mut Assembly, stepped: &Stepped) {
     let Stepped { seat, tail, rise, solo } = *stepped;
     let lift = if solo { 0.010 } else { 0.0 };
@@ -101,7 +101,8 @@ fn add_pillion(bike: &mut Assembly, stepped: &Stepped) {
     add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
 }
 
-/// The painted cover in the place of a passenger's cushion: a ridge between two edges, padded before the rider's back.
+/// Adds the painted cover in the place of a passenger's cushion: a ridge between two edges,
+/// padded behind the rider's back.
 fn add_solo_cover(bike: &mut Assembly, stations: &[[f32; 4]]) {
     let line = |out: f32, up: f32| -> Vec<Vec3> {
         let place = |[x, wide, low, high]: &[f32; 4]| Vec3::new(*x, wide * out, low + (high - low) * up);
@@ -119,7 +120,7 @@ fn add_solo_cover(bike: &mut Assembly, stations: &[[f32; 4]]) {
     }
 }
 
-/// The painted tail around the seat.
+/// Adds the painted tail around the seat.
 fn add_tail_shell(bike: &mut Assembly, stepped: &Stepped) {
     let Stepped { seat, tail, rise, .. } = *stepped;
     let shell = Skin::new(
@@ -151,7 +152,7 @@ fn add_tail_shell(bike: &mut Assembly, stepped: &Stepped) {
     bike.add_soft(Material::PanelGap, shell.ring(tail - 0.075));
 }
 
-/// A dark tray under the tail.
+/// Adds a dark tray under the tail.
 fn add_tail_tray(bike: &mut Assembly, stepped: &Stepped) {
     let Stepped { seat, tail, rise, .. } = *stepped;
     let tray = Skin::new(
@@ -166,7 +167,7 @@ fn add_tail_tray(bike: &mut Assembly, stepped: &Stepped) {
     bike.add_soft(Material::MattBlack, tray.solid());
 }
 
-/// Rails that a passenger holds on to.
+/// Adds rails for the passenger's hands.
 fn add_pillion_rails(bike: &mut Assembly, stepped: &Stepped) {
     let Stepped { seat, tail, rise, .. } = *stepped;
     let rail = [
@@ -178,7 +179,7 @@ fn add_pillion_rails(bike: &mut Assembly, stepped: &Stepped) {
     bike.add_pair(Material::MattBlack, tube(&curve_through(&rail, 8), 16, |_| 0.0095));
 }
 
-/// The seam round a cushion's upper side, and seams across it.
+/// Adds the seam round a cushion's upper side, and seams across it.
 pub(in crate::vehicle) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [from, to]: [f32; 2], across: &[f32]) {
     let upper = |x: f32| {
         let y = cushion.out(x, cushion.over(x, 0.0) - 0.028) * 0.985;
@@ -202,7 +203,7 @@ pub(in crate::vehicle) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [f
     }
 }
 
-/// An arm from the tail down to a plate's back, its lamp and reflector.
+/// Adds an arm from the tail down to a plate's back, its lamp and its reflector.
 pub(super) fn add_plate_holder(bike: &mut Assembly, root: Vec3, end: Vec3) {
     let arm = [root, root.lerp(end, 0.45) + Vec3::X * 0.020, end];
     let curve = curve_through(&arm, 7);
@@ -225,7 +226,7 @@ pub(super) fn add_plate_holder(bike: &mut Assembly, root: Vec3, end: Vec3) {
     bike.add(Material::LampRed, reflector.bent(place));
 }
 
-/// A carrier plate with slots behind the seat.
+/// Adds a carrier plate with slots behind the seat.
 fn add_rear_rack(bike: &mut Assembly, tail: f32, z: f32) {
     let rack = hull_in_steps(
         &[
@@ -268,7 +269,7 @@ fn add_rail_seat(bike: &mut Assembly, joints: &Joints) {
     if !trial {
         add_seat_seams(bike, &saddle, [front + 0.06, tail - 0.26], &[seat.x - 0.02, seat.x + 0.16]);
     }
-    // Slim tail that is the mudguard as well.
+    // A slim tail that is also the mudguard.
     let guard = hull_in_steps(
         &[
             [seat.x - 0.02, 0.080, seat.z - 0.15, seat.z - 0.065],
@@ -288,7 +289,7 @@ fn add_rail_seat(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// Seats of padded cushions over a mudguard: benches, saddles, armchairs.
+/// Adds seats of padded cushions over a mudguard: benches, saddles, armchairs.
 fn add_cushions(bike: &mut Assembly, joints: &Joints) {
     let (seat, design, rear) = (joints.seat, &joints.design, joints.rear_axle);
     let end = tank_span(joints).1;
@@ -315,7 +316,7 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
     add_mudguard_lamps(bike, joints);
 }
 
-/// Stations of a cushion's skin between the tank's end and the seat's back.
+/// Returns stations of a cushion's skin between the tank's end and the seat's back.
 fn cushion_stations(kind: Seat, seat: Vec3, [end, back]: [f32; 2]) -> Vec<[f32; 4]> {
     match kind {
         Seat::Bench => vec![
@@ -353,7 +354,7 @@ fn cushion_stations(kind: Seat, seat: Vec3, [end, back]: [f32; 2]) -> Vec<[f32; 
     }
 }
 
-/// Bright piping along a bench.
+/// Adds bright piping along a bench.
 fn add_piping(bike: &mut Assembly, seat: Vec3, [end, back]: [f32; 2]) {
     let piping = [
         Vec3::new(end + 0.05, 0.117, seat.z - 0.045),
@@ -363,7 +364,7 @@ fn add_piping(bike: &mut Assembly, seat: Vec3, [end, back]: [f32; 2]) {
     bike.add_pair(Material::Chrome, tube(&curve_through(&piping, 6), 8, |_| 0.005));
 }
 
-/// The painted hump that a seat ends in.
+/// Adds the painted hump that a seat ends in.
 fn add_hump(bike: &mut Assembly, seat: Vec3, back: f32) {
     let hump = hull_in_steps(
         &[
@@ -378,7 +379,7 @@ fn add_hump(bike: &mut Assembly, seat: Vec3, back: f32) {
     bike.add_soft(Material::Paint, hump);
 }
 
-/// What is under the seat, between the frame's rails, down to the mudguard.
+/// Adds the pan under the seat, between the frame's rails, down to the mudguard.
 fn add_seat_pan(bike: &mut Assembly, seat: Vec3, [end, back]: [f32; 2]) {
     let pan = hull_in_steps(
         &[
@@ -392,7 +393,8 @@ fn add_seat_pan(bike: &mut Assembly, seat: Vec3, [end, back]: [f32; 2]) {
     bike.add(Material::MattBlack, pan);
 }
 
-/// Tail lamp and indicators on the rear mudguard; bags and trunks have indicators of their own.
+/// Adds tail lamp and indicators on the rear mudguard. Bags and trunks
+/// have indicators of their own.
 fn add_mudguard_lamps(bike: &mut Assembly, joints: &Joints) {
     let rear = joints.rear_axle;
     let angle = 0.62_f32;
@@ -405,7 +407,7 @@ fn add_mudguard_lamps(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// Covers below the seat, and the front mudguard of off-road bikes.
+/// Adds covers below the seat, and the front mudguard of off-road bikes.
 fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
     let (seat, pivot, design) = (joints.seat, joints.pivot, &joints.design);
     let outline = match design.seat {
@@ -470,7 +472,7 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
         let colour = if design.details.accent { Material::GlossBlack } else { Material::GlossWhite };
         bike.add_pair(colour, panel(&field, 0.004, |x, z| bulge(x, z) + 0.0018));
     }
-    // The screws that hold it.
+    // The screws that hold the panel.
     let low = outline.iter().map(|p| p[1]).fold(f32::MAX, f32::min);
     let high = outline.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
     let (left, right) =
@@ -485,7 +487,7 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// The long blade under the fork's clamps.
+/// Adds the long blade under the fork's clamps.
 fn add_high_mudguard(bike: &mut Assembly, joints: &Joints) {
     let wheel = joints.front_axle;
     let top = wheel.z * 2.0 + 0.085;
@@ -515,7 +517,7 @@ fn add_high_mudguard(bike: &mut Assembly, joints: &Joints) {
         })
         .collect();
     bike.add_soft(Material::Paint, Solid::lofted_plate(&loops));
-    // Fixed to the lower clamp.
+    // The blade is fixed to the lower clamp.
     let clamp = Vec3::new(joints.head.x - (joints.head.z - top) * joints.design.rake.tan() + 0.01, 0.0, top);
     bike.add_soft(
         Material::GlossBlack,

@@ -1,5 +1,5 @@
-//! Shapes that parts of two-wheelers share: skins that say where their surface is, panels and seams on them, openings
-//! cut into them, screens, springs, bolts.
+//! Shapes that parts of two-wheelers share: skins that know where their surface is, panels and
+//! seams on skins, openings cut into skins, screens, springs, bolts.
 
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
@@ -8,14 +8,15 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, catmull_rom};
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
-/// Points round a section of a skin, and pieces between neighbouring stations.
+/// Points round a section of a skin.
 const ROUND: usize = 44;
+/// Pieces between neighbouring stations of a skin.
 const PIECES: usize = 9;
-/// Half the width of a shut line between two panels.
+/// Half the width of a shut line between two panels, in metres.
 const SEAM_M: f32 = 0.0017;
 
-/// A smooth skin through cross sections (x, half width, low, high) that can be asked for points of its surface, so that
-/// panels and seams lie on it. A `squareness` of 2 is round.
+/// A smooth skin through cross sections (x, half width, low, high). It can compute points of its
+/// surface, so that panels and seams lie on it. A `squareness` of 2 is round.
 pub(in crate::vehicle) struct Skin {
     stations: Vec<[f32; 4]>,
     squareness: f32,
@@ -26,7 +27,7 @@ impl Skin {
         Skin { stations: stations.to_vec(), squareness }
     }
 
-    /// The four numbers of a section between two stations.
+    /// Returns the four numbers of a section between two stations.
     fn between(&self, place: usize, t: f32) -> [f32; 4] {
         let last = self.stations.len() as isize - 1;
         let at = |offset: isize| self.stations[(place as isize + offset).clamp(0, last) as usize];
@@ -34,7 +35,7 @@ impl Skin {
         std::array::from_fn(|k| catmull_rom(around.map(|station| station[k]), t))
     }
 
-    /// Half width, underside and top at `x`.
+    /// Returns half width, underside and top at `x`.
     fn section(&self, x: f32) -> [f32; 3] {
         let last = self.stations.len() - 1;
         let place = self.stations.iter().rposition(|s| s[0] <= x).unwrap_or(0).min(last.saturating_sub(1));
@@ -66,32 +67,32 @@ impl Skin {
         Solid::lofted(&loops)
     }
 
-    /// How far out the right flank is at a place seen from the side.
+    /// Returns how far out the right flank is at a place seen from the side.
     pub(in crate::vehicle) fn out(&self, x: f32, z: f32) -> f32 {
         let [half, low, high] = self.section(x);
         let rel = ((z - (low + high) * 0.5) / ((high - low) * 0.5)).abs().min(0.985);
         half * (1.0 - rel.powf(self.squareness)).powf(1.0 / self.squareness)
     }
 
-    /// The height of the skin's upper side at a place seen from above.
+    /// Returns the height of the skin's upper side at a place seen from above.
     pub(in crate::vehicle) fn over(&self, x: f32, y: f32) -> f32 {
         let [half, low, high] = self.section(x);
         let rel = (y / half).abs().min(0.985);
         (low + high) * 0.5 + (high - low) * 0.5 * (1.0 - rel.powf(self.squareness)).powf(1.0 / self.squareness)
     }
 
-    /// A line on the right flank through places seen from the side, (x, z).
+    /// Returns a line on the right flank through places seen from the side, (x, z).
     pub(in crate::vehicle) fn line(&self, places: &[[f32; 2]]) -> Vec<Vec3> {
         let flat: Vec<Vec3> = places.iter().map(|p| Vec3::new(p[0], 0.0, p[1])).collect();
         curve_through(&flat, 10).iter().map(|p| Vec3::new(p.x, self.out(p.x, p.z), p.z)).collect()
     }
 
-    /// A shut line along the right flank.
+    /// Returns a shut line along the right flank.
     pub(in crate::vehicle) fn seam(&self, places: &[[f32; 2]]) -> Solid {
         tube(&self.line(places), 6, |_| SEAM_M)
     }
 
-    /// A shut line all round at `x`.
+    /// Returns a shut line all round at `x`.
     pub(in crate::vehicle) fn ring(&self, x: f32) -> Solid {
         let [half, low, high] = self.section(x);
         let power = self.squareness;
@@ -105,13 +106,15 @@ impl Skin {
         tube(&path, 6, |_| SEAM_M)
     }
 
-    /// A panel that lies `proud` on the right flank within an outline seen from the side.
+    /// Returns a panel that lies on the right flank within an outline seen from the side, and
+    /// stands `proud` metres out of it.
     pub(in crate::vehicle) fn plate(&self, outline: &[[f32; 2]], thick: f32, proud: f32) -> Solid {
         panel(outline, thick, |x, z| self.out(x, z) + proud)
     }
 }
 
-/// A round bar along a path, closed at both ends, whose sections are carried along it without a twist.
+/// Returns a round bar along a path, closed at both ends. Its sections are carried
+/// along the path without a twist.
 pub(in crate::vehicle) fn tube(path: &[Vec3], sides: usize, radius: impl Fn(usize) -> f32) -> Solid {
     if path.len() < 2 {
         return Solid::default();
@@ -135,12 +138,12 @@ pub(in crate::vehicle) fn tube(path: &[Vec3], sides: usize, radius: impl Fn(usiz
     Solid::lofted(&loops)
 }
 
-/// The shut line along a path.
+/// Returns the shut line along a path.
 pub(in crate::vehicle) fn seam_along(path: &[Vec3]) -> Solid {
     tube(path, 6, |_| SEAM_M)
 }
 
-/// The convex hull of points, counter-clockwise.
+/// Returns the convex hull of points, counter-clockwise.
 pub(in crate::vehicle) fn convex(points: &[[f32; 2]]) -> Vec<Vec2> {
     let mut sorted = closed_curve(points, 6);
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
@@ -162,8 +165,9 @@ pub(in crate::vehicle) fn convex(points: &[[f32; 2]]) -> Vec<Vec2> {
     hull
 }
 
-/// Cuts a skin along a convex outline seen from the front, (y, z) counter-clockwise: what is left of it, and the piece
-/// inside the outline. Only faces that look forward and lie before `behind` are cut.
+/// Cuts a skin along a convex outline seen from the front, (y, z) counter-clockwise. Returns
+/// the rest of the skin, and the piece inside the outline. Only faces that point forward and
+/// lie in front of `behind` are cut.
 pub(in crate::vehicle) fn cut_from_front(skin: &Solid, outline: &[Vec2], behind: f32) -> (Solid, Solid) {
     let (mut outside, mut inside) = (Solid::default(), Solid::default());
     let fan = |solid: &mut Solid, corners: &[Vec3]| {
@@ -181,7 +185,8 @@ pub(in crate::vehicle) fn cut_from_front(skin: &Solid, outline: &[Vec2], behind:
             fan(&mut outside, &corners);
             continue;
         }
-        // A face beside the outline stays whole: pieces of it would not meet their neighbours' corners.
+        // A face beside the outline stays whole: pieces of it would not
+        // meet their neighbours' corners.
         match parts_of(&corners, outline) {
             Some((rest, pieces)) => {
                 pieces.iter().for_each(|piece| fan(&mut outside, piece));
@@ -193,7 +198,8 @@ pub(in crate::vehicle) fn cut_from_front(skin: &Solid, outline: &[Vec2], behind:
     (outside, inside)
 }
 
-/// What of a face is inside a convex outline seen from the front, and the pieces of it that are outside.
+/// Returns the part of a face that is inside a convex outline seen from the front, and the pieces
+/// that are outside. Returns `None` if no part is inside.
 fn parts_of(corners: &[Vec3; 3], outline: &[Vec2]) -> Option<(Vec<Vec3>, Vec<Vec<Vec3>>)> {
     let (mut rest, mut pieces) = (corners.to_vec(), Vec::new());
     for (i, from) in outline.iter().enumerate() {
@@ -209,7 +215,7 @@ fn parts_of(corners: &[Vec3; 3], outline: &[Vec2]) -> Option<(Vec<Vec3>, Vec<Vec
     Some((rest, pieces))
 }
 
-/// A convex polygon's parts where `depth` is positive and where it is negative.
+/// Returns a convex polygon's parts where `depth` is positive and where it is negative.
 fn divided(polygon: &[Vec3], depth: impl Fn(Vec3) -> f32) -> (Vec<Vec3>, Vec<Vec3>) {
     let (mut kept, mut cut) = (Vec::new(), Vec::new());
     for (i, p) in polygon.iter().enumerate() {
@@ -229,7 +235,7 @@ fn divided(polygon: &[Vec3], depth: impl Fn(Vec3) -> f32) -> (Vec<Vec3>, Vec<Vec
     (kept, cut)
 }
 
-/// Where a skin's forward side is at a place seen from the front.
+/// Returns x of a skin's forward side at a place seen from the front.
 pub(super) fn front_of(skin: &Solid, at: Vec2) -> Option<f32> {
     skin.triangles
         .iter()
@@ -244,7 +250,7 @@ pub(super) fn front_of(skin: &Solid, at: Vec2) -> Option<f32> {
         .reduce(f32::min)
 }
 
-/// A revolved profile of (outwards, radius) that looks along `way` from `at`.
+/// Returns a revolved profile of (outwards, radius) that faces along `way` from `at`.
 pub(in crate::vehicle) fn turned(profile: &[[f32; 2]], at: Vec3, way: Vec3, segments: usize) -> Solid {
     let profile: Vec<Vec2> = profile.iter().map(|p| Vec2::new(p[0], p[1])).collect();
     let way = way.normalize_or(Vec3::Y);
@@ -253,13 +259,13 @@ pub(in crate::vehicle) fn turned(profile: &[[f32; 2]], at: Vec3, way: Vec3, segm
     Solid::revolved(&profile, segments).bent(|p| at + way * p.y + side * p.x + other * p.z)
 }
 
-/// A hexagonal bolt's head with its washer, on `at`, looking along `way`.
+/// Returns the head of a hexagonal bolt with its washer, on `at`, facing along `way`.
 pub(in crate::vehicle) fn bolt(at: Vec3, way: Vec3, radius: f32) -> Solid {
     let head = [[-radius, radius], [radius * 0.7, radius], [radius * 0.95, radius * 0.75], [radius * 0.95, 0.0]];
     turned(&head, at, way, 8)
 }
 
-/// Bolts round a circle in the plane across `way`.
+/// Adds bolts round a circle in the plane across `way`.
 pub(super) fn add_bolt_circle(bike: &mut Assembly, at: Vec3, way: Vec3, circle: f32, count: usize, radius: f32) {
     let side = way.any_orthonormal_vector();
     let other = side.cross(way);
@@ -271,12 +277,12 @@ pub(super) fn add_bolt_circle(bike: &mut Assembly, at: Vec3, way: Vec3, circle: 
     bike.add(Material::RimDark, bolts);
 }
 
-/// A hose or cable through points.
+/// Returns a hose or cable through points.
 pub(in crate::vehicle) fn hose(points: &[Vec3], radius: f32) -> Solid {
     tube(&curve_through(points, 8), 8, |_| radius)
 }
 
-/// A pipe whose last end is open: its wall turns inwards and goes back for `deep`.
+/// Returns a pipe whose last end is open: its wall turns inwards and goes back for `deep` metres.
 pub(super) fn open_pipe(path: &[Vec3], sides: usize, radius: f32, wall: f32, deep: f32) -> Solid {
     let Some((last, before)) = path.last().zip(path.iter().rev().nth(1)) else { return Solid::default() };
     let way = (*last - *before).normalize_or(Vec3::X);
@@ -306,7 +312,7 @@ pub(super) fn open_pipe(path: &[Vec3], sides: usize, radius: f32, wall: f32, dee
     Solid::lofted(&loops)
 }
 
-/// A smooth closed curve through (x, z) points, `steps` pieces between neighbours.
+/// Returns a smooth closed curve through (x, z) points, with `steps` pieces between neighbours.
 fn closed_curve(points: &[[f32; 2]], steps: usize) -> Vec<Vec2> {
     let count = points.len();
     let mut curve = Vec::with_capacity(count * steps);
@@ -320,7 +326,8 @@ fn closed_curve(points: &[[f32; 2]], steps: usize) -> Vec<Vec2> {
     curve
 }
 
-/// An outline whose points of the given numbers are corners: a curve through it stops twice there.
+/// Returns an outline with corners at the points of the given numbers. Each corner gets a close
+/// neighbour on both sides, so that a curve through the outline bends sharply there.
 pub(super) fn sharpened(corners: &[usize], outline: &[[f32; 2]]) -> Vec<[f32; 2]> {
     let count = outline.len();
     let toward = |p: [f32; 2], q: [f32; 2]| [0, 1].map(|k| p[k] + (q[k] - p[k]) * 0.06);
@@ -335,12 +342,13 @@ pub(super) fn sharpened(corners: &[usize], outline: &[[f32; 2]]) -> Vec<[f32; 2]
     whole
 }
 
-/// A panel seen from the side: its outline in (x, z), and how far out (y) it stands at a point of it. Its edge turns
-/// inwards by `thick`. Outlines must be seen whole from their centre.
+/// Returns a panel seen from the side. `outline` is in (x, z), and `out` returns the y of
+/// the panel at a point of it. The panel's edge turns inwards by `thick`. The whole outline
+/// must be visible from its centre.
 pub(super) fn panel(outline: &[[f32; 2]], thick: f32, out: impl Fn(f32, f32) -> f32) -> Solid {
     let curve = closed_curve(outline, 9);
     let centre = curve.iter().sum::<Vec2>() / curve.len() as f32;
-    // (How far towards the centre, how far back from the outside).
+    // (Ratio of the way towards the centre, ratio of `thick` back from the outside).
     let rings =
         [(0.03, 1.0), (0.0, 0.75), (0.0, 0.35), (0.03, 0.10), (0.09, 0.0), (0.30, 0.0), (0.60, 0.0), (0.90, 0.0)];
     let loops: Vec<Vec<Vec3>> = rings
@@ -358,11 +366,12 @@ pub(super) fn panel(outline: &[[f32; 2]], thick: f32, out: impl Fn(f32, f32) -> 
     Solid::lofted(&loops)
 }
 
-/// A wind screen: from a foot to a top edge (x, z), half widths there, and how far its sides sweep to the rear.
+/// Returns a wind screen from a foot to a top edge, both in (x, z). `half` are the half widths
+/// there, and `sweep` is how far its sides sweep to the rear.
 pub(super) fn screen(foot: [f32; 2], top: [f32; 2], half: [f32; 2], sweep: f32) -> Solid {
     let rows = 18;
     let sheet = Solid::grid(rows + 1, 17, false, |row, column| {
-        // Rows are closer towards the rounded upper end.
+        // Rows are closer together towards the rounded upper end.
         let t = 1.0 - (1.0 - row as f32 / rows as f32).powi(2);
         let across = column as f32 / 8.0 - 1.0;
         let high = ((t - 0.55).max(0.0) / 0.45).powi(3);
@@ -372,13 +381,13 @@ pub(super) fn screen(foot: [f32; 2], top: [f32; 2], half: [f32; 2], sweep: f32) 
         let bow = sweep * (across * round).powi(2);
         Vec3::new(lean[0] + bow, across * half_width, lean[1] - 0.25 * bow)
     });
-    // Glass is only drawn towards the eye, and a screen is seen from behind as well.
+    // Glass is only drawn on the side that faces the eye, and a screen is seen from behind as well.
     let mut screen = sheet.facing_up();
     screen.append(screen.clone().flipped());
     screen
 }
 
-/// A wind screen as above with a rounded edge all round and the screws that hold it.
+/// Adds a wind screen like [`screen`] with a rounded edge all round and the screws that hold it.
 pub(super) fn add_screen(
     bike: &mut Assembly,
     glass: Material,
@@ -418,12 +427,12 @@ pub(super) fn add_screen(
     bike.add_soft(glass, part(2, rows - 1));
 }
 
-/// The larger of two values, rounded where they cross within about `blend` of each other.
+/// Returns the larger of two values, rounded where they cross within about `blend` of each other.
 pub(super) fn soft_max(a: f32, b: f32, blend: f32) -> f32 {
     0.5 * (a + b + ((a - b).powi(2) + blend * blend).sqrt())
 }
 
-/// A wound wire between two seats.
+/// Returns a wound wire between two seats.
 pub(super) fn coil(from: Vec3, to: Vec3, radius: f32, wire: f32) -> Solid {
     let way = (to - from).normalize_or(Vec3::Z);
     let side = way.any_orthonormal_vector();
@@ -440,7 +449,7 @@ pub(super) fn coil(from: Vec3, to: Vec3, radius: f32, wire: f32) -> Solid {
     tube(&path, 7, |_| wire)
 }
 
-/// A shock absorber between its two eyes: body, rod, spring between two seats, adjusting ring.
+/// Adds a shock absorber between its two eyes: body, rod, spring between two seats, adjusting ring.
 pub(in crate::vehicle) fn add_shock(
     bike: &mut Assembly,
     from: Vec3,
@@ -470,8 +479,8 @@ pub(in crate::vehicle) fn add_shock(
     }
 }
 
-/// How far a point is from the nearest triangle of a mesh.
-/// Sorts the points of an outline by their angle about its middle, so that it can be drawn through them.
+/// Sorts the points of an outline by their angle about its middle, so that
+/// it can be drawn through them.
 pub fn round(mut outline: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
     let count = outline.len() as f32;
     let middle = outline.iter().fold([0.0, 0.0], |m, p| [m[0] + p[0] / count, m[1] + p[1] / count]);
@@ -481,6 +490,7 @@ pub fn round(mut outline: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
     outline
 }
 
+/// Returns the distance of a point from the nearest triangle of a mesh.
 #[cfg(test)]
 pub(super) fn distance_to(mesh: &crate::vehicle::mesh::VehicleMesh, p: Vec3) -> f32 {
     let on_edge = |a: Vec3, b: Vec3| {
@@ -515,7 +525,7 @@ mod tests {
 
     #[test]
     fn a_cut_leaves_faces_beside_it_whole() {
-        // A wall that looks forward, its triangles 0.1 m wide.
+        // A wall that faces forward, with triangles 0.1 m wide.
         let wall =
             Solid::grid(11, 11, false, |row, column| Vec3::new(0.0, column as f32 * 0.1 - 0.5, row as f32 * 0.1 - 0.5));
         let facing = |solid: &Solid| {

@@ -1,5 +1,5 @@
-//! Bodywork drawn by its feature lines: panels between lines that run the whole length of a body, so that every edge and every
-//! shut line begins and ends at another one.
+//! Bodywork drawn by its feature lines: panels between lines that run the whole length of a body,
+//! so that every edge and every shut line begins and ends at another one.
 
 use glam::Vec3;
 
@@ -7,16 +7,17 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, catmull_rom};
 use crate::vehicle::parts::solid::Solid;
 
-/// Half the width of the gap between two panels, and how deep it is.
+/// Half the width of the gap between two panels, in metres.
 const GAP_M: f32 = 0.0016;
+/// Depth of the gap between two panels, in metres.
 const DEEP_M: f32 = 0.0036;
-/// A panel's rounded edge: how far it is drawn in from the gap, and how far down.
+/// A panel's rounded edge, as (distance inwards from the gap, distance down), in metres.
 const EDGE: [[f32; 2]; 4] = [[0.0042, 0.0], [0.0018, 0.0006], [0.0003, 0.0022], [0.0, DEEP_M]];
 
-/// How a panel ends on one of its sides.
+/// End of a panel on one of its sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The next panel goes on without a joint.
+    /// The next panel continues without a joint.
     Joined,
     /// A rounded edge over nothing.
     Free,
@@ -28,12 +29,13 @@ pub(super) enum Side {
 pub(super) struct Panel {
     pub lines: [usize; 2],
     pub stations: [usize; 2],
-    /// First and last line, first and last station.
+    /// First line, last line, first station, last station.
     pub sides: [Side; 4],
 }
 
-/// Feature lines of a body's right half, each through the same stations. A panel's outside is along its lines x across them.
-/// A first or last line in the centre plane joins the other half smoothly.
+/// Feature lines of a body's right half, each through the same stations. The outside of a panel is
+/// the direction along its lines x the direction across them. A first or last line in the centre
+/// plane joins the other half smoothly.
 pub(super) struct Net {
     lines: Vec<Vec<Vec3>>,
 }
@@ -46,7 +48,7 @@ fn smooth(around: [Vec3; 4], t: f32) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|k| catmull_rom(around.map(|p| p[k]), t)))
 }
 
-/// A grid of points with the direction that is outside at each.
+/// A grid of points with the outside direction at each.
 type Grid = Vec<Vec<(Vec3, Vec3)>>;
 
 impl Net {
@@ -54,7 +56,7 @@ impl Net {
         Net { lines }
     }
 
-    /// A place on a line.
+    /// Returns a place on a line.
     fn along(&self, line: usize, station: usize, t: f32) -> Vec3 {
         let points = &self.lines[line];
         let last = points.len() as isize - 1;
@@ -62,13 +64,14 @@ impl Net {
         smooth([at(-1), at(0), at(1), at(2)], t)
     }
 
-    /// A line of the net as a curve.
+    /// Returns a line of the net as a curve.
     pub(super) fn line(&self, line: usize, steps: usize) -> Vec<Vec3> {
         let last = self.lines[line].len() - 1;
         (0..=last * steps).map(|i| self.along(line, (i / steps).min(last - 1), place(i, steps, last))).collect()
     }
 
-    /// Across a panel at one place along it, smooth through the lines between its outer ones.
+    /// Returns a point across a panel at one place along it, smooth through the lines
+    /// between the panel's outer ones.
     fn across(&self, panel: &Panel, points: &[Vec3], interval: usize, t: f32) -> Vec3 {
         let last = points.len() - 1;
         let beyond = |at: Vec3, next: Vec3, line: usize| {
@@ -84,7 +87,7 @@ impl Net {
         smooth([before, points[interval], points[interval + 1], after], t)
     }
 
-    /// The panel's surface as a grid without its edges.
+    /// Returns the panel's surface as a grid without its edges.
     fn plain(&self, panel: &Panel, [steps, columns]: [usize; 2]) -> Grid {
         let [first, last] = panel.stations;
         let [from, to] = panel.lines;
@@ -109,7 +112,7 @@ impl Net {
         (0..rows).map(|row| (0..columns).map(|column| (points[row][column], outside(row, column))).collect()).collect()
     }
 
-    /// A panel of both halves with its rounded edges.
+    /// Returns a panel on both halves with its rounded edges.
     pub(super) fn panel(&self, panel: &Panel) -> Solid {
         let [first_line, last_line, first_station, last_station] = panel.sides;
         let grid = self.plain(panel, [6, 7]);
@@ -121,7 +124,7 @@ impl Net {
         with_other_half(right)
     }
 
-    /// What is dark behind a panel's shut lines.
+    /// Returns the dark strips behind a panel's shut lines.
     fn shade(&self, panel: &Panel) -> Solid {
         let grid = self.plain(panel, [6, 7]);
         let turned = transposed(&grid);
@@ -132,7 +135,7 @@ impl Net {
                 let inward = (next[row].0 - at).normalize_or(Vec3::ZERO);
                 at - outside * (DEEP_M * 0.86) + inward * if column == 0 { -0.004 } else { 0.004 }
             });
-            // Seen from the outside, whichever way the border runs.
+            // The strip faces outside, in whichever direction the border runs.
             let facing = sheet.triangles.first().map_or(1.0, |t| {
                 let [a, b, c] = t.map(|i| sheet.points[i as usize]);
                 (b - a).cross(c - a).dot(border[0].1)
@@ -152,12 +155,13 @@ impl Net {
         with_other_half(shade)
     }
 
-    /// Adds a panel with what is dark behind its shut lines.
+    /// Adds a panel with the dark strips behind its shut lines.
     pub(super) fn add(&self, bike: &mut Assembly, material: Material, panel: &Panel) {
         bike.add_soft(material, self.panel(panel));
         self.add_shade(bike, panel);
     }
 
+    /// Adds only the dark strips behind a panel's shut lines.
     pub(super) fn add_shade(&self, bike: &mut Assembly, panel: &Panel) {
         let shade = self.shade(panel);
         if !shade.triangles.is_empty() {
@@ -166,7 +170,8 @@ impl Net {
     }
 }
 
-/// Where step `i` of intervals with `steps` each is within its interval; the last one ends it.
+/// Returns the position of step `i` within its interval, where intervals have `steps` each. The
+/// last step ends the last interval.
 fn place(i: usize, steps: usize, intervals: usize) -> f32 {
     if i == steps * intervals { 1.0 } else { (i % steps) as f32 / steps as f32 }
 }
@@ -175,7 +180,7 @@ fn transposed(grid: &Grid) -> Grid {
     (0..grid[0].len()).map(|column| grid.iter().map(|row| row[column]).collect()).collect()
 }
 
-/// A row of points whose ends are rounded down.
+/// Returns a row of points with its ends rounded down.
 fn edged(row: &[(Vec3, Vec3)], first: Side, last: Side) -> Vec<(Vec3, Vec3)> {
     let rounded = |(at, outside): (Vec3, Vec3), next: Vec3, side: Side| -> Vec<(Vec3, Vec3)> {
         if side == Side::Joined {

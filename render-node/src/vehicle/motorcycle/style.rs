@@ -1,4 +1,5 @@
-//! Which family and engine a two-wheeler is drawn with, read from its catalog line. The words are in `words`.
+//! Chooses the family and the engine that a two-wheeler is drawn with, from its catalog
+//! line. The words are in `words`.
 
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
@@ -6,11 +7,12 @@ use serde::Deserialize;
 use super::engine_kind::Engine;
 use super::words::{EngineRow, FamilyRow, TypeCodes, Words};
 
-/// The shapes people tell two-wheelers apart by: whose rules the parts follow. A sheet says which of them it is built as.
+/// The shapes by which people tell two-wheelers apart, and by whose rules the parts are built. A
+/// sheet says which of them it is built as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// Modern, engine in view.
+    /// Modern, with the engine in view.
     Naked,
     /// Round lamp, loaf tank, two shock absorbers, wire wheels.
     Classic,
@@ -51,36 +53,37 @@ pub enum Family {
     Cabin,
 }
 
-/// How a two-wheeler is drawn, as far as its name says it.
+/// The choices that a two-wheeler's name makes for its drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Style<'w> {
-    /// The name of a family's sheet.
+    /// Name of the family's sheet.
     pub family: &'w str,
-    /// What the name says; none where the family's usual one is drawn.
+    /// Engine that the name tells. `None` if the family's usual engine is drawn.
     pub engine: Option<Engine>,
-    /// In cm³, where the name has a number that can be it.
+    /// Displacement in cm³, if the name has a number that can be one.
     pub displacement: Option<u32>,
-    /// The extras its name comes with.
+    /// Extras that the name comes with.
     pub with: Vec<&'w str>,
 }
 
 #[cfg(test)]
 impl<'w> Style<'w> {
-    /// A family with an engine and extras, whatever the name.
+    /// Returns a family with an engine and extras, whatever the name.
     pub fn of(family: &'w str, engine: Engine, with: &[&'w str]) -> Style<'w> {
         Style { family, engine: Some(engine), displacement: None, with: with.to_vec() }
     }
 }
 
-/// A model's name as words are looked for in it.
+/// A make and a model's name, in which words are searched.
 struct Name<'a> {
     make: &'a str,
     model: &'a str,
 }
 
 impl Name<'_> {
-    /// Whether `word` begins at the beginning of a part of the name and ends with it: at a hyphen, the name's end, or
-    /// where letters change to digits. A word that ends in `*` may go on; one that begins with `=` is the whole name.
+    /// Returns true if `word` is in the name and begins and ends where a part of the name does: at
+    /// a hyphen, at the name's end, or where letters change to digits. A word that ends in `*` may
+    /// continue, and a word that begins with `=` must be the whole name.
     fn says(&self, word: &str) -> bool {
         if let Some(whole) = word.strip_prefix('=') {
             return self.model == whole;
@@ -106,7 +109,7 @@ impl Name<'_> {
         words.iter().any(|word| self.says(word))
     }
 
-    /// What the first row that fits says; a row is its makes, its words and that.
+    /// Returns the value of the first row that fits. A row is its makes, its words and its value.
     fn found<'w, T>(&self, rows: impl IntoIterator<Item = (&'w [String], &'w [String], T)>) -> Option<T> {
         let fits = |makes: &[String], words: &[String]| {
             (makes.is_empty() || makes.iter().any(|make| make == self.make))
@@ -123,12 +126,13 @@ impl Name<'_> {
         self.found(rows.iter().map(|row| (row.makes.as_slice(), row.words.as_slice(), row.engine)))
     }
 
-    /// The first number of the name that can be a displacement in cm³.
+    /// Returns the first number of the name that can be a displacement in cm³.
     fn displacement(&self) -> Option<u32> {
         self.model.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).find(|n| (49..=2500).contains(n))
     }
 
-    /// Chinese type codes end in `qt` or `t` for scooters and in `gy` for off-road bikes, after the displacement.
+    /// Returns the family of a Chinese type code, if the name has one. After the displacement,
+    /// these codes end in `qt` or `t` for scooters and in `gy` for off-road bikes.
     fn coded<'w>(&self, codes: &'w TypeCodes) -> Option<&'w str> {
         let ends = |suffix: &str| {
             self.model.match_indices(suffix).any(|(at, _)| {
@@ -150,7 +154,8 @@ impl Name<'_> {
     }
 }
 
-/// How a two-wheeler is drawn: by its name, else as the commonest of its body class and age.
+/// Returns how a two-wheeler is drawn: by its name, or else as the
+/// commonest of its body class and age.
 pub(super) fn style_of<'w>(words: &'w Words, vehicle: &Vehicle) -> Style<'w> {
     let name = Name { make: &vehicle.make, model: &vehicle.model };
     let otherwise = &words.otherwise;

@@ -1,4 +1,4 @@
-//! The tank and what is fixed to its flanks: knee pads, consoles, shrouds, scoops.
+//! The tank and the parts on its flanks: knee pads, consoles, shrouds, scoops.
 
 use glam::Vec3;
 
@@ -11,12 +11,12 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::Solid;
 
-/// Where the tank begins and ends.
+/// Returns x where the tank begins and ends.
 pub(super) fn tank_span(joints: &Joints) -> (f32, f32) {
     (joints.head.x + 0.050, joints.seat.x - 0.12)
 }
 
-/// Where a tank is on its bike.
+/// Position of a tank on its bike.
 struct Span {
     start: f32,
     end: f32,
@@ -39,7 +39,7 @@ impl Span {
         Span { start, end, top }
     }
 
-    /// A place along it, as a share of the way from its front.
+    /// Returns x of a place along the tank, as a ratio of the way from its front.
     fn at(&self, share: f32) -> f32 {
         self.start + (self.end - self.start) * share
     }
@@ -70,7 +70,8 @@ pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// A modern tank by its feature lines: ridge, shoulder, the crease where it is widest, the knees' hollow, and a dark lower edge.
+/// Adds a modern tank by its feature lines: ridge, shoulder, the crease at the widest place, the
+/// hollow for the knees, and a dark lower edge.
 fn add_modern(bike: &mut Assembly, stations: &[[f32; 4]]) {
     let last = stations.len() - 1;
     let hollow = [1.0, 0.99, 0.95, 0.82, 0.76, 0.86, 0.96];
@@ -93,13 +94,13 @@ fn add_modern(bike: &mut Assembly, stations: &[[f32; 4]]) {
     add(Material::Paint, [2, 3], [Side::Joined, Side::Joined, Side::Free, Side::Free]);
     add(Material::Paint, [3, 4], [Side::Joined, Side::Cut, Side::Free, Side::Free]);
     add(Material::MattBlack, [4, 5], [Side::Cut, Side::Free, Side::Free, Side::Free]);
-    // What is dark inside, seen past its ends.
+    // The dark inside, which is seen past the tank's ends.
     let inside: Vec<[f32; 4]> =
         stations.iter().map(|[x, wide, low, high]| [*x, wide * 0.66, low + 0.006, high - 0.030]).collect();
     bike.add_soft(Material::Underbody, Skin::new(&inside, 2.7).solid());
 }
 
-/// Stations of a tank's skin, and how square its sections are.
+/// Returns stations of a tank's skin, and the squareness of its sections.
 fn stations_of(joints: &Joints, span: &Span) -> (Vec<[f32; 4]>, f32) {
     let Span { start, end, top } = *span;
     let seat = joints.seat;
@@ -153,7 +154,7 @@ fn stations_of(joints: &Joints, span: &Span) -> (Vec<[f32; 4]>, f32) {
     }
 }
 
-/// Rubber for the knees, a little proud of the flank, and the lip below.
+/// Adds rubber for the knees, a little proud of the flank, and the lip below.
 fn add_knee_pads(bike: &mut Assembly, skin: &Skin, span: &Span) {
     let top = span.top;
     let at = |share: f32| span.at(share);
@@ -180,7 +181,7 @@ fn add_knee_pads(bike: &mut Assembly, skin: &Skin, span: &Span) {
     );
 }
 
-/// Instruments in a bright console along the ridge, and the lip below.
+/// Adds instruments in a bright console along the ridge, and the lip below.
 fn add_console(bike: &mut Assembly, skin: &Skin, span: &Span, bright: bool) {
     let top = span.top;
     let at = |share: f32| span.at(share);
@@ -202,7 +203,7 @@ fn add_console(bike: &mut Assembly, skin: &Skin, span: &Span, bright: bool) {
     );
 }
 
-/// The filler cap in its ring, with the screws of the ring and the lock's flap.
+/// Adds the filler cap in its ring, with the screws of the ring and the lock's flap.
 fn add_filler_cap(bike: &mut Assembly, joints: &Joints, skin: &Skin, x: f32) {
     let y = 0.0;
     let rise = skin.over(x + 0.02, y) - skin.over(x - 0.02, y);
@@ -217,7 +218,7 @@ fn add_filler_cap(bike: &mut Assembly, joints: &Joints, skin: &Skin, x: f32) {
     bike.add(Material::RimDark, turned(&[[0.0085, 0.010], [0.0105, 0.009], [0.0105, 0.0]], at, way, 18));
 }
 
-/// The folded seam along a tank's lower edge.
+/// Adds the folded seam along a tank's lower edge.
 fn add_lip(bike: &mut Assembly, skin: &Skin, places: &[[f32; 2]]) {
     let lip: Vec<Vec3> = skin.line(places).iter().map(|p| *p + Vec3::Y * 0.002).collect();
     bike.add_pair(Material::Paint, tube(&lip, 8, |_| 0.0045));
@@ -225,7 +226,7 @@ fn add_lip(bike: &mut Assembly, skin: &Skin, places: &[[f32; 2]]) {
     bike.add_pair(Material::PanelGap, tube(&shade, 6, |_| 0.0014));
 }
 
-/// Wings of an off-road bike: from the tank's flank down and forward beside the radiators.
+/// Adds the wings of an off-road bike, from the tank's flank down and forward beside the radiators.
 fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     if joints.design.family == Family::Trial {
         return;
@@ -245,7 +246,7 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     );
     let out = |x: f32, z: f32| 0.184 - 1.05 * (x - start).powi(2) - 0.35 * (top - z - 0.13).powi(2);
     bike.add_pair(Material::Paint, panel(&outline, 0.026, out));
-    // A dark blade along its lower edge.
+    // A dark blade along the lower edge.
     let blade = sharpened(
         &[0, 1, 2, 3],
         &[
@@ -261,7 +262,7 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
         let screw = [[-0.003, 0.009], [0.0020, 0.009], [0.0036, 0.006], [0.0036, 0.0]];
         bike.add_pair(Material::RimDark, turned(&screw, Vec3::new(x, out(x, z), z), Vec3::Y, 16));
     }
-    // Radiators and struts they are fixed with.
+    // The radiators, and the struts that they are fixed with.
     let radiator = Solid::rounded_box(Vec3::new(0.020, 0.050, 0.105), 0.010);
     bike.add_pair(Material::Grille, radiator.moved(Vec3::new(start - 0.010, 0.105, top - 0.185)));
     bike.add_pair(
@@ -270,7 +271,7 @@ fn add_shrouds(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     );
 }
 
-/// Scoops beside a modern naked bike's tank, over the radiator.
+/// Adds scoops beside a modern naked bike's tank, over the radiator.
 fn add_scoops(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     let beak = joints.design.nose == Nose::Beak;
     let forward = if beak { 0.10 } else { 0.02 };
@@ -288,7 +289,7 @@ fn add_scoops(bike: &mut Assembly, joints: &Joints, start: f32, top: f32) {
     let centre = [start + 0.10, top - 0.14];
     let out = |x: f32, z: f32| 0.212 - 0.95 * (x - centre[0]).powi(2) - 1.5 * (z - centre[1]).powi(2);
     bike.add_pair(Material::Paint, panel(&outline, 0.050, out));
-    // A dark blade along its lower edge.
+    // A dark blade along the lower edge.
     let blade = sharpened(
         &[0, 1, 2, 3],
         &[

@@ -1,5 +1,6 @@
-//! What two-wheelers are drawn from, in files that people who draw write: a sheet for each family, the words of names that choose
-//! one, and what makes and models do differently. `render-node/sheets/two-wheelers` holds them.
+//! The data that two-wheelers are drawn from, in files that can be edited without code: a sheet for
+//! each family, the words of names that choose a family, and the differences between makes and
+//! models. `render-node/sheets/two-wheelers` holds them.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +14,22 @@ use super::variation::Variation;
 use super::words::Words;
 use crate::vehicle::sheet::tables::{SheetError, Tables, merged_table};
 
-/// Of one family: each combination of them is a layout that is kept.
+/// Largest number of extras in one family. Each combination of them is a
+/// layout that is kept in memory.
 const MAX_EXTRAS: usize = 4;
-/// Sheets may stand on six others.
+/// Largest height of a sheet that is counted. A sheet may stand on six others, so a greater
+/// height means a circle of bases.
 const MAX_HEIGHT: usize = 8;
 
-/// The texts of the files.
+/// Contents of the files.
 pub struct Texts<'t> {
-    /// Each family's sheet with the family's name.
+    /// Name and sheet of each family.
     pub families: &'t [(&'t str, &'t str)],
     pub words: &'t str,
     pub variation: &'t str,
 }
 
-/// All that two-wheelers are drawn from, read and checked.
+/// All data that two-wheelers are drawn from, read and checked.
 #[derive(Debug, Clone)]
 pub struct TwoWheelers {
     families: BTreeMap<String, Family>,
@@ -37,23 +40,24 @@ pub struct TwoWheelers {
 /// A family's sheet.
 #[derive(Debug, Clone)]
 struct Family {
-    /// What is asked first, and what remains.
+    /// Engines that are tried in this order.
     engines: Vec<FamilyEngine>,
+    /// Engine if none of `engines` fits.
     usual_engine: FamilyEngine,
-    /// The extras that change something.
+    /// Extras that change something in this family.
     extras: Vec<String>,
-    /// The layout with each combination of extras: bit n of its number stands for extra n.
+    /// Layout for each combination of extras: bit n of the index stands for extra n.
     layouts: Vec<Design>,
 }
 
-/// What a sheet says beside the layout itself.
+/// The parts of a sheet besides the layout.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
     #[serde(rename = "about")]
     _about: String,
     engines: Vec<FamilyEngine>,
-    /// What changes for names that come with an extra.
+    /// Changes for names that come with an extra.
     #[serde(default)]
     with: BTreeMap<String, toml::Table>,
 }
@@ -62,16 +66,16 @@ struct Header {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FamilyEngine {
-    /// Least and greatest displacement; none where it does not matter.
+    /// Least and greatest displacement in cm³. `None` if it does not matter.
     cc: Option<[u32; 2]>,
     engine: Engine,
-    /// Whatever the name says, electric ones aside.
+    /// True if this engine overrides an engine that the name tells, except an electric one.
     #[serde(default)]
     always: bool,
 }
 
 impl TwoWheelers {
-    /// Reads and checks the files; the error names the file and the key.
+    /// Reads and checks the files. The error names the file and the key.
     pub fn read(texts: &Texts<'_>) -> Result<TwoWheelers, SheetError> {
         let in_file = |file: &str| {
             let sheet = format!("two-wheelers/{file}");
@@ -85,7 +89,8 @@ impl TwoWheelers {
             tables.insert((*name).to_owned(), text.parse().map_err(|error: toml::de::Error| fail(error.to_string()))?);
         }
         let mut families = BTreeMap::new();
-        // Bases first, so that what is wrong in one is told of it and not of a sheet on top of it.
+        // Bases are read first, so that an error in a base is reported for the base and
+        // not for a sheet on top of it.
         let mut names: Vec<&String> = tables.keys().collect();
         names.sort_by_key(|name| height(name, &tables));
         for name in names {
@@ -102,26 +107,26 @@ impl TwoWheelers {
         Ok(TwoWheelers { families, words, variation })
     }
 
-    /// The layout that a vehicle is drawn with.
+    /// Returns the layout that a vehicle is drawn with.
     pub(super) fn design(&self, vehicle: &Vehicle) -> Design {
         let mut design = self.layout_of_name(vehicle);
         self.variation.vary(&mut design, vehicle);
         design
     }
 
-    /// The same without what its make and model do differently.
+    /// Returns the layout of a vehicle without the differences of its make and model.
     pub(super) fn layout_of_name(&self, vehicle: &Vehicle) -> Design {
         self.layout(&style_of(&self.words, vehicle))
     }
 
-    /// The layout of a style, whose family is one of the sheets.
+    /// Returns the layout of a style, whose family is one of the sheets.
     pub(super) fn layout(&self, style: &Style<'_>) -> Design {
         self.families[style.family].layout(style)
     }
 }
 
 impl Family {
-    /// Reads a sheet with those of its bases under it.
+    /// Reads a sheet, merged over its bases.
     fn read(name: &str, tables: &Tables) -> Result<Family, String> {
         let mut layout = merged_table(name, tables, 0).map_err(|error| match error.sheet == name {
             true => error.problem,
@@ -172,13 +177,14 @@ impl Family {
     }
 }
 
-/// How many sheets a sheet stands on, itself with them; no more than `MAX_HEIGHT` where they stand in a circle.
+/// Returns the number of sheets in a sheet's chain of bases, including itself. It is
+/// [`MAX_HEIGHT`] at most, also for a circle.
 fn height(name: &str, tables: &Tables) -> usize {
     let base = |table: &&toml::Table| tables.get(table.get("base")?.as_str()?);
     std::iter::successors(tables.get(name), base).take(MAX_HEIGHT).count()
 }
 
-/// A table as what it stands for; the error names the key.
+/// Reads a table as a type. The error names the key.
 fn read<T: for<'de> Deserialize<'de>>(table: toml::Table) -> Result<T, String> {
     toml::Value::Table(table).try_into().map_err(|error: toml::de::Error| error.to_string())
 }
@@ -190,7 +196,7 @@ mod tests {
     use crate::vehicle::motorcycle::design::Luggage;
     use crate::vehicle::motorcycle::motorcycle;
 
-    /// What is told of the two-wheelers of this program with one text in place of another.
+    /// The error that this program's files give with one text replaced by another.
     fn error_with(replace: &str, old: &str, new: &str) -> String {
         let change = |file: &str, text: &'static str| -> String {
             assert!(file != replace || text.contains(old), "{file} has no `{old}`");

@@ -1,4 +1,4 @@
-//! The step-through: a pressed spine between leg shields, a small lying engine in view.
+//! The step-through: a pressed spine between leg shields, and a small lying engine in view.
 
 use glam::Vec3;
 
@@ -25,7 +25,7 @@ pub(super) fn add_underbone(bike: &mut Assembly, joints: &Joints) {
     add_lamps(bike, joints);
 }
 
-/// Steering head and the cover of the fork, down to the mudguard.
+/// Adds the steering head and the cover of the fork, down to the mudguard.
 fn add_fork_cover(bike: &mut Assembly, joints: &Joints) {
     let (head, front_axle) = (joints.head, joints.front_axle);
     let fork = |z: f32| joints.axis(z);
@@ -36,7 +36,7 @@ fn add_fork_cover(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, Solid::swept(&cover, Vec3::Y, |i| rounded_rectangle(0.045, widths[i], 0.036)));
 }
 
-/// The spine falls from the head, runs level over the engine, and rises under the seat.
+/// Adds the spine, which falls from the head, runs level over the engine, and rises under the seat.
 fn add_spine(bike: &mut Assembly, joints: &Joints, wheel: f32) {
     let Joints { head, rear_axle, seat, tail, .. } = *joints;
     let fork = |z: f32| joints.axis(z);
@@ -71,7 +71,7 @@ fn add_spine(bike: &mut Assembly, joints: &Joints, wheel: f32) {
     );
 }
 
-/// One curved plate before the legs, open in the middle to the rear.
+/// Adds one curved plate in front of the legs, open in the middle to the rear.
 fn add_leg_shields(bike: &mut Assembly, joints: &Joints, wheel: f32) {
     let (head, clearance) = (joints.head, joints.design.clearance);
     let fork = |z: f32| joints.axis(z);
@@ -90,11 +90,11 @@ fn add_leg_shields(bike: &mut Assembly, joints: &Joints, wheel: f32) {
                 .collect()
         })
         .collect();
-    // Pale plastic, whatever the paint.
+    // The shields are pale plastic, whatever the paint.
     bike.add_soft(Material::GlossWhite, Solid::lofted_plate(&shield));
 }
 
-/// The rider's saddle.
+/// Adds the rider's saddle.
 fn add_saddle(bike: &mut Assembly, joints: &Joints) {
     let seat = joints.seat;
     let saddle = Skin::new(
@@ -112,7 +112,7 @@ fn add_saddle(bike: &mut Assembly, joints: &Joints) {
     add_seat_seams(bike, &saddle, [seat.x - 0.18, seat.x + 0.33], &[seat.x + 0.05, seat.x + 0.18]);
 }
 
-/// The carrier behind the saddle.
+/// Adds the carrier behind the saddle.
 fn add_carrier(bike: &mut Assembly, joints: &Joints) {
     let (seat, tail) = (joints.seat, joints.tail);
     for y in [0.03, 0.085] {
@@ -129,7 +129,7 @@ fn add_carrier(bike: &mut Assembly, joints: &Joints) {
     );
 }
 
-/// Swing arm, shock absorbers and chain case.
+/// Adds swing arm, shock absorbers and chain case.
 fn add_swing_arm(bike: &mut Assembly, rear_axle: Vec3) {
     let out = 0.082;
     let pivot = Vec3::new(rear_axle.x - 0.44, 0.0, rear_axle.z + 0.04);
@@ -160,7 +160,7 @@ fn add_swing_arm(bike: &mut Assembly, rear_axle: Vec3) {
     bike.add_soft(Material::Paint, case.moved(-Vec3::Y * (out - 0.012)));
 }
 
-/// The handlebar's cover with the head lamp in it, the tail lamp, and the indicators.
+/// Adds the handlebar's cover with the head lamp in it, the tail lamp, and the indicators.
 fn add_lamps(bike: &mut Assembly, joints: &Joints) {
     let Joints { head, seat, tail, .. } = *joints;
     let bar = hull_in_steps(
@@ -186,7 +186,8 @@ fn add_lamps(bike: &mut Assembly, joints: &Joints) {
     add_rear_indicators(bike, Vec3::new(tail - 0.09, 0.05, seat.z - 0.145));
 }
 
-/// The cylinder lies forward between the leg shields; one pipe runs along the right side.
+/// Adds the engine. Its cylinder lies forward between the leg shields, and one
+/// pipe runs along the right side.
 fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
     let rear_axle = joints.rear_axle;
     let case = hull_in_steps(
@@ -207,7 +208,7 @@ fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
             add_cover(bike, place, Cover { radius, tall: 0.026, side, materials, bolts: 6 });
         }
     }
-    // Hangs on the spine.
+    // The engine hangs on the spine.
     bike.add_soft(
         Material::GlossBlack,
         Solid::pin(at + Vec3::new(0.03, 0.0, 0.05), Vec3::new(at.x + 0.04, 0.0, 0.42), 0.040, 12),
@@ -230,7 +231,7 @@ fn add_engine(bike: &mut Assembly, joints: &Joints, at: Vec3) {
     let from = pipe[3] - Vec3::X * 0.02;
     let to = Vec3::new(rear_axle.x + 0.20, 0.150, at.z + 0.02);
     add_silencer(bike, Material::Chrome, from, to, 0.037);
-    // Foot rests.
+    // The foot rests.
     let rest = at + Vec3::new(0.03, 0.0, -0.105);
     bike.add(Material::GlossBlack, Solid::pin(rest - Vec3::Y * 0.20, rest + Vec3::Y * 0.20, 0.010, 10));
     for y in [-0.19, 0.19] {

@@ -1,6 +1,9 @@
-//! What tells two-wheelers of one family apart: how their make draws wheels, lamps, frames and fairings, and what the model
-//! moves within it. A make that people know has its own row; for the others, and for each model, the name decides,
-//! always alike. Never the dimensions, which are known.
+//! Differences between two-wheelers of one family. The make chooses wheels, lamps, frames and
+//! exhausts, and the model changes sizes and details.
+//!
+//! A well-known make has its own row. For other makes, and for each model, a choice is
+//! derived from the name, so that it is always the same. Dimensions are never changed
+//! here, because they are known.
 
 use cyclorama_core::Vehicle;
 use serde::Deserialize;
@@ -10,10 +13,11 @@ use super::engine_kind::Engine;
 use super::style::Family;
 use crate::vehicle::chance::{chances, pick};
 
-/// Handlebars are this much wider than their sheet's on average, as a share.
+/// Ratio of the handlebars' average width to that of their sheet.
 const BARS_WIDER: f32 = 1.02;
 
-/// How makes draw, and how much models move: `variation.toml` of the two-wheelers' sheets says what each number is.
+/// The choices of makes, and the ranges of models. `variation.toml` of the
+/// two-wheelers' sheets explains each number.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Variation {
@@ -24,6 +28,7 @@ pub(super) struct Variation {
     other_makes: OtherMakes,
 }
 
+/// Model years from or until which a technology is drawn.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Years {
@@ -34,6 +39,7 @@ struct Years {
     hidden_silencers: [u16; 2],
 }
 
+/// Greatest change of each number of a layout by a model.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Moves {
@@ -55,6 +61,7 @@ struct Moves {
     fairing_lean: f32,
 }
 
+/// Ratios of all names that have a detail.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Shares {
@@ -65,18 +72,20 @@ struct Shares {
     dark_guards: Share,
 }
 
-/// A share of all names.
+/// A ratio of all names, from 0 to 1.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(transparent)]
 struct Share(f64);
 
 impl Share {
-    /// Whether a name is in it, by a number between -1 and 1 that is drawn for the name.
+    /// Returns true if a name is among them, by a number between -1 and 1
+    /// that is derived from the name.
     fn takes(self, chance: f32) -> bool {
         chance > (1.0 - 2.0 * self.0) as f32
     }
 }
 
+/// The choices of known makes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Make {
@@ -87,6 +96,7 @@ struct Make {
     exhaust: Exhaust,
 }
 
+/// The choices that a make without a row draws from.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OtherMakes {
@@ -96,7 +106,7 @@ struct OtherMakes {
     trellis: Share,
 }
 
-/// How a make draws.
+/// The choices of one make.
 struct Hand {
     cast: Cast,
     eyes: Eyes,
@@ -104,23 +114,24 @@ struct Hand {
     exhaust: Exhaust,
 }
 
-/// What a model's name draws for what is peculiar to its family; each from -1 to 1.
+/// Numbers that are derived from a model's name for the peculiarities of its
+/// family. Each is from -1 to 1.
 struct Draws {
     first: f32,
     second: f32,
     third: f32,
-    /// How far the steering head is moved up.
+    /// Distance by which the steering head moves up.
     up: f32,
-    /// How far the wheels are moved apart.
+    /// Distance by which the wheels move apart.
     along: f32,
-    /// How far the fork is laid back.
+    /// Angle by which the fork is laid back.
     steep: f32,
-    /// How far the handlebar is swept back.
+    /// Distance by which the handlebar is swept back.
     swept: f32,
 }
 
 impl Variation {
-    /// The numbers of a text; the error names the key.
+    /// Reads the numbers of a text. The error names the key.
     pub(super) fn read(text: &str) -> Result<Variation, String> {
         let variation: Variation = toml::from_str(text).map_err(|error| error.to_string())?;
         let others = &variation.other_makes;
@@ -139,6 +150,7 @@ impl Variation {
         Ok(variation)
     }
 
+    /// Returns the choices of a make: those of its row, or else ones derived from its name.
     fn hand_of(&self, make: &str) -> Hand {
         if let Some(known) = self.make.iter().find(|row| row.makes.iter().any(|known| known == make)) {
             return Hand { cast: known.cast, eyes: known.eyes, frame: known.frame, exhaust: known.exhaust };
@@ -152,7 +164,8 @@ impl Variation {
         }
     }
 
-    /// Changes a family's layout for one vehicle. Its years differ only where its time shows.
+    /// Changes a family's layout for one vehicle. The years of one model only differ in the
+    /// details that depend on the year.
     pub(super) fn vary(&self, design: &mut Design, vehicle: &Vehicle) {
         let hand = self.hand_of(&vehicle.make);
         let mut chance = chances(&format!("{}/{}", vehicle.make, vehicle.model));
@@ -177,7 +190,8 @@ impl Variation {
         }
     }
 
-    /// What make and year decide, and what the model draws for details.
+    /// Sets the details that make and year decide, and those that are
+    /// derived from the model's name.
     fn vary_details(&self, design: &mut Design, year: u16, hand: &Hand, chance: &mut impl FnMut() -> f32) {
         let (years, moves, shares) = (&self.years, &self.model, &self.shares);
         let d = &mut design.details;
@@ -198,7 +212,7 @@ impl Variation {
         d.solo = shares.solo_seats.takes(chance()) && matches!(design.family, Family::Sport | Family::Naked);
         d.accent = shares.accents.takes(chance());
         d.painted_lamp = shares.painted_lamps.takes(chance());
-        // From the front, other families show their paint on the mudguard, and hardly elsewhere.
+        // Seen from the front, other families show their paint mainly on the mudguard.
         d.dark_guard =
             shares.dark_guards.takes(chance()) && matches!(design.nose, Nose::Sport | Nose::SportTouring | Nose::None);
         d.apron = 1.0 + moves.apron_share * chance();
@@ -206,7 +220,7 @@ impl Variation {
         d.lean = moves.fairing_lean * chance();
     }
 
-    /// Moves joints and tyres a little, and gives what was drawn for it.
+    /// Moves joints and tyres a little, and returns the numbers that were derived for that.
     fn vary_sizes(&self, design: &mut Design, chance: &mut impl FnMut() -> f32) -> Draws {
         let moves = &self.model;
         let (first, second, third) = (chance(), chance(), chance());
@@ -228,7 +242,7 @@ impl Variation {
         Draws { first, second, third, up, along, steep, swept }
     }
 
-    /// Silencers, forks and lamps of naked and sport bikes.
+    /// Changes silencers, forks and lamps of naked and sport bikes.
     fn vary_roadster(&self, design: &mut Design, year: u16, hand: &Hand, draws: &Draws) {
         let years = &self.years;
         let [first, last] = years.hidden_silencers;
@@ -240,7 +254,7 @@ impl Variation {
             design.fork = Fork::Telescopic;
         }
         design.details.tail_rise += if design.family == Family::Sport { 0.015 } else { 0.0 };
-        // Old nakeds look out of one round lamp; some makes still do.
+        // Old naked bikes have one round lamp, and some makes still do.
         let round =
             year < years.masks_since || hand.frame == Frame::Trellis && draws.second > 0.2 || draws.second > 0.75;
         if design.family == Family::Naked && round {
@@ -249,7 +263,7 @@ impl Variation {
     }
 }
 
-/// Seats, forks and rims of classics.
+/// Changes seats, forks and rims of classics.
 fn vary_classic(design: &mut Design, draws: &Draws) {
     let single = matches!(design.engine, Engine::Inline(1));
     if design.family == Family::Classic && !single && draws.first > 0.55 {
@@ -261,7 +275,7 @@ fn vary_classic(design: &mut Design, draws: &Draws) {
     design.front_tyre[0] *= 1.0 + 0.025 * draws.along;
 }
 
-/// How bright cruisers are, and how long and low.
+/// Changes how bright, long and low cruisers are.
 fn vary_cruiser(design: &mut Design, draws: &Draws) {
     design.bright = design.family == Family::Bagger || draws.first > -0.45;
     if design.family == Family::Cruiser {
@@ -281,7 +295,7 @@ fn vary_cruiser(design: &mut Design, draws: &Draws) {
     }
 }
 
-/// Wheel sizes and cases of scooters.
+/// Changes wheel sizes and cases of scooters.
 fn vary_scooter(design: &mut Design, draws: &Draws) {
     let large = design.family == Family::Scooter && draws.first > 0.35;
     let grown = if large { 1.24 } else { 1.0 + 0.05 * draws.second };

@@ -1,4 +1,5 @@
-//! The steel scooter: leg shield with its horn cast, flat floor, rounded cowls beside the rear wheel, lamp in the bar.
+//! The steel scooter: leg shield with its horn cast, flat floor, rounded cowls beside
+//! the rear wheel, lamp in the bar.
 
 use glam::{Vec2, Vec3};
 
@@ -11,7 +12,7 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
-/// Height of the floor, metres.
+/// Height of the floor, in metres.
 const FLOOR: f32 = 0.265;
 
 pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
@@ -30,11 +31,12 @@ pub(super) fn add_vespa(bike: &mut Assembly, joints: &Joints) {
     add_stand(bike, to);
 }
 
-/// One sheet from the bar to the floor with a bright bead round it, and the glove box behind it.
+/// Adds one sheet from the bar to the floor with a bright bead round
+/// it, and the glove box behind it.
 fn add_leg_shield(bike: &mut Assembly, joints: &Joints, wheel: f32) {
     let head = joints.head;
     let fork = |z: f32| joints.axis(z);
-    // Its edges are swept back.
+    // The edges of the shield are swept back.
     let shield: Vec<Vec<Vec3>> = (0..=22)
         .map(|row| {
             let t = row as f32 / 22.0;
@@ -66,7 +68,7 @@ fn add_leg_shield(bike: &mut Assembly, joints: &Joints, wheel: f32) {
     bike.add_pair(Material::Chrome, tube(&bead, 8, |_| 0.008));
 }
 
-/// The ridge down the shield's middle, over the steering tube, with the horn's grille.
+/// Adds the ridge down the shield's middle, over the steering tube, with the horn's grille.
 fn add_horn_cast(bike: &mut Assembly, joints: &Joints) {
     let (head, front_axle) = (joints.head, joints.front_axle);
     let fork = |z: f32| joints.axis(z);
@@ -93,7 +95,7 @@ fn add_horn_cast(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// The bar's cover with the lamp in it, without a screen.
+/// Adds the bar's cover with the lamp in it, without a screen.
 fn add_bar_cover(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let bar = hull_in_steps(
@@ -117,7 +119,7 @@ fn add_bar_cover(bike: &mut Assembly, joints: &Joints) {
     );
 }
 
-/// The floor between two places, with its rubber strips.
+/// Adds the floor between two places, with its rubber strips.
 fn add_floor(bike: &mut Assembly, from: f32, to: f32) {
     let floor = FLOOR;
     let board = hull_in_steps(
@@ -138,7 +140,7 @@ fn add_floor(bike: &mut Assembly, from: f32, to: f32) {
     }
 }
 
-/// The tail lamp over the number plate.
+/// Adds the tail lamp over the number plate.
 fn add_tail(bike: &mut Assembly, joints: &Joints) {
     let (seat, tail) = (joints.seat, joints.tail);
     add_tail_lamp(bike, Vec3::new(tail - 0.030, 0.0, seat.z - 0.185), Vec3::new(0.036, 0.052, 0.045));
@@ -146,7 +148,7 @@ fn add_tail(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::MattBlack, Solid::swept(&plate, Vec3::Y, |_| rounded_rectangle(0.006, 0.070, 0.005)));
 }
 
-/// Round indicators, each with a foot of bright metal.
+/// Adds round indicators, each with a foot of bright metal.
 fn add_indicators(bike: &mut Assembly, joints: &Joints) {
     let Joints { head, seat, tail, .. } = *joints;
     let fork = |z: f32| joints.axis(z);
@@ -161,7 +163,7 @@ fn add_indicators(bike: &mut Assembly, joints: &Joints) {
     }
 }
 
-/// One link holds the front wheel on its left, beside the brake's drum.
+/// Adds the one link that holds the front wheel, on its left, beside the brake's drum.
 fn add_front_link(bike: &mut Assembly, front_axle: Vec3) {
     let link = [
         front_axle + Vec3::new(0.0, -0.085, 0.0),
@@ -173,7 +175,7 @@ fn add_front_link(bike: &mut Assembly, front_axle: Vec3) {
     bike.add_soft(Material::Satin, Solid::revolved(&drum, 48).moved(front_axle));
 }
 
-/// Engine on the right behind the cowl, and its silencer.
+/// Adds the engine on the right behind the cowl, and its silencer.
 fn add_engine(bike: &mut Assembly, rear_axle: Vec3) {
     let unit = hull_in_steps(
         &[
@@ -197,7 +199,7 @@ fn add_stand(bike: &mut Assembly, to: f32) {
     bike.add_pair(Material::Satin, tube(&curve_through(&stand, 5), 8, |_| 0.011));
 }
 
-/// The front wheel's deep shell, closed at its sides, that turns with the fork.
+/// Adds the front wheel's deep shell, which is closed at its sides and turns with the fork.
 fn add_mudguard_shell(bike: &mut Assembly, joints: &Joints) {
     let axle = joints.front_axle;
     let loops: Vec<Vec<Vec3>> = (0..=20)
@@ -217,7 +219,7 @@ fn add_mudguard_shell(bike: &mut Assembly, joints: &Joints) {
     bike.add_soft(Material::Paint, Solid::lofted_plate(&loops));
 }
 
-/// Central body under the seat, a cowl on each side, the seat.
+/// Adds the central body under the seat, a cowl on each side, and the seat.
 fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
     let Joints { rear_axle, seat, tail, .. } = *joints;
     let body = Skin::new(
@@ -234,7 +236,7 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
         2.6,
     );
     bike.add_soft(Material::Paint, body.solid());
-    // Cowls: drops of steel, blunt in front, pointed behind.
+    // The cowls: drops of steel, blunt in front, pointed behind.
     let cowl = Skin::new(
         &[
             [rear_axle.x - 0.345, 0.020, 0.375, 0.470],
@@ -249,13 +251,13 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
     );
     let lean = |p: Vec3| Vec3::new(p.x, p.y + 0.172 - 0.12 * (p.z - 0.42).max(0.0), p.z);
     bike.add_pair(Material::Paint, cowl.solid().bent(lean));
-    // Vents pressed into the cowl's front.
+    // Vents pressed into the front of the cowl.
     for k in 0..5 {
         let x = rear_axle.x - 0.235 + 0.026 * k as f32;
         let slot = cowl.line(&[[x, 0.520], [x + 0.004, 0.485], [x + 0.012, 0.455]]);
         bike.add_pair(Material::PanelGap, tube(&slot, 8, |_| 0.0042).bent(lean));
     }
-    // A bright strip along it.
+    // A bright strip along the cowl.
     let strip = [
         [rear_axle.x - 0.27, 0.400],
         [rear_axle.x - 0.06, 0.392],

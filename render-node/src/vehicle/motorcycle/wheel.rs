@@ -1,4 +1,5 @@
-//! Wheels of a two-wheeler: round tyre, rim that can be looked through, spokes or wires, brake disc, mudguards.
+//! Wheels of a two-wheeler: round tyre, a rim that one can see through, spokes or
+//! wires, brake disc, mudguards.
 
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
@@ -14,7 +15,7 @@ use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 const SEGMENTS: usize = 96;
 
-/// A rounded rise about `middle`.
+/// Returns a rounded rise about `middle`.
 fn bump(at: f32, middle: f32, half: f32) -> f32 {
     (1.0 - ((at - middle) / half).powi(2)).max(0.0)
 }
@@ -25,15 +26,16 @@ fn reversed_rows<const N: usize>(profile: &[[f32; 2]; N]) -> [[f32; 2]; N] {
     rows
 }
 
+/// Measurements and materials of one wheel.
 struct Looks {
     tyre_width: f32,
     rim_radius: f32,
     rim: Rim,
     cast: Cast,
-    /// Bright or dark metal.
+    /// True for bright metal, false for dark metal.
     bright: bool,
     knobbly: bool,
-    /// Where brake discs sit across the wheel.
+    /// y of each brake disc.
     discs: Vec<f32>,
     rear: bool,
 }
@@ -60,7 +62,7 @@ impl Looks {
     }
 }
 
-/// Half the distance between a tilting scooter's front wheels.
+/// Half the distance between a tilting scooter's front wheels, in metres.
 pub(super) const TILTING_TRACK: f32 = 0.21;
 
 pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
@@ -79,7 +81,7 @@ pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
     for side in sides {
         let axle = front_axle + Vec3::Y * *side;
         add_wheel(bike, axle, front_axle.z, &front);
-        // A steel scooter has a shell of its own there.
+        // A steel scooter has a shell of its own in place of this mudguard.
         if let (Guard::Hugging(from, to), false) = (design.guard, design.family == Family::Vespa) {
             let wide = if design.rim == Rim::Dish { 0.80 } else { 0.60 };
             let material = if design.details.dark_guard { Material::GlossBlack } else { Material::Paint };
@@ -151,15 +153,15 @@ fn add_wheel(bike: &mut Assembly, axle: Vec3, radius: f32, looks: &Looks) {
     add_brakes(bike, axle, looks);
 }
 
-/// The tyre's carcass, without what stands on it.
+/// Adds the tyre's carcass, without the blocks or grooves on it.
 fn add_tyre(bike: &mut Assembly, axle: Vec3, carcass: f32, half: f32, wall: f32) {
-    // Round from bead to bead: a motorcycle leans on its shoulders.
+    // The tyre is round from bead to bead, because a motorcycle leans on its shoulders.
     let tyre: Vec<Vec2> = (0..=40)
         .map(|i| {
             let turn = -2.5 + 5.0 * i as f32 / 40.0;
             let reach = half * turn.sin().signum() * turn.sin().abs().min(1.0);
             let height = carcass - wall * 0.56 + wall * 0.56 * turn.cos() * if turn.cos() < 0.0 { 0.9 } else { 1.0 };
-            // A rib guards the rim, a band runs round the wall.
+            // A rib guards the rim, and a band runs round the wall.
             let rib = 0.0022 * bump(turn.abs(), 2.10, 0.07) - 0.0016 * bump(turn.abs(), 1.72, 0.10);
             Vec2::new(reach + rib * reach.signum(), height)
         })
@@ -167,11 +169,11 @@ fn add_tyre(bike: &mut Assembly, axle: Vec3, carcass: f32, half: f32, wall: f32)
     bike.add_soft(Material::Tyre, Solid::revolved(&tyre, SEGMENTS).moved(axle));
 }
 
-/// The rim's bed, and the flanges that the tyre's beads stand against.
+/// Adds the rim's bed, and the flanges that the tyre's beads stand against.
 fn add_rim(bike: &mut Assembly, axle: Vec3, half: f32, radius: f32, material: Material) {
     let edge = radius + 0.008;
     let bed = radius - 0.020;
-    // The bed looks to the axle; walked from +y to -y outside is to the left.
+    // The bed faces the axle: the profile runs from +y to -y, with the outside to the left.
     let inner: Vec<Vec2> = [
         (half * 0.84, edge),
         (half * 0.82, edge - 0.010),
@@ -191,7 +193,7 @@ fn add_rim(bike: &mut Assembly, axle: Vec3, half: f32, radius: f32, material: Ma
     }
 }
 
-/// A hub with flanges at its ends that wires hang in.
+/// Adds a hub with flanges at its ends that the wires hang in.
 fn add_wire_hub(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2]) {
     let hub = [
         (-hub_half, 0.0),
@@ -211,7 +213,7 @@ fn add_wire_hub(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2
     bike.add(Material::Satin, Solid::revolved(&hub, 36).moved(axle));
 }
 
-/// A hub that swells towards its cast spokes.
+/// Adds a hub that swells towards its cast spokes.
 fn add_cast_hub(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2], material: Material) {
     let hub = [
         (-hub_half, 0.0),
@@ -227,7 +229,7 @@ fn add_cast_hub(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2
     bike.add(material, Solid::revolved(&hub, 36).moved(axle));
 }
 
-/// The axle through the hub, a nut on each end.
+/// Adds the axle through the hub, with a nut on each end.
 fn add_axle(bike: &mut Assembly, axle: Vec3, half: f32) {
     let pin = Solid::pin(axle - Vec3::Y * (half + 0.07), axle + Vec3::Y * (half + 0.07), 0.012, 12);
     bike.add(Material::RimDark, pin);
@@ -238,33 +240,35 @@ fn add_axle(bike: &mut Assembly, axle: Vec3, half: f32) {
     }
 }
 
-/// Discs with their callipers.
+/// Adds discs with their callipers.
 fn add_brakes(bike: &mut Assembly, axle: Vec3, looks: &Looks) {
     for y in &looks.discs {
         let outer = disc_radius(looks.rim_radius);
         add_disc(bike, axle + Vec3::Y * *y, outer);
-        // Front callipers stand behind the fork's leg, a rear one over the swing arm.
+        // Front callipers stand behind the fork's leg, and a rear calliper over the swing arm.
         let reach = if looks.rear { [1.95, 2.55] } else { [0.28, 0.28 + 0.105 / outer] };
         add_calliper(bike, axle + Vec3::Y * *y, outer, reach, y.signum());
     }
 }
 
-/// Outer radius of a disc in a rim.
+/// Returns the outer radius of a disc in a rim.
 pub(super) fn disc_radius(rim: f32) -> f32 {
     (rim - 0.050).clamp(0.085, 0.160)
 }
 
-/// The rim's radius at the bead: the side wall is a share of the tyre's width, less on wide tyres.
+/// Returns the rim's radius at the bead. The height of the side wall is a ratio of the tyre's
+/// width, and relatively less on wide tyres.
 pub(super) fn rim_radius([radius, width]: [f32; 2]) -> f32 {
     radius - (width * 0.62).clamp(0.055, 0.105)
 }
 
-/// Grooves across the tread, from beside its middle to the shoulder, every other one on the other side.
+/// Adds grooves across the tread, from beside its middle to the shoulder,
+/// every other one on the other side.
 fn add_tread(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32, wall: f32) {
     const COUNT: usize = 26;
     let mut grooves = Solid::default();
     let at = |turn: f32, lean: f32| {
-        // On the carcass, which is an arc about the middle of the wall.
+        // A point on the carcass, which is an arc about the middle of the wall.
         let reach = half * lean.sin();
         let height = radius - wall * 0.56 + wall * 0.56 * lean.cos() + 0.0004;
         axle + Vec3::new(height * turn.cos(), reach, height * turn.sin())
@@ -285,7 +289,7 @@ fn add_tread(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32, wall: f32)
     bike.add(Material::PanelGap, grooves);
 }
 
-/// Crossed wires from both ends of the hub to the rim's bed.
+/// Adds crossed wires from both ends of the hub to the rim's bed.
 fn add_wires(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2], [bed, half]: [f32; 2]) {
     const COUNT: usize = 9;
     let at = |angle: f32, r: f32, y: f32| axle + Vec3::new(r * angle.cos(), y, r * angle.sin());
@@ -294,7 +298,7 @@ fn add_wires(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2], 
     for number in 0..COUNT {
         for (place, (side, cross)) in [(-1.0, 0.74), (1.0, -0.74), (-1.0, -0.74), (1.0, 0.74)].into_iter().enumerate() {
             let turn = TAU * (number as f32 + 0.25 * place as f32) / COUNT as f32;
-            // Every second one hangs outside its flange.
+            // Every second wire hangs outside its flange.
             let outside = if cross > 0.0 { 0.90 } else { 0.76 };
             let from = at(turn, hub_radius * 0.92, side * hub_half * outside);
             let to = at(turn + cross, bed, side * half * 0.12);
@@ -306,7 +310,7 @@ fn add_wires(bike: &mut Assembly, axle: Vec3, [hub_radius, hub_half]: [f32; 2], 
     bike.add_soft(Material::Satin, nipples);
 }
 
-/// Cast spokes from the hub to the rim's bed.
+/// Adds cast spokes from the hub to the rim's bed.
 fn add_cast_spokes(bike: &mut Assembly, axle: Vec3, [hub, bed]: [f32; 2], cast: Cast, material: Material) {
     let at = |angle: f32, r: f32| axle + Vec3::new(r * angle.cos(), 0.0, r * angle.sin());
     let middle = (hub + bed) / 2.0;
@@ -347,7 +351,7 @@ fn add_cast_spokes(bike: &mut Assembly, axle: Vec3, [hub, bed]: [f32; 2], cast: 
     }
 }
 
-/// Tread blocks round the tyre: a row in the middle and one on each shoulder.
+/// Adds tread blocks round the tyre: a row in the middle and one on each shoulder.
 fn add_knobs(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32) {
     let count = 44;
     let mut blocks = Solid::default();
@@ -355,7 +359,7 @@ fn add_knobs(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32) {
         for row in [-1.0_f32, 0.0, 1.0] {
             let turn = TAU * (number as f32 + if row == 0.0 { 0.5 } else { 0.0 }) / count as f32;
             let around = Vec3::new(-turn.sin(), 0.0, turn.cos());
-            // The block's outward direction leans with the tyre's shoulder.
+            // The outward direction of the block leans with the tyre's shoulder.
             let lean = row * 0.85;
             let out = Vec3::new(turn.cos(), 0.0, turn.sin()) * lean.cos() + Vec3::Y * lean.sin();
             let across = around.cross(out);
@@ -373,7 +377,7 @@ fn add_knobs(bike: &mut Assembly, axle: Vec3, radius: f32, half: f32) {
     bike.add(Material::Tyre, blocks);
 }
 
-/// The pressed wheel of old scooters: a dish with a hub cap on each side.
+/// Adds the pressed wheel of old scooters: a dish with a hub cap on each side.
 fn add_dish(bike: &mut Assembly, axle: Vec3, bed: f32, half: f32) {
     for side in [-1.0, 1.0] {
         let face = [
@@ -392,27 +396,27 @@ fn add_dish(bike: &mut Assembly, axle: Vec3, bed: f32, half: f32) {
     }
 }
 
-/// Where a mudguard is, so that what holds it can meet it.
+/// Position and size of a mudguard, so that its mounts can meet it.
 pub(super) struct GuardShape {
     pub axle: Vec3,
     pub radius: f32,
     pub half_width: f32,
-    /// Angles of both ends, from the rear horizontal upwards.
+    /// Angles of both ends, in radians from the rear horizontal upwards.
     pub span: (f32, f32),
 }
 
-/// Share of its width that a guard has at a share of its length.
+/// Returns the ratio of its full width that a guard has at a ratio of its length.
 fn narrowing(t: f32) -> f32 {
     1.0 - 0.20 * (2.0 * t - 1.0).abs().powi(6)
 }
 
 impl GuardShape {
-    /// How far a guard falls from its crown at a share of its half width.
+    /// Returns how far a guard falls from its crown at a ratio of its half width.
     fn fall(&self, across: f32) -> f32 {
         0.055 * across.abs().powi(3) * (self.half_width / 0.09)
     }
 
-    /// A point of its outside, and the direction that is outside there.
+    /// Returns a point of the guard's outside, and the outside direction there.
     pub(super) fn at(&self, angle: f32, across: f32) -> [Vec3; 2] {
         let (from, to) = self.span;
         let narrow = narrowing((angle - from) / (to - from));
@@ -424,7 +428,7 @@ impl GuardShape {
     }
 }
 
-/// Plates from the swing arm up to the flanks of a mudguard that moves with it.
+/// Adds plates from the swing arm up to the flanks of a mudguard that moves with it.
 fn add_hugger_brackets(bike: &mut Assembly, joints: &Joints, half: f32) {
     let (pivot, rear) = (joints.pivot, joints.rear_axle);
     let guard = GuardShape { axle: rear, radius: rear.z + 0.018, half_width: half, span: (1.25, 2.75) };
@@ -442,7 +446,8 @@ fn add_hugger_brackets(bike: &mut Assembly, joints: &Joints, half: f32) {
     }
 }
 
-/// A band over the tyre between two angles, measured from the rear horizontal upwards and on to the front.
+/// Adds a band over the tyre between two angles, in radians, measured from the rear
+/// horizontal upwards and on to the front.
 pub(super) fn add_mudguard(
     bike: &mut Assembly,
     axle: Vec3,
@@ -457,7 +462,7 @@ pub(super) fn add_mudguard(
             let angle = from + (to - from) * t;
             let narrow = narrowing(t);
             let way = Vec3::new(angle.cos(), 0.0, angle.sin());
-            // An arch of thin section: outside and back along the inside.
+            // An arch of thin section: along the outside and back along the inside.
             let across = |k: usize| 2.0 * k as f32 / 10.0 - 1.0;
             (0..=10)
                 .map(|k| (across(k), 0.0))

@@ -1,5 +1,7 @@
-//! Words of makes' and models' names that give a two-wheeler's family, engine and extras away, as `words.toml` of the
-//! two-wheelers' sheets lists them. In every list the first row that fits counts. How words match: `style`.
+//! Words in the names of makes and models that tell a two-wheeler's family, engine and extras, from
+//! `words.toml` of the two-wheelers' sheets.
+//!
+//! In every list the first row that fits counts. `style` describes how words match.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +9,7 @@ use serde::Deserialize;
 
 use super::engine_kind::Engine;
 
+/// All lists of `words.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Words {
@@ -14,27 +17,28 @@ pub(super) struct Words {
     pub type_codes: TypeCodes,
     /// Words of the names that come with an extra, by the extra's name.
     pub with: BTreeMap<String, Vec<String>>,
-    /// Makes that share rows, by a name of their own.
+    /// Named groups of makes that share rows.
     groups: BTreeMap<String, Vec<String>>,
-    /// For the body class `motorcycle`.
+    /// Rows for the body class `motorcycle`.
     pub motorcycles: Vec<FamilyRow>,
+    /// Rows for the body class of scooters.
     pub scooters: Vec<FamilyRow>,
-    /// Motorcycles that a catalog files among the scooters.
+    /// Rows for motorcycles that a catalog files among the scooters.
     pub not_scooters: Vec<FamilyRow>,
-    /// Of makes whose models' names say nothing.
+    /// Rows for makes whose models' names do not tell the family.
     pub makes: Vec<FamilyRow>,
-    /// What no row fits has its family's usual engine.
+    /// Rows of engines. If no row fits, the family's usual engine is drawn.
     pub engines: Vec<EngineRow>,
 }
 
-/// Families where nothing else says one.
+/// Families for names that tell none.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Otherwise {
     pub scooter: String,
     pub motorcycle: String,
     pub old_motorcycle: String,
-    /// Last model year of old motorcycles.
+    /// Last model year of the motorcycles that `old_motorcycle` is for.
     pub old_until: u16,
 }
 
@@ -44,10 +48,11 @@ pub(super) struct Otherwise {
 pub(super) struct TypeCodes {
     pub scooter: String,
     pub off_road: String,
-    /// Makes whose codes are their own, not the Chinese ones.
+    /// Makes with type codes of their own, to which the Chinese meaning does not apply.
     pub own_codes: Vec<String>,
 }
 
+/// A family for vehicles of one of the makes whose names have one of the words.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FamilyRow {
@@ -59,6 +64,7 @@ pub(super) struct FamilyRow {
     pub words: Vec<String>,
 }
 
+/// An engine for vehicles of one of the makes whose names have one of the words.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EngineRow {
@@ -71,7 +77,7 @@ pub(super) struct EngineRow {
 }
 
 impl Words {
-    /// The words of a text; the error names the key, and of a list the row.
+    /// Reads the words of a text. The error names the key, and for a list the row.
     pub(super) fn read(text: &str) -> Result<Words, String> {
         let mut words: Words = toml::from_str(text).map_err(|error| error.to_string())?;
         let groups = &words.groups;
@@ -96,7 +102,7 @@ impl Words {
         Ok(words)
     }
 
-    /// Every place that names a family, with the family.
+    /// Returns every place that names a family, with the family.
     pub(super) fn families(&self) -> impl Iterator<Item = (String, &str)> {
         let (codes, otherwise) = (&self.type_codes, &self.otherwise);
         let single = [
@@ -119,13 +125,15 @@ impl Words {
     }
 }
 
-/// Where a row is: its list, its number there, and the first word or make to search for.
+/// Returns a row's place for an error: its list, its number in the
+/// list, and its first word or make.
 fn place(list: &str, at: usize, makes: &[String], words: &[String]) -> String {
     let first = words.first().or(makes.first()).map(|word| format!(" (`{word}`)"));
     format!("{list}, row {}{}", at + 1, first.unwrap_or_default())
 }
 
-/// Puts the makes of a row's group among its own, and checks what the row asks for.
+/// Adds the makes of a row's group to the row, and checks the row's makes and words. Fails if the
+/// group is unknown, if the row has neither makes nor words, or if one of them is no slug.
 fn settle(
     groups: &BTreeMap<String, Vec<String>>,
     group: Option<&str>,
@@ -142,7 +150,7 @@ fn settle(
     makes.iter().chain(words).try_for_each(|word| slug(word))
 }
 
-/// Names of the catalog are slugs: anything else is never found in one.
+/// Fails if a word is no slug: names of the catalog are slugs, so such a word would never be found.
 fn slug(word: &str) -> Result<(), String> {
     let inner = word.strip_prefix('=').unwrap_or(word);
     let inner = inner.strip_suffix('*').unwrap_or(inner);

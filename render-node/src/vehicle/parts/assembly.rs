@@ -1,4 +1,5 @@
-//! A mesh in the making out of solids: the ways they are hung on it, and skins through cross sections.
+//! Builds a mesh out of solids: [`Assembly`] adds solids with flat, soft or mirrored surfaces, and
+//! free functions make blocks, bars, pipes, mudguards and hulls through cross sections.
 
 use glam::Vec3;
 
@@ -6,28 +7,29 @@ use super::placing::add_all;
 use super::solid::{CREASE_DEGREES, Solid};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// Edges of soft parts stay round below a right angle.
+/// Crease angle of soft parts: only edges that bend by more than this stay sharp.
 const SOFT_DEGREES: f32 = 62.0;
-/// Points around a cross section.
+/// Number of points around a cross section of a hull.
 const AROUND: usize = 28;
 
+/// A mesh that grows by one solid at a time.
 #[derive(Default)]
 pub struct Assembly {
     pub mesh: VehicleMesh,
 }
 
 impl Assembly {
-    /// With its edges.
+    /// Adds a solid whose edges stay sharp ([`CREASE_DEGREES`]).
     pub fn add(&mut self, material: Material, solid: Solid) {
         self.mesh.add(material, &solid.surface(CREASE_DEGREES));
     }
 
-    /// Rounded all over.
+    /// Adds a solid whose edges look rounded ([`SOFT_DEGREES`]).
     pub fn add_soft(&mut self, material: Material, solid: Solid) {
         self.mesh.add(material, &solid.surface(SOFT_DEGREES));
     }
 
-    /// On both sides: as given, and mirrored in the centre plane.
+    /// Adds a soft solid twice: as given, and mirrored in the centre plane.
     pub fn add_pair(&mut self, material: Material, solid: Solid) {
         let surface = solid.surface(SOFT_DEGREES);
         self.mesh.add(material, &surface);
@@ -39,23 +41,25 @@ impl Assembly {
     }
 }
 
-/// A box from corner to corner, its edges rounded by `radius`.
+/// Returns a box between two opposite corners, with its edges rounded by `radius` metres.
 pub fn block(low: Vec3, high: Vec3, radius: f32) -> Solid {
     let half = (high - low) * 0.5;
     Solid::rounded_box(half, radius.min(half.min_element() * 0.98)).moved((low + high) * 0.5)
 }
 
-/// A round bar through points.
+/// Returns a round bar of 12 sides through the points of `path`.
 pub fn bar(path: &[Vec3], radius: f32) -> Solid {
     Solid::tube(path, 12, |_| radius)
 }
 
-/// A round pipe through points, whose section is carried along without a twist: for paths that bend out of the upright.
+/// Returns a round pipe of 16 sides through the points of `path`. Its section is carried along
+/// without a twist, so that the path may also run vertically.
 pub fn pipe(path: &[Vec3], radius: f32) -> Solid {
     pipe_of(path, radius, 16)
 }
 
-/// The same of as many sides as asked for: few for what is thin and long.
+/// Returns a pipe like [`pipe`] with a chosen number of sides. Few are
+/// enough for a thin, long pipe.
 pub fn pipe_of(path: &[Vec3], radius: f32, sides: usize) -> Solid {
     let Some(last) = path.len().checked_sub(1).filter(|last| *last > 0) else { return Solid::default() };
     let along = |i: usize| (path[(i + 1).min(last)] - path[i.saturating_sub(1)]).normalize_or(Vec3::Z);
@@ -75,12 +79,13 @@ pub fn pipe_of(path: &[Vec3], radius: f32, sides: usize) -> Solid {
     Solid::lofted(&loops)
 }
 
-/// A skin through cross sections given as (x, half width, low, high), smoothed between them. `squareness`: 2 is round.
+/// Returns a skin through cross sections that are given as (x, half width, low z, high z), and
+/// smoothed between them. `squareness` is the exponent of the section: 2 is round, more is boxier.
 pub fn hull(stations: &[[f32; 4]], squareness: f32) -> Solid {
     hull_in_steps(stations, squareness, 6)
 }
 
-/// The same with `steps` pieces between neighbouring sections.
+/// Returns a skin like [`hull`] with `steps` pieces between neighbouring sections.
 pub fn hull_in_steps(stations: &[[f32; 4]], squareness: f32, steps: usize) -> Solid {
     let mut loops = Vec::new();
     let last = stations.len().saturating_sub(1);
@@ -99,7 +104,8 @@ pub fn hull_in_steps(stations: &[[f32; 4]], squareness: f32, steps: usize) -> So
     Solid::lofted(&loops)
 }
 
-/// Between the second and the third value, smooth beyond both.
+/// Interpolates between the second and the third value (Catmull-Rom), `t` from 0 to 1. The first
+/// and the fourth value make the curve smooth beyond both.
 pub fn catmull_rom([before, from, to, after]: [f32; 4], t: f32) -> f32 {
     0.5 * (2.0 * from
         + (to - before) * t
@@ -119,7 +125,8 @@ fn cross_section(x: f32, half_width: f32, low: f32, high: f32, squareness: f32) 
     (0..AROUND).map(point).collect()
 }
 
-/// A bent plate over a wheel: from angle to angle (degrees; 0 looks forward, 90 up), `width` across, centred at `axle`.
+/// Returns a bent plate over a wheel, `width` metres across and centred on `axle`. It reaches from
+/// one angle to the other, in degrees: 0 points forward, 90 up.
 pub fn mudguard(axle: Vec3, radius: f32, width: f32, thickness: f32, [from, to]: [f32; 2]) -> Solid {
     const STEPS: usize = 24;
     let path: Vec<Vec3> = (0..=STEPS)

@@ -1,5 +1,6 @@
 //! Bars and boards outside the body: bumper bars, side steps, spare wheel, plate recess.
-//! All in vehicle space, right side or whole, as each says.
+//! All but the plate recess are built in vehicle space, either whole or for the
+//! right side, as each function says.
 
 use glam::{Affine3A, Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -10,19 +11,20 @@ use super::wheel::loose_wheel;
 use super::wheel::spec::Wheel;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// A bar across the car's end. Sizes in metres.
+/// A bar across the front or rear end of a car. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BumperBar {
-    /// Height of its middle above the ground.
+    /// Height of the bar's middle above the ground.
     pub z: f32,
     pub half_width: f32,
-    /// Section.
+    /// Height of the section.
     pub height: f32,
+    /// Thickness of the section, along the car.
     pub thickness: f32,
-    /// How far its ends lie behind its middle.
+    /// Distance by which the ends lie behind the middle of the bar.
     pub bow: f32,
-    /// Edge radius of the section: half the height makes a tube.
+    /// Radius of the section's edges. Half the height makes a tube.
     pub rounding: f32,
     pub material: Material,
 }
@@ -41,14 +43,14 @@ impl Default for BumperBar {
     }
 }
 
-/// The whole bar, its outermost point at `x`; `to_rear` is true on the tail.
+/// Returns the whole bar with its outermost point at `x`. `to_rear` is true for the rear bumper.
 pub fn bumper_bar(spec: &BumperBar, x: f32, to_rear: bool) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let outward = if to_rear { 1.0 } else { -1.0 };
     let path: Vec<Vec3> = (0..=16)
         .map(|i| {
             let across = i as f32 / 8.0 - 1.0;
-            // Flat in the middle, corners swept back.
+            // The bar is flat in the middle, and its corners sweep back.
             let back = spec.bow * across.abs().powf(3.0);
             Vec3::new(x - outward * (back + spec.thickness / 2.0), across * spec.half_width, spec.z)
         })
@@ -61,7 +63,8 @@ pub fn bumper_bar(spec: &BumperBar, x: f32, to_rear: bool) -> VehicleMesh {
     mesh
 }
 
-/// A step along the sill between two points at its outer edge (front, rear), right side. Board (flat) or tube (round).
+/// Returns a step along the sill of the right side. `front` and `rear` are the ends of its outer
+/// edge. It is a tube if `round` is true, a flat board otherwise.
 pub fn side_step(front: Vec3, rear: Vec3, width: f32, round: bool, material: Material) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let inward = Vec3::Y * width;
@@ -88,10 +91,10 @@ pub fn side_step(front: Vec3, rear: Vec3, width: f32, round: bool, material: Mat
     mesh
 }
 
-/// A spare wheel on the tailgate: `centre` is the middle of its outer face, which looks to the rear. `cover` hides the rim
-/// behind a disc of that material.
+/// Returns a spare wheel on the tailgate. `centre` is the middle of its outer face, which faces the
+/// rear. `cover` hides the rim behind a disc of that material.
 pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> VehicleMesh {
-    // The wheel's outer face looks along its own y; a quarter turn brings y to x.
+    // The wheel's outer face points along its own y axis, and a quarter turn brings y to x.
     let turn = Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2);
     let place = Affine3A::from_rotation_translation(turn, centre - Vec3::X * spec.width / 2.0);
     let mut mesh = placed(&loose_wheel(spec), place);
@@ -105,7 +108,7 @@ pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> Vehic
             (-0.014, radius - 0.005),
             (-0.002, radius - 0.020),
             (0.004, radius - 0.05),
-            // A shallow step, inside of which the face is sunk.
+            // A shallow step, inside which the face is sunk.
             (0.008, radius * 0.74),
             (0.006, radius * 0.72),
             (0.001, radius * 0.70),
@@ -119,8 +122,8 @@ pub fn spare_wheel(spec: &Wheel, centre: Vec3, cover: Option<Material>) -> Vehic
     mesh
 }
 
-/// The empty, unmarked recess a number plate would sit in: a thin frame and a plain floor. Local: origin at its middle,
-/// x out of the body, y across, z up. Sizes in metres.
+/// Returns the empty, unmarked recess for a number plate: a plain black floor. Local axes: origin
+/// at its middle, x out of the body, y across, z up. Sizes are in metres.
 pub fn plate_recess(width: f32, height: f32) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let floor = Solid::rounded_box(Vec3::new(0.004, width / 2.0, height / 2.0), 0.003);

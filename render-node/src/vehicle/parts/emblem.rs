@@ -1,5 +1,7 @@
-//! The mount of a make's badge: a metal rim in the badge's outline, and in it an abstract relief of bright metal on dark enamel. No
-//! sign, no lettering. The reliefs are drawn in `emblem.toml`.
+//! The mount of a make's badge: a metal rim in the badge's outline, and in it an abstract relief
+//! of bright metal on dark enamel.
+//!
+//! There is no sign and no lettering. The reliefs are drawn in `emblem.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,12 +12,13 @@ use serde::Deserialize;
 use super::solid::{CREASE_DEGREES, Solid};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
+/// Outline of a badge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outline {
     Ring,
     Oval,
-    /// Wide and low with round ends.
+    /// Wide and low, with round ends.
     Bar,
     Square,
     Shield,
@@ -24,11 +27,11 @@ pub enum Outline {
     Wings,
 }
 
-/// What the rim encloses; see `emblem.toml`.
+/// Raised pattern inside the rim. The shapes are in `emblem.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relief {
-    /// A dark belt inside the rim and a raised disc, divided.
+    /// A dark belt inside the rim, and a raised disc that is divided.
     Belt,
     /// A level bar.
     Bar,
@@ -39,7 +42,7 @@ pub enum Relief {
     Divided,
     /// Three blades that spread upwards.
     Fan,
-    /// A long lens across.
+    /// A long lens shape across.
     Lens,
     /// Two slanting bars.
     Slash,
@@ -55,18 +58,19 @@ pub enum Relief {
     Arch,
 }
 
+/// A badge mount as the sheets describe it.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emblem {
     pub outline: Outline,
-    /// Metres.
+    /// Width in metres.
     pub width: f32,
-    /// Height as a share of the width; the outline's own if absent.
+    /// Ratio of height to width. The outline's own if absent.
     #[serde(default)]
     pub aspect: Option<f32>,
     #[serde(default = "rim")]
     pub rim: Material,
-    /// The outline's usual one if absent.
+    /// The outline's usual relief if absent.
     #[serde(default)]
     pub relief: Option<Relief>,
 }
@@ -77,12 +81,14 @@ fn rim() -> Material {
 
 const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/emblem.toml"));
 
+/// Contents of `emblem.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
     relief: BTreeMap<Relief, ReliefSheet>,
 }
 
+/// A relief: the enamel's material, and the raised parts on it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReliefSheet {
@@ -95,23 +101,24 @@ fn enamel() -> Material {
     Material::GlossBlack
 }
 
-/// A raised part of a relief. Lengths are shares of half the width and half the height inside the rim.
+/// A raised part of a relief. Lengths are ratios to half the width and
+/// half the height inside the rim.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Piece {
-    /// A convex polygon, cut off at the rim.
+    /// Corners of a convex polygon, which is cut off at the rim.
     #[serde(default)]
     at: Vec<[f32; 2]>,
-    /// Between this share of the outline and that.
+    /// A band between two ratios of the outline's size.
     #[serde(default)]
     ring: Option<[f32; 2]>,
-    /// A disc of this share of half the height, whatever the outline.
+    /// A disc whose radius is this ratio of half the height, whatever the outline.
     #[serde(default)]
     disc: Option<f32>,
-    /// Its mirror image on the other side as well.
+    /// True if the mirror image on the other side is added as well.
     #[serde(default)]
     both: bool,
-    /// How far it stands before the ground, as a share of the rim's height.
+    /// Height above the ground, as a ratio of the rim's height.
     out: f32,
     #[serde(default = "metal")]
     material: Material,
@@ -124,7 +131,7 @@ fn metal() -> Material {
 static RELIEFS: LazyLock<BTreeMap<Relief, ReliefSheet>> =
     LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.relief).unwrap_or_default());
 
-/// Corners of the outlines for x >= 0, from the top down, in shares of half width and half height.
+/// Corners of the outlines for x >= 0, from the top down, as ratios of half width and half height.
 const SQUARE: [[f32; 2]; 5] = [[0.84, 1.0], [0.95, 0.95], [1.0, 0.84], [1.0, -0.84], [0.84, -1.0]];
 const SHIELD: [[f32; 2]; 7] =
     [[0.5, 0.97], [0.92, 1.0], [1.0, 0.92], [0.98, 0.1], [0.8, -0.42], [0.45, -0.8], [0.1, -0.99]];
@@ -132,7 +139,7 @@ const TRIANGLE: [[f32; 2]; 5] = [[0.1, 0.98], [0.18, 0.86], [0.98, -0.84], [0.96
 const DIAMOND: [[f32; 2]; 4] = [[0.08, 0.97], [0.96, 0.09], [0.96, -0.09], [0.08, -0.97]];
 const WINGS: [[f32; 2]; 8] =
     [[0.12, 1.0], [0.2, 0.72], [0.7, 0.86], [0.98, 0.62], [0.94, 0.3], [0.62, -0.3], [0.26, -0.55], [0.14, -1.0]];
-/// Points of one quarter of a round outline.
+/// Number of points in one quarter of a round outline.
 const QUARTER: usize = 14;
 
 impl Emblem {
@@ -148,6 +155,7 @@ impl Emblem {
         })
     }
 
+    /// Returns the badge's height in metres.
     pub fn height(&self) -> f32 {
         let usual = match self.outline {
             Outline::Ring | Outline::Square => 1.0,
@@ -161,7 +169,7 @@ impl Emblem {
         self.width * self.aspect.unwrap_or(usual)
     }
 
-    /// The outline once round, in metres about its middle.
+    /// Returns the outline once round, in metres about its middle.
     fn points(&self) -> Vec<Vec2> {
         let half = Vec2::new(self.width, self.height()) * 0.5;
         let drawn = |right: &[[f32; 2]]| -> Vec<Vec2> {
@@ -191,16 +199,19 @@ impl Emblem {
     }
 }
 
-/// The rim's height and width; how round its edges are comes from its profile.
+/// Height of the rim. How round its edges are comes from its profile.
 const RIM_HEIGHT_M: f32 = 0.0065;
+/// Width of the rim as a ratio of the lesser half of the badge's width and height.
 const RIM_SHARE: f32 = 0.15;
+/// Least and greatest width of the rim.
 const RIM_WIDTH_M: [f32; 2] = [0.004, 0.0075];
 /// Chamfer of raised parts.
 const CHAMFER_M: f32 = 0.0016;
-/// The ground as a share of the rim's height.
+/// Height of the ground as a ratio of the rim's height.
 const GROUND_SHARE: f32 = 0.25;
 
-/// The mount about its own middle: outward is y, upwards z. It reaches `sunk` into the skin.
+/// Builds the mount about its own middle: y is outward, z up. It
+/// reaches `sunk` metres into the skin.
 pub fn emblem(spec: &Emblem, sunk: f32) -> VehicleMesh {
     let outline = spec.points();
     let least = 0.5 * spec.width.min(spec.height());
@@ -253,7 +264,7 @@ pub fn emblem(spec: &Emblem, sunk: f32) -> VehicleMesh {
     mesh
 }
 
-/// The outline at shares of its size and heights, row by row.
+/// Returns the outline in rows, each at a ratio of its size and at a height.
 fn rings(outline: &[Vec2], profile: &[(f32, f32)]) -> Solid {
     Solid::grid(profile.len(), outline.len(), true, |row, column| {
         let (share, out) = profile[row];
@@ -270,7 +281,7 @@ fn looking_out(solid: Solid) -> Solid {
     if solid.triangles.iter().map(out).sum::<f32>() < 0.0 { solid.flipped() } else { solid }
 }
 
-/// A raised band that follows the outline.
+/// Returns a raised band that follows the outline.
 fn ring(outline: &[Vec2], [outer, inner]: [f32; 2], ground: f32, top: f32, least: f32) -> Solid {
     let edge = (CHAMFER_M / least).min(0.3 * (outer - inner));
     let side = top - edge * least * 0.7;
@@ -283,7 +294,7 @@ fn ring(outline: &[Vec2], [outer, inner]: [f32; 2], ground: f32, top: f32, least
     rings(outline, &profile)
 }
 
-/// A raised disc with a rounded edge.
+/// Returns a raised disc with a rounded edge.
 fn dome(circle: &[Vec2], ground: f32, top: f32) -> Solid {
     let rise = top - ground;
     rings(
@@ -292,14 +303,14 @@ fn dome(circle: &[Vec2], ground: f32, top: f32) -> Solid {
     )
 }
 
-/// A convex polygon raised to `top`, with chamfered edges.
+/// Returns a convex polygon raised to `top`, with chamfered edges.
 fn slab(polygon: &[Vec2], ground: f32, top: f32) -> Solid {
     let count = polygon.len();
     if count < 3 {
         return Solid::default();
     }
     let middle = polygon.iter().sum::<Vec2>() / count as f32;
-    // The least distance of an edge from the middle bounds the chamfer.
+    // The least distance of an edge from the middle limits the chamfer.
     let edges = (0..count).map(|i| (polygon[i], (polygon[(i + 1) % count] - polygon[i]).normalize_or(Vec2::X)));
     let radius = edges.map(|(p, along)| (middle - p).perp_dot(along).abs()).fold(f32::MAX, f32::min);
     let chamfer = CHAMFER_M.min(0.45 * radius);
@@ -324,7 +335,8 @@ fn slab(polygon: &[Vec2], ground: f32, top: f32) -> Solid {
 }
 
 impl Emblem {
-    /// The part of a convex polygon that lies inside the rim. Wings are not convex: their reliefs are drawn to fit.
+    /// Returns the part of a convex polygon that lies inside the rim. Wings are not convex, so
+    /// their reliefs are drawn to fit.
     fn within_rim(&self, polygon: &[Vec2], outline: &[Vec2], inner: f32) -> Vec<Vec2> {
         let mut kept = polygon.to_vec();
         if self.outline == Outline::Wings {
@@ -332,7 +344,7 @@ impl Emblem {
         }
         for i in 0..outline.len() {
             let (a, b) = (outline[i] * inner, outline[(i + 1) % outline.len()] * inner);
-            // Inside is where the middle is.
+            // The inside is the side on which the middle lies.
             let sign = (b - a).perp_dot(-a).signum();
             let depth = |p: Vec2| (b - a).perp_dot(p - a) * sign;
             let mut cut = Vec::with_capacity(kept.len() + 1);

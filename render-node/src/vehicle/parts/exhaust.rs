@@ -1,4 +1,5 @@
-//! Exhaust tips. Local axes: the origin at the middle of the opening, x to the rear (out of the pipe), z up.
+//! Exhaust tips. Local axes: the origin at the middle of the opening, x to the
+//! rear (out of the pipe), z up.
 
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
@@ -7,15 +8,15 @@ use std::f32::consts::TAU;
 use super::solid::{CREASE_DEGREES, Solid};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// Sizes in metres.
+/// An exhaust tip. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExhaustTip {
     pub width: f32,
     pub height: f32,
-    /// 2 is an ellipse, above that ever more a rectangle.
+    /// Exponent of the section: 2 is an ellipse, and more comes ever closer to a rectangle.
     pub squareness: f32,
-    /// Pipes side by side within the width.
+    /// Number of pipes side by side within the width.
     pub pipes: u32,
     pub material: Material,
 }
@@ -26,13 +27,14 @@ impl Default for ExhaustTip {
     }
 }
 
-/// How far the pipe reaches back under the bumper, metres.
+/// Length of the pipe forward from its opening, under the bumper, in metres.
 const PIPE_LENGTH: f32 = 0.24;
-/// How far in it is bright.
+/// Length of the bright inside, in metres.
 const BRIGHT_BORE: f32 = 0.055;
-/// More pipes than this would be narrower than their walls.
+/// Largest number of pipes. More would be narrower than their walls.
 const MOST_PIPES: u32 = 4;
 
+/// Returns the exhaust tip, with its pipe running forward from the opening.
 pub fn exhaust_tip(spec: &ExhaustTip) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let pipes = spec.pipes.clamp(1, MOST_PIPES);
@@ -48,7 +50,8 @@ pub fn exhaust_tip(spec: &ExhaustTip) -> VehicleMesh {
                 Vec3::new(x, middle + cos * reach * (half.x - wall), sin * reach * (half.y - wall))
             }
         };
-        // A rolled edge with a face to the rear, then the bright inside, which narrows and so is seen from behind.
+        // A rolled edge with a face to the rear, then the bright inside, which narrows and is
+        // therefore seen from behind.
         let thick = 0.12 * half.min_element();
         let skin = [
             ring(-PIPE_LENGTH, 0.004),
@@ -80,7 +83,7 @@ mod tests {
         for (pipes, squareness) in [(1, 2.0), (2, 2.0), (1, 5.0)] {
             let mesh = exhaust_tip(&ExhaustTip { pipes, squareness, ..ExhaustTip::default() });
             assert_sound(&mesh, "exhaust tip");
-            // The outer wall looks away from the pipe's axis.
+            // The outer wall faces away from the pipe's axis.
             let chrome = &mesh.surfaces[&Material::Chrome];
             let top = chrome.positions.iter().zip(&chrome.normals).find(|(p, _)| p[2] > 0.0374 && p[0] < -0.02);
             assert!(top.is_some_and(|(_, n)| n[2] > 0.9), "{top:?}");

@@ -1,11 +1,15 @@
-//! What fills the opening of a grille or an intake: slats, uprights, meshes and studs between its walls, laid out in the front (or rear)
-//! view and hung at a depth behind the skin that the opening was cut from. Vehicle space, one half.
+//! Fills the opening of a grille or an intake with slats, uprights,
+//! meshes or studs between its walls.
+//!
+//! The pattern is laid out in the front (or rear) view and placed at a depth behind the skin that
+//! the opening was cut from. Vehicle space, one half.
 
 use glam::{Vec2, Vec3};
 use serde::Deserialize;
 
 use crate::vehicle::mesh::{Material, Surface, VehicleMesh};
 
+/// Pattern that fills an opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
@@ -19,26 +23,27 @@ pub enum Pattern {
     Blades,
     /// Square mesh.
     Mesh,
-    /// Mesh on its corner.
+    /// Square mesh turned by 45 degrees.
     Diamond,
     Honeycomb,
     /// Small bright diamonds on a dark mesh.
     Studs,
-    /// A panel close behind the skin with shallow level ribs: electric cars, dark bands between lamps.
+    /// A panel close behind the skin with shallow level ribs: electric
+    /// cars, dark bands between lamps.
     Closed,
 }
 
-/// Lengths in metres; those that are left out are the pattern's own.
+/// A pattern with its sizes in metres. A size that is absent is the pattern's own.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fill {
     pub pattern: Pattern,
     #[serde(default = "dark")]
     pub material: Material,
-    /// From one bar to the next.
+    /// Distance from one bar to the next.
     #[serde(default)]
     pub pitch: Option<f32>,
-    /// Of a bar, as it is seen.
+    /// Width of a bar as seen from outside.
     #[serde(default)]
     pub width: Option<f32>,
 }
@@ -52,7 +57,7 @@ impl Fill {
         Fill { pattern, material: Material::Grille, pitch: None, width: None }
     }
 
-    /// (pitch, width, depth from front to back).
+    /// Returns pitch, width and depth from front to back, in metres.
     fn sizes(&self) -> (f32, f32, f32) {
         let (pitch, width, deep) = match self.pattern {
             Pattern::Empty => (1.0, 0.0, 0.0),
@@ -70,27 +75,30 @@ impl Fill {
     }
 }
 
-/// How far behind the skin the fronts of the bars stand.
+/// Distance of the bars' fronts behind the skin.
 const RECESS_M: f32 = 0.011;
-/// Of the relief of a closed panel.
+/// Distance of a closed panel's relief behind the skin.
 const CLOSED_RECESS_M: f32 = 0.005;
-/// Bars run on behind the skin so far, so that they end in the wall of the opening.
+/// Length by which bars run on behind the skin, so that they end in the wall of the opening.
 const INTO_WALL_M: f32 = 0.009;
-/// No skin over an opening is taken to be steeper, as x over y or z.
+/// Steepest slope that is assumed for a skin over an opening, as x over y or z.
 const STEEPEST: f32 = 4.0;
-/// Bars lie at least this share of their recess behind the skin, measured square to it, and are set back this many times as far at most.
+/// Least distance of bars behind the skin, measured perpendicular to
+/// it, as a ratio of their recess.
 const BEHIND_SHARE: f32 = 0.85;
+/// Largest factor by which a recess is deepened to keep [`BEHIND_SHARE`].
 const MOST_DEEPENED: f32 = 2.5;
-/// Bars follow the skin in steps of this length.
+/// Step in which bars follow the skin.
 const STEP_M: f32 = 0.03;
-/// Side of the cells in which the skin is known.
+/// Side of the cells in which the skin's position is known.
 const CELL_M: f32 = 0.012;
-/// Nothing is laid out in openings smaller than this.
+/// Smallest width or height of an opening that is filled.
 const SMALLEST_M: f32 = 0.012;
-/// Least room between a stud and the outline.
+/// Least distance between a stud and the outline.
 const STUD_ROOM_M: f32 = 0.012;
 
-/// The skin over an opening as a height field: x over (y, z), made of the triangles that were there.
+/// The skin over an opening as a height field, x over (y, z), made of
+/// the triangles that were cut out.
 struct Patch {
     low: Vec2,
     columns: usize,
@@ -144,7 +152,7 @@ impl Patch {
     }
 }
 
-/// What is not known goes on straight from what is, ring by ring.
+/// Extends the known cells into the unknown ones in a straight line, ring by ring.
 fn continued(mut known: Vec<Option<f32>>, columns: usize, rows: usize) -> Vec<f32> {
     let find = |known: &[Option<f32>], column: i32, row: i32| -> Option<f32> {
         let inside = column >= 0 && row >= 0 && (column as usize) < columns && (row as usize) < rows;
@@ -177,24 +185,27 @@ fn continued(mut known: Vec<Option<f32>>, columns: usize, rows: usize) -> Vec<f3
 
 /// An opening in the skin.
 pub struct Opening {
-    /// Pieces of its outline in the view, (y, z), in any order. They close, those in the centre plane included.
+    /// Pieces of its outline in the view, (y, z), in any order. They form closed loops, including
+    /// the pieces in the centre plane.
     edges: Vec<[Vec2; 2]>,
     low: Vec2,
     high: Vec2,
     patch: Patch,
-    /// The way the whole opening looks: what lies in it is set back along this for the most part, as its walls are.
+    /// Direction that the whole opening faces. Most of the set-back of its contents is along
+    /// this direction, like its walls.
     outward: Vec3,
 }
 
 impl Opening {
-    /// `triangles` are the skin that was there, `edges` its border; nothing if there is no room for anything.
+    /// `triangles` are the skin that was cut out, `edges` its border. Returns `None` if
+    /// there is no room for a pattern.
     pub fn new(triangles: &[[Vec3; 3]], edges: &[[Vec3; 2]], outward: Vec3) -> Option<Opening> {
         let edges: Vec<[Vec2; 2]> = edges.iter().map(|edge| edge.map(|p| Vec2::new(p.y, p.z))).collect();
         let (low, high) = edges
             .iter()
             .flatten()
             .fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
-        // Seen edge-on, a view is no place to draw in.
+        // An opening that is seen edge-on has no view to draw in.
         if edges.len() < 3 || (high - low).min_element() < SMALLEST_M || outward.x.abs() < 0.3 {
             return None;
         }
@@ -202,7 +213,7 @@ impl Opening {
         Some(Opening { edges, low, high, patch, outward })
     }
 
-    /// The point `depth` behind the skin, and the way out there.
+    /// Returns the point `depth` metres behind the skin, and the outward direction there.
     fn place(&self, p: Vec2, depth: f32) -> (Vec3, Vec3) {
         let step = CELL_M;
         let slope = |way: Vec2| {
@@ -214,12 +225,13 @@ impl Opening {
             way.y = 0.0;
         }
         let way = way.normalize_or(self.outward);
-        // Where the skin turns to the flank, straight back is hardly behind it.
+        // Where the skin turns to the flank, a point straight back is hardly behind it.
         let depth = depth * (BEHIND_SHARE / normal.dot(way).max(0.1)).clamp(1.0, MOST_DEEPENED);
         (Vec3::new(self.patch.at(p), p.x, p.y) - way * depth, way)
     }
 
-    /// The stretches of the line from `from` to `to` inside the outline, run on into the walls.
+    /// Returns the stretches of the line from `from` to `to` that are inside the
+    /// outline, extended into the walls.
     fn inside(&self, from: Vec2, to: Vec2) -> Vec<[Vec2; 2]> {
         let length = from.distance(to);
         let way = (to - from) / length.max(1e-6);
@@ -238,7 +250,8 @@ impl Opening {
             if end - start < 0.002 {
                 continue;
             }
-            // Not where the skin turns away so fast that they would come out of it beyond the outline.
+            // No extension where the skin turns away so fast that bars would come
+            // out of it beyond the outline.
             let into = |at: f32, on: f32| {
                 let (here, there) = (from + way * at, from + way * (at + on));
                 let steep = (self.patch.at(there) - self.patch.at(here)).abs() / on.abs();
@@ -266,14 +279,15 @@ impl Opening {
         let apart = |[a, b]: &[Vec2; 2]| {
             let way = *b - *a;
             let share = ((p - *a).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
-            // What lies in the centre plane is no wall.
+            // An edge in the centre plane is no wall.
             (a.x < 1e-5 && b.x < 1e-5) || p.distance(*a + way * share) > room
         };
         self.contains(p) && self.edges.iter().all(apart)
     }
 
-    /// A bar with a section along a straight line of the view, wherever that runs through the opening. Section points are (across,
-    /// outward) with their normals; across is upwards of a level bar.
+    /// Adds a bar with a section along a straight line of the view, on every stretch that runs
+    /// through the opening. Section points are (across, outward) with their normals. Across
+    /// points upwards for a level bar.
     fn add_bar(&self, surface: &mut Surface, [from, to]: [Vec2; 2], recess: f32, section: &[(Vec2, Vec2)]) {
         for [start, end] in self.inside(from, to) {
             let steps = (start.distance(end) / STEP_M).ceil().max(1.0) as usize;
@@ -284,7 +298,7 @@ impl Opening {
             for (i, (at, out)) in points.iter().enumerate() {
                 let way = points[(i + 1).min(steps)].0 - points[i.saturating_sub(1)].0;
                 let across = way.normalize_or(Vec3::Y).cross(*out).normalize_or(Vec3::Z);
-                // Upwards, or away from the centre plane.
+                // Across points upwards, or away from the centre plane.
                 let up = if across.z.abs() > 0.35 { across.z } else { across.y };
                 let across = if up < 0.0 { -across } else { across };
                 for (place, normal) in section {
@@ -303,7 +317,7 @@ impl Opening {
         }
     }
 
-    /// Evenly spaced places between two ends, about `pitch` apart.
+    /// Returns evenly spaced places between two ends, about `pitch` apart.
     fn spaced(low: f32, high: f32, pitch: f32) -> Vec<f32> {
         let count = ((high - low) / pitch).round().max(1.0);
         (0..count as usize).map(|i| low + (high - low) * (i as f32 + 0.5) / count).collect()
@@ -323,8 +337,8 @@ impl Opening {
         }
     }
 
-    /// Two families of slanting lines, each the mirror image of the other. Returns the lattice they cross in: its lower end and its two
-    /// pitches.
+    /// Adds two families of slanting lines, each the mirror image of the other. Returns the lattice
+    /// of their crossings: its lower end and its two pitches.
     fn add_slants(&self, surface: &mut Surface, pitch: f32, recess: f32, section: &[(Vec2, Vec2)]) -> (f32, Vec2) {
         let rise = pitch * 0.68;
         let (height, bottom) = (self.high.y - self.low.y, self.low.y);
@@ -357,7 +371,8 @@ impl Opening {
                 if centre.y < self.low.y - pitch || centre.y > self.high.y + pitch {
                     continue;
                 }
-                // Each cell has the three sides at its upper end; the cells below and beside it have the others.
+                // Each cell has the three sides at its upper end. The cells below and
+                // beside it have the others.
                 let corner = |turn: i32| centre + Vec2::from_angle(turn as f32 * std::f32::consts::FRAC_PI_3) * side;
                 for turn in 0..3 {
                     self.add_bar(surface, [corner(turn), corner(turn + 1)], recess, section);
@@ -366,13 +381,13 @@ impl Opening {
         }
     }
 
-    /// A four-sided point at a place of the view.
+    /// Adds a four-sided point at a place of the view.
     fn add_stud(&self, surface: &mut Surface, at: Vec2, half: Vec2, recess: f32) {
         let (middle, out) = self.place(at, recess);
         let corner = |way: Vec2| self.place(at + way * half, recess + 0.004).0;
         let ring = [Vec2::X, Vec2::Y, -Vec2::X, -Vec2::Y].map(corner);
         let top = middle + out * 0.004;
-        // In the centre plane one half is the other's mirror image.
+        // In the centre plane, one half of the stud is the mirror image of the other.
         let faces: &[usize] = if at.x < 1e-4 { &[0, 3] } else { &[0, 1, 2, 3] };
         for &i in faces {
             let (a, b) = (ring[i], ring[(i + 1) % 4]);
@@ -386,6 +401,7 @@ impl Opening {
         }
     }
 
+    /// Returns the filling of the opening: the pattern's bars, studs or panel.
     pub fn filled(&self, fill: &Fill) -> VehicleMesh {
         let mut mesh = VehicleMesh::default();
         let (pitch, width, deep) = fill.sizes();
@@ -432,7 +448,7 @@ impl Opening {
     }
 }
 
-/// What of a stretch lies on this side of the centre plane.
+/// Returns the part of a stretch that lies on this side of the centre plane, if any.
 fn clipped_to_half([a, b]: [Vec2; 2]) -> Option<[Vec2; 2]> {
     if a.x < 0.0 && b.x < 0.0 {
         return None;
@@ -446,7 +462,7 @@ fn clipped_to_half([a, b]: [Vec2; 2]) -> Option<[Vec2; 2]> {
     (ends[0].distance(ends[1]) > 0.001).then_some(ends)
 }
 
-/// Adds a triangle of given vertices on the side that their normals look to.
+/// Adds a triangle of given vertices, facing the side of their normals.
 fn add_facing(surface: &mut Surface, [a, b, c]: [u32; 3]) {
     let [pa, pb, pc] = [a, b, c].map(|i| Vec3::from(surface.positions[i as usize]));
     let face = (pb - pa).cross(pc - pa);
@@ -457,7 +473,8 @@ fn add_facing(surface: &mut Surface, [a, b, c]: [u32; 3]) {
     surface.indices.extend(if face.dot(mean) < 0.0 { [a, c, b] } else { [a, b, c] });
 }
 
-/// A level blade: a rounded nose and a back that rises a little, so that its upper face looks forward and catches the light.
+/// Section of a level blade: a rounded nose and a back that rises a little, so that its upper face
+/// points forward and catches the light.
 fn blade(width: f32, deep: f32) -> Vec<(Vec2, Vec2)> {
     let half = 0.5 * width;
     let rise = 0.35 * width;
@@ -472,7 +489,7 @@ fn blade(width: f32, deep: f32) -> Vec<(Vec2, Vec2)> {
     ]
 }
 
-/// A standing blade: symmetrical, with a rounded nose.
+/// Section of a standing blade: symmetrical, with a rounded nose.
 fn upright(width: f32, deep: f32) -> Vec<(Vec2, Vec2)> {
     let half = 0.5 * width;
     vec![
@@ -486,7 +503,7 @@ fn upright(width: f32, deep: f32) -> Vec<(Vec2, Vec2)> {
     ]
 }
 
-/// A thin bar of a mesh.
+/// Section of a thin bar of a mesh.
 fn wire(width: f32, deep: f32) -> Vec<(Vec2, Vec2)> {
     let half = 0.5 * width;
     vec![

@@ -1,4 +1,5 @@
-//! Door handles. Local axes: the origin on the door's skin, x to the rear, y out of the skin, z up (see `placing::on_skin`).
+//! Door handles. Local axes: the origin on the door's skin, x to the rear, y out of the skin,
+//! z up (see `placing::on_skin`).
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -6,18 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::solid::{CREASE_DEGREES, Solid, curve_through, rounded_rectangle};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
+/// Form of a door handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandleKind {
-    /// Grip bowed out of the door over a cup in it, which is cut into the skin.
+    /// A grip bowed out of the door, over a cup that is cut into the skin.
     Bar,
-    /// Flat blade level with the skin.
+    /// A flat blade level with the skin.
     Flush,
-    /// Flap in a dark bowl with a bezel, as before the nineties and on trucks.
+    /// A flap in a dark bowl with a bezel, as before the nineties and on trucks.
     Pull,
 }
 
-/// Sizes in metres.
+/// A door handle. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Handle {
@@ -25,7 +27,7 @@ pub struct Handle {
     pub length: f32,
     pub height: f32,
     pub material: Material,
-    /// A lock's cylinder in the rear end.
+    /// True if a lock cylinder sits in the rear end.
     pub lock: bool,
 }
 
@@ -35,7 +37,7 @@ impl Default for Handle {
     }
 }
 
-/// About 200 triangles.
+/// Returns the handle, about 200 triangles.
 pub fn handle(spec: &Handle) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let half = spec.length / 2.0;
@@ -83,7 +85,8 @@ pub fn handle(spec: &Handle) -> VehicleMesh {
     mesh
 }
 
-/// The shade in the cup behind a grip, the gap before the fixed cap at its rear, and the lock in that.
+/// Adds the shade in the cup behind a grip, the gap before the fixed cap at its
+/// rear, and the lock in the cap.
 fn add_shade_and_cap(mesh: &mut VehicleMesh, spec: &Handle) {
     let half = spec.length / 2.0;
     let shade = bowl(half * SHADE.x, spec.height * SHADE.y);
@@ -99,13 +102,15 @@ fn add_shade_and_cap(mesh: &mut VehicleMesh, spec: &Handle) {
     }
 }
 
-/// Half the height of a flap's bezel as a share of a grip's height.
+/// Half the height of a flap's bezel, as a ratio of a grip's height.
 const PULL_HEIGHT: f32 = 1.05;
-/// How deep the cup in the door is, less a little, and the share of the grip's length and height that is in the shade there.
+/// Depth of the shade in the door's cup: the cup's depth, less a little.
 const CUP_M: f32 = 0.0115;
+/// Ratio of the grip's length and height that is in the shade in the cup.
 const SHADE: glam::Vec2 = glam::Vec2::new(0.58, 0.90);
 
-/// A dark lens-shaped patch, just proud of the skin: stands for the hollow behind a grip.
+/// Returns a dark lens-shaped patch, just proud of the skin, which stands
+/// for the hollow behind a grip.
 fn bowl(half_length: f32, half_height: f32) -> crate::vehicle::mesh::Surface {
     let dome =
         [(-0.004, 1.0), (0.002, 0.97), (0.004, 0.80), (0.0045, 0.0)].map(|(out, share)| glam::Vec2::new(out, share));

@@ -1,6 +1,7 @@
-//! The outside mirror: a soft-edged housing cut flat behind, its glass, and the stalk that holds it.
+//! The outside mirror: a soft-edged housing that is cut flat behind, its glass, and its mount.
 //!
-//! Local axes: the origin is where the stalk leaves the body, x to the rear, y away from the body, z up. Right side.
+//! Local axes: the origin is where the mount leaves the body, x to the rear, y away
+//! from the body, z up. Right side.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -9,34 +10,35 @@ use std::f32::consts::TAU;
 use super::solid::{CREASE_DEGREES, Solid, curve_through, rounded_rectangle};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
+/// Mount of a mirror on the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MirrorMount {
     /// A foot on the door's shoulder.
     Door,
-    /// Short arm from the corner of the side window.
+    /// A short arm from the corner of the side window.
     Corner,
-    /// Tall housing on two arms: pickups for towing, vans, trucks.
+    /// A tall housing on two arms: pickups for towing, vans, trucks.
     Arms,
 }
 
-/// Sizes in metres.
+/// An outside mirror. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mirror {
-    /// Housing: across the car, up, along the car.
+    /// Width of the housing, across the car. Height and depth are measured up and along the car.
     pub width: f32,
     pub height: f32,
     pub depth: f32,
     /// Gap between body and housing.
     pub reach: f32,
-    /// How far the housing's middle lies above the root.
+    /// Height of the housing's middle above the root.
     pub rise: f32,
     pub mount: MirrorMount,
     pub cap: Material,
-    /// Share of the housing, from below, that is black plastic whatever the cap is.
+    /// Ratio of the housing's height, from below, that is black plastic whatever the cap is.
     pub black_share: f32,
-    /// A slim indicator between cap and base, clear while it is off.
+    /// True if a slim indicator lies between cap and base. It is clear while it is off.
     pub indicator: bool,
 }
 
@@ -59,18 +61,24 @@ impl Default for Mirror {
 const AROUND: usize = 36;
 const ROWS: usize = 10;
 const BASE_ROWS: usize = 6;
-/// Squareness of the housing seen from the front, of tall ones, and of its sections along the car.
+/// Exponent of the housing's outline, seen from the front: 2 is round, more is boxier.
 const POWER: f32 = 3.3;
+/// Exponent of the outline of tall housings.
 const TALL_POWER: f32 = 4.2;
+/// Exponent of the housing's sections along the car.
 const BULGE: f32 = 2.35;
-/// How far the outer end of the back lies behind the inner one, as a share of half the width.
+/// Distance by which the outer end of the back lies behind the inner one,
+/// as a ratio of half the width.
 const BACK_SWEEP: f32 = 0.30;
-/// A door-mounted housing stands so far above its root. The body leans away above it: housings begin right beside it.
+/// Least height of a door-mounted housing's lower edge above its root.
 const ABOVE_DOOR_M: f32 = 0.022;
+/// Largest gap of a door-mounted housing. The body leans away above the root, so the
+/// housing begins right beside it.
 const BESIDE_DOOR_M: f32 = 0.012;
+/// Largest gap of a housing at the corner of the side window.
 const BESIDE_CORNER_M: f32 = 0.002;
 
-/// The housing's form: where a point of it lies.
+/// The form of the housing, which gives the position of each of its points.
 struct Shell {
     half: Vec3,
     centre: Vec3,
@@ -90,12 +98,14 @@ impl Shell {
         Shell { half, centre, power: if tall { TALL_POWER } else { POWER }, tall }
     }
 
-    /// `across` and `up` are shares of half the width and height; on the rim of the flat back their `size` is 1.
+    /// Returns a point of the housing. `across` and `up` are ratios of half the width and half the
+    /// height. On the rim of the flat back their `size` is 1.
     fn at(&self, across: f32, up: f32) -> Vec3 {
         let size = self.size(across, up);
         let front = (1.0 - size.min(1.0).powf(BULGE)).max(0.0).powf(1.0 / BULGE);
         let outward = 0.5 * (across + 1.0);
-        // Highest and deepest near the car; the underside rises to the outer end, which leans back.
+        // The housing is highest and deepest near the car. The underside rises to the
+        // outer end, which leans back.
         let (low, high) = if self.tall { (1.0, 1.0) } else { (1.04 - 0.24 * outward * outward, 1.04 - 0.17 * outward) };
         let deep = if self.tall { 1.0 } else { 1.06 - 0.34 * outward * outward };
         let back = BACK_SWEEP * outward * outward * self.half.y;
@@ -110,7 +120,8 @@ impl Shell {
         (across.abs().powf(self.power) + up.abs().powf(self.power)).powf(1.0 / self.power)
     }
 
-    /// The part of it between two heights, in rows of one height each, so that the cap ends in a level line. `inset` is taken off.
+    /// Returns the part of the housing between two heights, in rows of one height each, so that the
+    /// cap ends in a level line. `inset` shrinks it.
     fn between(&self, low: f32, high: f32, rows: usize, inset: f32) -> Solid {
         let height = |row: usize| {
             let (from, to) = (low.asin(), high.asin());
@@ -126,7 +137,8 @@ impl Shell {
         .flipped()
     }
 
-    /// A ring around the flat back: `size` shares of its outline, set back by `back`.
+    /// Returns a ring around the flat back, at a ratio `size` of its outline and
+    /// moved back by `back` metres.
     fn ring(&self, size: f32, back: f32) -> impl Fn(usize) -> Vec3 {
         let middle = self.at(0.0, 0.0).with_x(self.centre.x + 0.25 * BACK_SWEEP * self.half.y);
         move |column: usize| {
@@ -139,7 +151,7 @@ impl Shell {
 }
 
 impl Mirror {
-    /// Daylight between the body and the housing, at the root.
+    /// Returns the daylight between the body and the housing, at the root.
     fn gap(&self) -> f32 {
         match self.mount {
             MirrorMount::Corner => self.reach.min(BESIDE_CORNER_M),
@@ -149,7 +161,7 @@ impl Mirror {
     }
 }
 
-/// About 2,000 triangles.
+/// Returns the mirror, about 2,000 triangles.
 pub fn mirror(spec: &Mirror) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let shell = Shell::new(spec);
@@ -165,13 +177,14 @@ pub fn mirror(spec: &Mirror) -> VehicleMesh {
         mesh.add(Material::MattBlack, &shell.between(-1.0, seam.min(1.0), BASE_ROWS, inset).surface(60.0));
     }
 
-    // Back: a black frame around glass set in a little; wide-angle glass below on tall housings.
+    // The back: a black frame around glass that is set in a little. Tall housings
+    // have wide-angle glass below.
     let rings = [shell.ring(1.0, 0.0), shell.ring(0.975, 0.004), shell.ring(0.92, 0.003), shell.ring(0.90, -0.008)];
     let frame = Solid::grid(rings.len(), AROUND, true, |row, column| rings[row](column));
     mesh.add(Material::MattBlack, &frame.flipped().surface(CREASE_DEGREES));
     let rim = shell.ring(0.905, -0.008);
     let glass = Solid::grid(2, AROUND, true, |row, column| {
-        // Flat, from the inner to the outer end of the frame.
+        // The glass is flat, from the inner to the outer end of the frame.
         let flat =
             |p: Vec3| p.with_x(shell.centre.x - 0.011 + BACK_SWEEP * 0.5 * (p.y - shell.centre.y + shell.half.y));
         if row == 0 { flat(rim(column)) } else { flat(shell.centre) }
@@ -202,10 +215,12 @@ pub fn mirror(spec: &Mirror) -> VehicleMesh {
     mesh
 }
 
-/// What holds the housing: a wedge that grows out of the door, a short stout arm from the corner of the window, or two arms.
+/// Adds the mount: a wedge that grows out of the door, a short stout arm from the
+/// corner of the window, or two arms.
 fn add_mount(mesh: &mut VehicleMesh, spec: &Mirror, shell: &Shell) {
     let (centre, half) = (shell.centre, shell.half);
-    // From half width and half height of the section at the body to those at the housing.
+    // `from` and `to` are half width and half height of the section, at
+    // the body and at the housing.
     let arm = |points: [Vec3; 3], from: [f32; 2], to: [f32; 2]| {
         let path = curve_through(&points, 6);
         let last = (path.len() - 1) as f32;

@@ -1,7 +1,9 @@
-//! The parts a body is dressed with, each a function from a small sheet of numbers to a piece of mesh.
+//! The parts that a body is dressed with. Each is a function from a small sheet
+//! of numbers to a piece of mesh.
 //!
-//! A piece is built about its own origin unless its function says vehicle space; `placing` puts it on the vehicle. Parts
-//! know nothing of the body: where a skin matters, the caller hands in points on it.
+//! A piece is built about its own origin unless its function says vehicle space;
+//! `placing` puts it on the vehicle. Parts know nothing of the body: where a skin
+//! matters, the caller passes points on it.
 
 pub mod assembly;
 pub mod bars;
@@ -23,7 +25,8 @@ pub mod wiper;
 
 #[cfg(test)]
 pub(super) mod checks {
-    //! What every piece must be: finite, unit normals on the side its triangles face.
+    //! Checks that every piece must pass: finite positions, and unit normals on the
+    //! side that the triangles face.
 
     use glam::Vec3;
 

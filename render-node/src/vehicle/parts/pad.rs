@@ -5,11 +5,12 @@ use std::f32::consts::TAU;
 
 use super::solid::Solid;
 
-/// Distance between neighbouring points along a straight side.
+/// Distance between neighbouring points along a straight side of a pad.
 const SIDE_STEP_M: f32 = 0.025;
 const CORNER_STEPS: usize = 4;
 
-/// Outline of a pad: a rectangle with rounded corners, in the plane of (across, up), about its middle.
+/// Outline of a pad: a rectangle with rounded corners about its middle,
+/// in the plane of (across, up).
 #[derive(Debug, Clone, Copy)]
 pub struct PadShape {
     pub half: Vec2,
@@ -21,7 +22,7 @@ impl PadShape {
         Self { half: Vec2::splat(radius), radius }
     }
 
-    /// The outline drawn in by `inset`; always the same number of points.
+    /// Returns the outline drawn in by `inset`. The number of points is always the same.
     fn ring(&self, inset: f32) -> Vec<Vec2> {
         let half = (self.half - Vec2::splat(inset)).max(Vec2::ZERO);
         let radius = (self.radius - inset).max(0.0).min(half.min_element());
@@ -43,8 +44,9 @@ impl PadShape {
     }
 }
 
-/// A pad whose section from its edge inwards is given as (inset, height above the skin). `place` gives the point above a place of the
-/// plane, by height; `outward` is roughly the way it looks.
+/// Returns a pad whose section, from its edge inwards, is given as (inset, height above the skin).
+/// `place` returns the point at a height above a place of the plane. `outward` is roughly the
+/// direction that the pad faces.
 pub fn pad(shape: &PadShape, section: &[[f32; 2]], outward: Vec3, place: impl Fn(Vec2, f32) -> Vec3) -> Solid {
     let rings: Vec<Vec<Vec3>> = section
         .iter()
@@ -55,7 +57,7 @@ pub fn pad(shape: &PadShape, section: &[[f32; 2]], outward: Vec3, place: impl Fn
         return Solid::default();
     }
     let solid = Solid::grid(rings.len(), columns, true, |row, column| rings[row][column]);
-    // The innermost strip looks outwards whatever the sides do, which may draw in towards the skin.
+    // The innermost strip decides which way the pad faces: the sides may draw in towards the skin.
     let faced: Vec3 = solid.triangles[solid.triangles.len() - 2 * columns..]
         .iter()
         .map(|t| {
@@ -66,7 +68,8 @@ pub fn pad(shape: &PadShape, section: &[[f32; 2]], outward: Vec3, place: impl Fn
     if faced.dot(outward) < 0.0 { solid.flipped() } else { solid }
 }
 
-/// The section of a pad of some thickness with a rounded edge and a face that is closed in the middle. It starts below the skin.
+/// Returns the section of a pad of some thickness with a rounded edge and a closed
+/// face. It starts below the skin.
 pub fn closed_section(shape: &PadShape, thickness: f32, edge: f32) -> [[f32; 2]; 4] {
     let edge = edge.min(shape.half.min_element() * 0.5);
     [

@@ -1,10 +1,11 @@
-//! Puts a part built about its own origin where the vehicle wants it.
+//! Puts a part that is built about its own origin where the vehicle needs it.
 
 use glam::{Affine3A, Mat3, Vec3, Vec3A};
 
 use crate::vehicle::mesh::{Surface, VehicleMesh};
 
-/// The piece turned and moved. `place` must not mirror or scale (use [`both_sides`] for the other side).
+/// Returns the piece turned and moved. `place` must not mirror or scale (use
+/// [`both_sides`] for the other side).
 pub fn placed(piece: &VehicleMesh, place: Affine3A) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     for (material, surface) in &piece.surfaces {
@@ -18,13 +19,13 @@ pub fn placed(piece: &VehicleMesh, place: Affine3A) -> VehicleMesh {
     mesh
 }
 
-/// The piece moved without turning.
+/// Returns the piece moved without a turn.
 pub fn moved_to(piece: &VehicleMesh, to: Vec3) -> VehicleMesh {
     placed(piece, Affine3A::from_translation(to))
 }
 
-/// The place of a part that stands on a skin: its y axis along `outward`, its x axis along `along` as far as that lies
-/// in the skin.
+/// Returns the placement of a part on a skin: its y axis points along `outward`, its x axis along
+/// `along` as far as that lies in the skin.
 pub fn on_skin(at: Vec3, outward: Vec3, along: Vec3) -> Affine3A {
     let y = outward.normalize_or(Vec3::Y);
     let z = along.cross(y).normalize_or(Vec3::Z);
@@ -32,12 +33,12 @@ pub fn on_skin(at: Vec3, outward: Vec3, along: Vec3) -> Affine3A {
     Affine3A::from_mat3_translation(Mat3::from_cols(x, y, z), at)
 }
 
-/// The piece on the other side of the centre plane.
+/// Returns the mirror image of the piece, on the other side of the centre plane.
 pub fn mirrored(piece: &VehicleMesh) -> VehicleMesh {
     VehicleMesh { surfaces: piece.surfaces.iter().map(|(material, surface)| (*material, surface.mirrored())).collect() }
 }
 
-/// The piece and its mirror image.
+/// Returns the piece and its mirror image.
 pub fn both_sides(piece: &VehicleMesh) -> VehicleMesh {
     let mut mesh = piece.clone();
     add_all(&mut mesh, &mirrored(piece));

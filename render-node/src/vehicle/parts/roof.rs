@@ -1,4 +1,4 @@
-//! What stands on a roof: rails in vehicle space, on points of the roof's skin, and an antenna fin.
+//! Parts on a roof: rails in vehicle space, on points of the roof's skin, and antennas.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::solid::{Solid, curve_through, rounded_rectangle};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// Sizes in metres.
+/// A roof rail. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoofRail {
-    /// Daylight under the rail; 0 lies on the roof.
+    /// Daylight under the rail. With 0 the rail lies on the roof.
     pub rise: f32,
     pub width: f32,
     pub height: f32,
@@ -23,18 +23,21 @@ impl Default for RoofRail {
     }
 }
 
-/// How much of a rail's length its ends rise over, as far as its feet reach, and how far they taper into its daylight.
+/// Ratio of a rail's length over which each end rises.
 const RISE_SHARE: f32 = 0.10;
+/// Ratio of a rail's length that each foot takes.
 const FOOT_SHARE: f32 = 0.085;
+/// Ratio of a rail's length over which each foot tapers into the daylight.
 const TAPER_SHARE: f32 = 0.035;
-/// How far the foot of a rail is sunk into the roof, and how high its very ends are.
+/// Depth by which the foot of a rail is sunk into the roof.
 const SUNK_M: f32 = 0.006;
+/// Height of a rail's very ends above the roof.
 const END_M: f32 = 0.003;
-/// Rails with less daylight lie on the roof all along.
+/// Rails with less daylight lie on the roof for their whole length.
 const LEAST_DAYLIGHT_M: f32 = 0.015;
 
-/// One rail along `on_roof`: three or more points of the skin from front to rear. It is one piece with its feet, and its ends rise out of
-/// the roof.
+/// Returns one rail along `on_roof`: three or more points of the skin from front to rear. It is one
+/// piece with its feet, and its ends rise out of the roof.
 pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let curve = curve_through(on_roof, 9);
@@ -62,14 +65,15 @@ pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
     mesh
 }
 
-/// The fin of a roof antenna. Local: origin on the roof under its middle, x to the rear.
+/// Returns the fin of a roof antenna. Local axes: origin on the roof
+/// under its middle, x to the rear.
 pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let (length, half_width) = (height * 2.7, height * 0.42);
     let loops: Vec<Vec<Vec3>> = (0..=8)
         .map(|step| {
             let up = step as f32 / 8.0;
-            // The front edge climbs slowly and leans back, the rear edge stands nearly upright.
+            // The front edge climbs slowly and leans back, and the rear edge stands nearly upright.
             let front = length * (-0.5 + 0.80 * up.powf(1.6));
             let rear = length * (0.5 - 0.10 * up);
             // A broad foot, and a back that is rounded at the top.
@@ -88,7 +92,8 @@ pub fn antenna_fin(height: f32, material: Material) -> VehicleMesh {
     mesh
 }
 
-/// A short whip on a foot, leaning back. Local: origin on the roof under its foot, x to the rear.
+/// Returns a short whip antenna on a foot, leaning back. Local axes: origin on the roof
+/// under its foot, x to the rear.
 pub fn antenna_whip(length: f32) -> VehicleMesh {
     const LEAN: f32 = 1.05;
     let mut mesh = VehicleMesh::default();

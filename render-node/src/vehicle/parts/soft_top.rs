@@ -1,4 +1,5 @@
-//! The folded soft top behind the seats of an open car: a cover with soft folds, or a flat tonneau. Vehicle space.
+//! The folded soft top behind the seats of an open car: a cover with soft folds, or
+//! a flat tonneau. Vehicle space.
 
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -7,16 +8,18 @@ use std::f32::consts::TAU;
 use super::solid::Solid;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// Sizes in metres.
+/// A folded top. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StowedTop {
-    /// Front and rear edge.
+    /// x of the front edge.
     pub x_front: f32,
+    /// x of the rear edge.
     pub x_rear: f32,
     pub half_width: f32,
-    /// The skin it lies on at its rear edge (the deck), and how far it heaps above that.
+    /// z of the deck, the skin that the cover lies on at its rear edge.
     pub z: f32,
+    /// Height of the cover above the deck.
     pub heap: f32,
     /// Fabric, or paint for a hard lid.
     pub material: Material,
@@ -30,22 +33,27 @@ impl Default for StowedTop {
 
 const RINGS: usize = 11;
 const AROUND: usize = 48;
-/// Squareness of the outline from above.
+/// Exponent of the outline from above: 2 is round, more is boxier.
 const POWER: f32 = 3.6;
-/// The rim goes so far into the deck, and the deck is followed at most so far below the drawn height.
+/// Depth by which the rim goes into the deck.
 const UNDER_DECK_M: f32 = 0.05;
+/// Greatest distance below the drawn height down to which the cover follows the deck.
 const MOST_BELOW_M: f32 = 0.12;
-/// A deck that rises no more than this over the drawn height is covered too, and by how much the cover lies above it.
+/// Greatest height of a deck above the drawn height that the cover still goes over.
 const HIGHEST_DECK_M: f32 = 0.09;
+/// Distance of the cover above such a deck.
 const ABOVE_DECK_M: f32 = 0.012;
-/// Bows of the frame under the cloth, which lift it by this share of the heap.
+/// Number of the frame's bows under the cloth.
 const BOWS: f32 = 3.0;
+/// Height by which the bows lift the cloth, as a ratio of the heap.
 const BOW_SHARE: f32 = 0.09;
-/// Where the piping runs, as a share of the way to the rim, and its radius.
+/// Place of the piping, as a ratio of the way from the middle to the rim.
 const PIPING: f32 = 0.90;
+/// Radius of the piping.
 const PIPING_M: f32 = 0.0045;
 
-/// A cover on the deck: a low cushion with rounded shoulders, of cloth over the bows with piping along its rim. `deck` is the height of the
+/// Returns a cover on the deck: a low cushion with rounded shoulders. If it is cloth, it
+/// lies over the bows and has piping along its rim. `deck` returns the height of the
 /// body at (x, y), if there is any.
 pub fn stowed_top(spec: &StowedTop, deck: impl Fn(f32, f32) -> Option<f32>) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
@@ -56,19 +64,19 @@ pub fn stowed_top(spec: &StowedTop, deck: impl Fn(f32, f32) -> Option<f32>) -> V
         let (sin, cos) = (TAU * column as f32 / AROUND as f32).sin_cos();
         let reach = (cos.abs().powf(POWER) + sin.abs().powf(POWER)).powf(-1.0 / POWER) * size;
         let [along, across] = [cos * reach, sin * reach];
-        // Front and rear edges bow with the seats and the deck.
+        // The front and rear edges bow with the seats and the deck.
         let x = middle + along * half[0] - 0.10 * across * across * (0.6 + 0.4 * along);
         let y = across * half[1];
         let lowest = spec.z - MOST_BELOW_M;
         let skin = deck(x, y);
         let base = skin.map_or(lowest, |z| z.clamp(lowest, spec.z + 0.02));
-        // It lies on the deck at its rim, and level over the gap before it.
+        // The cover lies on the deck at its rim, and level over the gap in front of the deck.
         let base = spec.z + (base - spec.z) * size.powi(4);
         let dome = (1.0 - size.powf(4.5)).max(0.0).powf(0.55) * (1.0 - 0.22 * along - 0.16 * across * across);
         let bows =
             if is_cloth { BOW_SHARE * (BOWS * std::f32::consts::PI * along).cos() * (1.0 - size.powi(6)) } else { 0.0 };
         let z = base + spec.heap * (dome + bows);
-        // Never under the deck, but for its rim.
+        // The cover is never under the deck, except for its rim.
         let least =
             skin.filter(|z| *z < spec.z + HIGHEST_DECK_M).map_or(z, |skin| skin + ABOVE_DECK_M * (1.0 - size.powi(8)));
         Vec3::new(x, y, z.max(least))

@@ -1,7 +1,9 @@
-//! The shapes parts are put together from: point grids, revolved profiles, lofts, swept tubes, rounded boxes.
+//! The shapes that parts are made of: point grids, revolved profiles,
+//! lofts, swept tubes, rounded boxes.
 //!
-//! A [`Solid`] is welded triangles without normals. [`Solid::surface`] gives it normals, smooth except across edges sharper
-//! than a chosen angle, so that no shape has to say where its creases are. Material is the caller's affair.
+//! A [`Solid`] is welded triangles without normals. [`Solid::surface`] gives it normals, smooth
+//! except across edges sharper than a chosen angle, so that no shape has to say where its creases
+//! are. The caller chooses the material.
 
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
@@ -9,12 +11,15 @@ use std::f32::consts::TAU;
 
 use crate::vehicle::mesh::Surface;
 
-/// Edges that bend more than this stay sharp in most parts: rounder than a chamfer, flatter than a cylinder of 12 sides.
+/// Edges that bend by more than this stay sharp in most parts: rounder than a chamfer,
+/// flatter than a cylinder of 12 sides.
 pub const CREASE_DEGREES: f32 = 38.0;
 
-/// Below this area (m²) a triangle is nothing a normal could be taken from: poles of revolved shapes, closed ends.
+/// Triangles below this area (m²) are too small to take a normal from: poles of
+/// revolved shapes, closed ends.
 const SMALLEST_AREA_M2: f32 = 1e-11;
 
+/// Triangles over shared points, without normals.
 #[derive(Debug, Clone, Default)]
 pub struct Solid {
     pub points: Vec<Vec3>,
@@ -22,8 +27,8 @@ pub struct Solid {
 }
 
 impl Solid {
-    /// `rows` x `columns` points joined to quads; `closed` joins the last column to the first. Faces look along
-    /// (row direction) x (column direction).
+    /// Returns `rows` x `columns` points joined to quads. `closed` joins the last column to the
+    /// first. Faces point along (row direction) x (column direction).
     pub fn grid(rows: usize, columns: usize, closed: bool, point: impl Fn(usize, usize) -> Vec3) -> Solid {
         let mut solid = Solid::default();
         for row in 0..rows {
@@ -41,8 +46,9 @@ impl Solid {
         solid
     }
 
-    /// A profile turned about the y axis. Profile points are (distance along y, radius); walking along it with y to the
-    /// right and the radius upwards, outside is to the left.
+    /// Returns a profile turned about the y axis. Profile points are (distance along
+    /// y, radius). With y to the right and the radius upwards, the outside is to the
+    /// left of the profile's direction.
     pub fn revolved(profile: &[Vec2], segments: usize) -> Solid {
         Solid::grid(profile.len(), segments, true, |row, column| {
             let (sin, cos) = (TAU * column as f32 / segments as f32).sin_cos();
@@ -51,7 +57,8 @@ impl Solid {
         })
     }
 
-    /// Closed loops of equal length joined to a skin and closed at both ends. Faces look outward however the loops wind.
+    /// Returns closed loops of equal length, joined to a skin and closed at both ends. Faces point
+    /// outward in whichever direction the loops run.
     pub fn lofted(loops: &[Vec<Vec3>]) -> Solid {
         let (Some(first), Some(last)) = (loops.first(), loops.last()) else { return Solid::default() };
         let columns = first.len();
@@ -61,8 +68,9 @@ impl Solid {
         solid.facing_out()
     }
 
-    /// The same of loops that go along one side of a thin plate and back along the other, as a mudguard's: the ends are joined
-    /// from side to side, where a fan about the middle of so hollow a loop would fold.
+    /// Lofts loops that go along one side of a thin plate and back along the other, such as
+    /// those of a mudguard. The ends are joined from side to side, where a fan about the middle
+    /// of so hollow a loop would fold.
     pub fn lofted_plate(loops: &[Vec<Vec3>]) -> Solid {
         let Some(columns) = loops.first().map(Vec::len) else { return Solid::default() };
         let mut solid = Solid::grid(loops.len(), columns, true, |row, column| loops[row][column]);
@@ -79,7 +87,7 @@ impl Solid {
         solid.facing_out()
     }
 
-    /// A fan over a loop, about its centroid, winding like the loop or against it.
+    /// Adds a fan over a loop about its centroid, which winds like the loop or against it.
     fn close(&mut self, ring: &[Vec3], with_ring: bool) {
         let base = self.points.len() as u32;
         let count = ring.len() as u32;
@@ -91,7 +99,8 @@ impl Solid {
         }
     }
 
-    /// A round bar along a path, closed at both ends. `radius` is asked for each path point.
+    /// Returns a round bar along a path, closed at both ends. `radius` is called with
+    /// the index of each path point.
     pub fn tube(path: &[Vec3], sides: usize, radius: impl Fn(usize) -> f32) -> Solid {
         Solid::swept(path, Vec3::Z, |i| {
             let r = radius(i);
@@ -104,8 +113,9 @@ impl Solid {
         })
     }
 
-    /// A section (in its own right/up plane) carried along a path, closed at both ends. `up` is the section's up as far
-    /// as the path allows; a path along `up` takes x instead.
+    /// Returns a section (in its own right/up plane) carried along a path and closed
+    /// at both ends. `up` is the section's up direction as far as the path allows; a
+    /// path along `up` takes x instead.
     pub fn swept(path: &[Vec3], up: Vec3, section: impl Fn(usize) -> Vec<Vec2>) -> Solid {
         if path.len() < 2 {
             return Solid::default();
@@ -122,7 +132,8 @@ impl Solid {
         Solid::lofted(&loops)
     }
 
-    /// |x/a|^p + |y/b|^p + |z/c|^p = 1 about the origin: a ball for p = 2, a box with soft edges for p = 4 to 8.
+    /// Returns the surface |x/a|^p + |y/b|^p + |z/c|^p = 1 about the origin: a ball for p = 2, a
+    /// box with soft edges for p = 4 to 8.
     pub fn superellipsoid(half: Vec3, power: f32, rows: usize, columns: usize) -> Solid {
         let solid = Solid::grid(rows + 1, columns, true, |row, column| {
             let (polar_sin, polar_cos) = (std::f32::consts::PI * row as f32 / rows as f32).sin_cos();
@@ -135,12 +146,13 @@ impl Solid {
         solid.facing_out()
     }
 
-    /// A box about the origin with edges rounded by `radius`.
+    /// Returns a box about the origin with edges rounded by `radius`.
     pub fn rounded_box(half: Vec3, radius: f32) -> Solid {
         let radius = radius.min(half.min_element() * 0.98);
         let core = half - Vec3::splat(radius);
         let angles = [0.0_f32, 0.5, 1.0].map(|step| step * TAU / 4.0);
-        // Rows go from the bottom to the top, columns once round: four corners of three points each.
+        // Rows go from the bottom to the top, columns once round: four
+        // corners of three points each.
         let mut loops = Vec::new();
         for (corner, angle) in [-1.0_f32, 1.0].into_iter().flat_map(|s| angles.map(|a| (s, a))) {
             let (rise, spread) = if corner < 0.0 { (-angle.cos(), angle.sin()) } else { (angle.sin(), angle.cos()) };
@@ -158,7 +170,7 @@ impl Solid {
         Solid::lofted(&loops)
     }
 
-    /// A straight round pin from `from` to `to`.
+    /// Returns a straight round pin from `from` to `to`.
     pub fn pin(from: Vec3, to: Vec3, radius: f32, sides: usize) -> Solid {
         Solid::tube(&[from, to], sides, |_| radius)
     }
@@ -173,7 +185,8 @@ impl Solid {
         self.bent(|p| p + to)
     }
 
-    /// The same triangles with every point sent through `bend`. A bend that mirrors must be followed by `facing_out`.
+    /// Returns the same triangles with every point mapped by `bend`. A bend that mirrors must
+    /// be followed by `facing_out`.
     pub fn bent(mut self, bend: impl Fn(Vec3) -> Vec3) -> Solid {
         for point in &mut self.points {
             *point = bend(*point);
@@ -181,7 +194,8 @@ impl Solid {
         self
     }
 
-    /// Six times the enclosed volume; positive when a closed shape's faces look outward.
+    /// Returns six times the enclosed volume. It is positive when the faces of
+    /// a closed shape point outward.
     pub fn signed_volume_x6(&self) -> f32 {
         let centre = self.points.iter().sum::<Vec3>() / self.points.len().max(1) as f32;
         self.triangles
@@ -201,7 +215,7 @@ impl Solid {
         self
     }
 
-    /// Whether the faces of an open sheet look upwards, taken together.
+    /// Returns true if the faces of an open sheet point upwards, taken together.
     pub fn looks_up(&self) -> bool {
         let up = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|i| self.points[i as usize]);
@@ -222,7 +236,8 @@ impl Solid {
         self
     }
 
-    /// Normals averaged over the faces that meet at a point and bend by less than `crease_degrees` from the face in hand.
+    /// Returns the surface with a normal for each corner of a face: the average over the faces that
+    /// meet at that point and bend from this face by less than `crease_degrees`.
     pub fn surface(&self, crease_degrees: f32) -> Surface {
         let welded = self.welded_ids();
         let faces: Vec<([u32; 3], Vec3)> = self
@@ -266,7 +281,7 @@ impl Solid {
         surface
     }
 
-    /// For every point the first point at the same place, to a hundredth of a millimetre.
+    /// Returns, for every point, the first point at the same place, to a hundredth of a millimetre.
     fn welded_ids(&self) -> Vec<u32> {
         let mut first: HashMap<[i32; 3], u32> = HashMap::new();
         self.points
@@ -277,7 +292,8 @@ impl Solid {
     }
 }
 
-/// A smooth curve through `points` (Catmull-Rom, centripetal enough for parts), `steps` pieces between neighbours.
+/// Returns a smooth curve through `points` with `steps` pieces between neighbours. It is a uniform
+/// Catmull-Rom curve, which is close enough to a centripetal one for parts.
 pub fn curve_through(points: &[Vec3], steps: usize) -> Vec<Vec3> {
     if points.len() < 3 {
         return points.to_vec();
@@ -301,7 +317,7 @@ pub fn curve_through(points: &[Vec3], steps: usize) -> Vec<Vec3> {
     curve
 }
 
-/// A rectangle with rounded corners as a loop of 12 points, for swept sections.
+/// Returns a rectangle with rounded corners as a loop of 12 points, for swept sections.
 pub fn rounded_rectangle(half_width: f32, half_height: f32, radius: f32) -> Vec<Vec2> {
     let r = radius.min(half_width).min(half_height);
     let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
@@ -317,7 +333,7 @@ pub fn rounded_rectangle(half_width: f32, half_height: f32, radius: f32) -> Vec<
         .collect()
 }
 
-/// A flat disc facing +y at `offset` along y, as a revolved profile.
+/// Returns a flat disc that faces +y at `offset` along y, as a profile for [`Solid::revolved`].
 pub fn disc_profile(offset: f32, radius: f32) -> [Vec2; 2] {
     [Vec2::new(offset, radius), Vec2::new(offset, 0.0)]
 }

@@ -1,4 +1,5 @@
-//! Spoilers and wings, in vehicle space: the caller gives points of the body's edge they grow from.
+//! Spoilers and wings, in vehicle space. The caller gives points of the
+//! body's edge that they grow from.
 
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
@@ -6,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::solid::{CREASE_DEGREES, Solid, curve_through};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// Sizes in metres.
+/// A spoiler or a wing. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Spoiler {
-    /// How far it reaches back from the edge.
+    /// Distance by which it reaches back from the edge.
     pub chord: f32,
     pub thickness: f32,
-    /// How much its trailing edge lies above the edge it grows from; negative hangs down.
+    /// Height of its trailing edge above the edge it grows from. Negative hangs down.
     pub lift: f32,
-    /// Height of the stands of a wing; 0 grows out of the body.
+    /// Height of the stands of a wing. With 0 the spoiler grows out of the body.
     pub stands: f32,
     pub material: Material,
 }
@@ -26,10 +27,11 @@ impl Default for Spoiler {
     }
 }
 
-/// Faces whose normal points down at least so far belong to the underside.
+/// Faces whose normal has a z below this belong to the underside.
 const UNDERSIDE: f32 = -0.3;
 
-/// `edge`: points of the roof's or deck's rear edge from left to right, three or more.
+/// Returns the spoiler. `edge` are three or more points of the roof's or deck's
+/// rear edge, from left to right.
 pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     if edge.len() < 3 {
@@ -38,7 +40,7 @@ pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
     let curve = curve_through(edge, 5);
     let last = curve.len() - 1;
     let half = spec.thickness / 2.0;
-    // A thin drop: round nose inside the body, sharp trailing edge.
+    // The section is a thin drop: a round nose inside the body, and a sharp trailing edge.
     let drop = [
         Vec2::new(-0.35, 0.0),
         Vec2::new(-0.25, 0.8),
@@ -67,7 +69,8 @@ pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
                 .collect()
         })
         .collect();
-    // Its underside is black plastic, and what grows out of the roof is seen from inside: through the windows they are no stripe of paint.
+    // The underside is black plastic. So are the front faces of a spoiler that grows out of the
+    // roof: they are seen from inside through the windows, and must not show a stripe of paint.
     let whole = Solid::lofted(&loops);
     let looks_down = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|i| whole.points[i as usize]);

@@ -1,15 +1,15 @@
-//! Windscreen wipers, in vehicle space: they lie on glass only the body knows.
+//! Windscreen wipers, in vehicle space: they lie on glass that only the body knows.
 
 use glam::Vec3;
 
 use super::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// How far the blade's back stands off the glass, metres.
+/// Distance of the blade's back from the glass, in metres.
 const BLADE_RISE: f32 = 0.012;
 
-/// One wiper at rest. `pivot`, `blade_from`, `blade_to` lie on the glass or the cowl, `outward` is the glass's normal there.
-/// The arm goes from the pivot to the blade's middle.
+/// Returns one wiper at rest. `pivot`, `blade_from` and `blade_to` lie on the glass or the cowl,
+/// and `outward` is the glass's normal there. The arm goes from the pivot to the blade's middle.
 pub fn wiper(pivot: Vec3, blade_from: Vec3, blade_to: Vec3, outward: Vec3) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let lift = outward.normalize_or(Vec3::Z) * BLADE_RISE;

@@ -1,20 +1,25 @@
-//! A sheet's `[facts]` table: measured places of a real vehicle seen from the side.
+//! A sheet's `[facts]` table: positions that were measured on a real vehicle, seen from the side.
 
 use crate::vehicle::morph::Stance;
 use glam::Vec2;
 use serde::Deserialize;
 
-/// Everything but `from` may be left out.
+/// Measured positions and lengths. Only `from` is required.
+///
+/// Lengths are multiples of the wheelbase. In a position `[x, z]`, x counts from the front hub (0)
+/// to the rear hub (1), and z from the ground.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// What was measured: kind of picture, width of the vehicle in it in pixels, model year.
+    /// Source of the measurement: kind of image, width of the vehicle in it in pixels, model year.
     pub from: String,
-    /// By how much a number may be wrong, as a share of the wheelbase.
+    /// Largest error of a number, as a ratio of the wheelbase.
     #[serde(default = "sure")]
     pub within: f32,
+    /// Distance from the nose to the front hub.
     #[serde(default)]
     pub front_overhang: Option<f32>,
+    /// Distance from the rear hub to the tail.
     #[serde(default)]
     pub rear_overhang: Option<f32>,
     /// Height of the roof's highest point, without rails.
@@ -23,7 +28,7 @@ pub struct Facts {
     /// Outer diameter of the tyres.
     #[serde(default)]
     pub tyre: Option<f32>,
-    /// Where the outline turns from the nose to the bonnet: its tangent rises by 45 degrees.
+    /// Place where the outline turns from the nose to the bonnet: its tangent rises by 45 degrees.
     #[serde(default)]
     pub bonnet_edge: Option<[f32; 2]>,
     /// Points of the bonnet's outline between its edge and the windscreen.
@@ -44,12 +49,14 @@ pub struct Facts {
     /// Foot of the rear window: the kink to the boot lid. Saloons and coupes only.
     #[serde(default)]
     pub deck: Option<[f32; 2]>,
-    /// Where the outline turns from the boot lid to the tail: its tangent falls by 45 degrees. Saloons and coupes only.
+    /// Place where the outline turns from the boot lid to the tail: its tangent falls by 45
+    /// degrees. Saloons and coupes only.
     #[serde(default)]
     pub deck_edge: Option<[f32; 2]>,
-    /// Foremost and rearmost point of the side windows' glass, all panes together.
+    /// Foremost point of the side windows' glass, all panes together.
     #[serde(default)]
     pub glass_front: Option<[f32; 2]>,
+    /// Rearmost point of the side windows' glass, all panes together.
     #[serde(default)]
     pub glass_rear: Option<[f32; 2]>,
     /// Points of the side windows' lower edge.
@@ -64,20 +71,21 @@ fn sure() -> f32 {
     0.01
 }
 
-/// A measured height of the roof that differs by more from the catalog's is not believed to be the same vehicle's.
+/// Greatest difference between the measured and the catalog's height, as a ratio. With a greater
+/// one the two are not taken for the same vehicle, and heights are not scaled.
 const HEIGHT_TRUST: f32 = 0.06;
 
-/// Lower ends of overhangs, where the catalog's length is shared out.
+/// Least overhang that is used when the catalog's length is divided between front and rear.
 const LEAST_OVERHANG: f32 = 0.1;
 
 impl Facts {
-    /// Share of the overhangs that is in front, if both were measured.
+    /// Returns the front overhang's ratio of both overhangs, if both were measured.
     pub fn front_share(&self) -> Option<f32> {
         let (front, rear) = (self.front_overhang?.max(LEAST_OVERHANG), self.rear_overhang?.max(LEAST_OVERHANG));
         Some(front / (front + rear))
     }
 
-    /// Everything that was measured as a place.
+    /// Returns every measured position.
     pub fn places(&self) -> Vec<[f32; 2]> {
         let named = [
             self.bonnet_edge,
@@ -93,7 +101,7 @@ impl Facts {
         named.into_iter().flatten().chain(lines.copied()).collect()
     }
 
-    /// Changes everything that was measured as a place.
+    /// Changes every measured position.
     pub fn for_each_place(&mut self, change: impl FnMut(&mut [f32; 2])) {
         let named = [
             &mut self.bonnet_edge,
@@ -109,7 +117,8 @@ impl Facts {
         named.into_iter().flatten().chain(lines).for_each(change);
     }
 
-    /// A measured place in the vehicle's metres. Overhangs and height are brought to the catalog's.
+    /// Returns a measured position in the vehicle's metres. Overhangs and height
+    /// are scaled to the catalog's.
     pub fn real(&self, [x, z]: [f32; 2], real: Stance) -> Vec2 {
         let wheelbase = real.rear_axle_x - real.front_axle_x;
         let stretched = |beyond: f32, measured: Option<f32>, room: f32| match measured {
@@ -126,6 +135,8 @@ impl Facts {
         Vec2::new(at_x, z * wheelbase * self.height_scale(real))
     }
 
+    /// Returns the factor that brings measured heights to the catalog's height: 1 if no roof was
+    /// measured, or if the two differ by [`HEIGHT_TRUST`] or more.
     pub fn height_scale(&self, real: Stance) -> f32 {
         let wheelbase = real.rear_axle_x - real.front_axle_x;
         let scale = self.roof.map_or(1.0, |roof| real.height / (roof * wheelbase));

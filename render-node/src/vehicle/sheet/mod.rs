@@ -1,14 +1,16 @@
-//! The readable description of one body: a sheet of numbers, its inheritance, and its checks. What the numbers do to
-//! space is `body_field`'s and `regions`'.
+//! The readable description of one body: a sheet of numbers, its inheritance, and its checks.
+//! `body_field` and `regions` turn the numbers into space.
 //!
-//! Lengths are metres in the sheet's own dimensions (`[size]`); a vehicle's real ones come by morphing. A curve is a list
-//! of control points `[a, b]` or, for a corner, `[a, b, radius]`; it bends like a B-spline, so it is pulled towards its
-//! points without passing them. x counts from the nose, y from the centre plane (only y >= 0 is built), z from the
-//! ground.
+//! Lengths are metres in the sheet's own dimensions (`[size]`); a vehicle's real ones come by
+//! morphing. A curve is a list of control points `[a, b]` or, for a corner, `[a, b, radius]`; it
+//! bends like a B-spline, so it is pulled towards its points without passing through them. x counts
+//! from the nose, y from the centre plane (only y >= 0 is built), z from the ground.
 //!
-//! `base = "other"` takes every number of another sheet first, except what it applies to. Tables merge; lists are
-//! replaced, except lists of named things (`[[region]]`, `[[relief]]`, ...), which merge by `name`; `{ name = "...",
-//! remove = true }` takes one away, and `exhaust = false` a table or list.
+//! `base = "other"` first takes every number of another sheet, except the vehicles
+//! that the other sheet applies to and its `[facts]`. Tables merge; lists are
+//! replaced, except lists of named things (`[[region]]`, `[[relief]]`, ...), which
+//! merge by `name`. `{ name = "...", remove = true }` removes one of them, and
+//! `exhaust = false` removes a table or list.
 
 pub mod bus;
 pub mod facts;
@@ -43,15 +45,17 @@ use truck::Truck;
 
 pub type Curve = Vec<ControlPoint>;
 
+/// One body with everything that is drawn on it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sheet {
-    /// What is drawn, in words.
+    /// Description of the drawing in words.
     pub about: String,
-    /// What the maker or people call the generation: `Mk7`, `E46`.
+    /// Name of the generation as the maker or people call it: `Mk7`, `E46`.
     #[serde(default)]
     pub generation: Option<String>,
-    /// `own`: the sheet's own front and rear. `make`: those of the make and year. Anything else: the face of that name.
+    /// Name of the face. `own` is the sheet's own front and rear, `make` those of the make and
+    /// year. Any other value is the name of a face.
     #[serde(default = "own")]
     pub face: String,
     pub size: Size,
@@ -73,19 +77,21 @@ pub struct Sheet {
     pub rear: Face,
     #[serde(default)]
     pub fittings: Fittings,
-    /// What every body of its time has by rule, where this sheet wants it otherwise.
+    /// Panels that every body of its time has by rule, where this sheet differs from the rule.
     #[serde(default)]
     pub panels: Panels,
-    /// What was measured of the real vehicle: the drawing is bent to it.
+    /// Measurements of the real vehicle. The drawing is bent to match them.
     #[serde(default)]
     pub facts: Option<Facts>,
-    /// What cars of its kind are like, where nothing was drawn for the model: the drawing is bent to it too.
+    /// Typical proportions of cars of this kind, if nothing was drawn for the model. The
+    /// drawing is bent to match them too.
     #[serde(skip)]
     pub proportions: Option<Facts>,
-    /// Frame, wheels, load and fittings of a truck, whose body is the cab alone.
+    /// Frame, wheels, load and fittings of a truck. The truck's body in
+    /// this sheet is the cab alone.
     #[serde(default)]
     pub truck: Option<Truck>,
-    /// Seats, panes and roof units of a bus, which has a `truck` table too.
+    /// Seats, panes and roof units of a bus, which also has a `truck` table.
     #[serde(default)]
     pub bus: Option<Bus>,
 }
@@ -94,65 +100,74 @@ fn own() -> String {
     "own".to_owned()
 }
 
-/// The drawing's own dimensions.
+/// The dimensions of the drawing.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
     pub length: f32,
-    /// Without mirrors.
+    /// Width without mirrors.
     pub width: f32,
     pub height: f32,
     pub wheelbase: f32,
+    /// Distance from the nose to the front axle.
     pub front_overhang: f32,
 }
 
-/// The lower body: a closed side profile and a side sheet, blended.
+/// The lower body: a blend of a closed side profile and a side sheet.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Body {
-    /// Closed side profile (x, z) in the centre plane, clockwise from the chin: nose, hood, cowl, under the cabin, deck,
-    /// tail, floor. Stretched afterwards to fill `span`.
+    /// Closed side profile (x, z) in the centre plane, clockwise from the chin: nose, hood, cowl,
+    /// under the cabin, deck, tail, floor. It is stretched afterwards to fill `span`.
     pub profile: Curve,
-    /// Where the profile starts and ends in x; the whole length if absent. Shorter where bumper bars or a spare wheel
-    /// stand beyond the body.
+    /// x of the profile's start and end. The whole length if absent; shorter where bumper bars or a
+    /// spare wheel stand beyond the body.
     #[serde(default)]
     pub span: Option<[f32; 2]>,
-    /// (x, share of half the width).
+    /// (x, ratio of half the width): the outline from above.
     pub plan: Curve,
     /// (x, z): upper edge of the flank.
     pub belt: Curve,
     /// z of the flank's lower end.
     pub sill: f32,
-    /// (t, inset): t = 0 at the sill, 1 at the belt.
+    /// (t, inset): section of the flank, with t = 0 at the sill and 1 at the belt.
     pub section: Curve,
-    /// How far the corners of nose and tail lie behind the centre line, and over which length that fades.
+    /// Distance of the nose's corners behind the centre line.
     pub bow_front: f32,
+    /// Distance of the tail's corners in front of the centre line.
     pub bow_rear: f32,
+    /// Length over which the bows of nose and tail fade.
     #[serde(default = "bow_reach")]
     pub bow_reach: f32,
     /// (x, drop at full width) of hood and deck.
     pub crown: Curve,
-    /// Blend radii: along hood edge and belt, at the lower front and rear corners.
+    /// Blend radius along hood edge and belt.
     pub k_top: f32,
+    /// Blend radius at the lower front corner.
     pub k_front: f32,
+    /// Blend radius at the lower rear corner.
     pub k_rear: f32,
-    /// How far the flank swells over the front and over the rear wheels, and is drawn in between them.
+    /// Distance by which the flank swells over the front wheels.
     #[serde(default = "haunch_front")]
     pub haunch_front: f32,
+    /// Distance by which the flank swells over the rear wheels.
     #[serde(default = "haunch_rear")]
     pub haunch_rear: f32,
+    /// Distance by which the flank is drawn in between the wheels.
     #[serde(default = "waist")]
     pub waist: f32,
-    /// How much higher the flank's section stands at the rear axle than at the front one, as a share of the flank's height.
+    /// Height by which the flank's section stands higher at the rear axle than at the front one, as
+    /// a ratio of the flank's height.
     #[serde(default)]
     pub rise: f32,
-    /// By which share the section is rounder over the rear axle, and flatter over the front one, than half way between them.
+    /// Ratio by which the section is rounder over the rear axle, and flatter over the front
+    /// one, than half way between them.
     #[serde(default)]
     pub swell: f32,
-    /// Lengthwise swellings of hood and wings; low ones of the hood are built as edges.
+    /// Lengthwise swellings of hood and wings. Low ones of the hood are built as edges.
     #[serde(default)]
     pub ridge: Vec<Ridge>,
-    /// By which angle the hood turns at its edges, radians.
+    /// Angle by which the hood turns at its edges, in radians.
     #[serde(default = "bonnet_turn")]
     pub bonnet_turn: f32,
 }
@@ -177,6 +192,7 @@ fn waist() -> f32 {
     0.03
 }
 
+/// A lengthwise swelling.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ridge {
@@ -184,9 +200,9 @@ pub struct Ridge {
     pub y: f32,
     /// Half width.
     pub reach: f32,
-    /// Negative for a valley.
+    /// Height. Negative for a valley.
     pub height: f32,
-    /// Starts, full, full, ends.
+    /// x of the start, of the start and the end of the full height, and of the end.
     pub x: [f32; 4],
 }
 
@@ -194,15 +210,16 @@ pub struct Ridge {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Greenhouse {
-    /// Closed side profile (x, z); its base lies below the belt. Its top is brought to `top`.
+    /// Closed side profile (x, z). Its base lies below the belt. Its top is brought to `top`.
     pub profile: Curve,
-    /// The drawn height if absent. Lower where a load box stands above the cab.
+    /// z of the top. The drawn height if absent; lower where a load box stands above the cab.
     #[serde(default)]
     pub top: Option<f32>,
-    /// (x, share of half the width) at the belt.
+    /// (x, ratio of half the width) at the belt.
     pub width: Curve,
-    /// Inward lean of the side windows: tangent, and its growth per metre above the belt.
+    /// Inward lean of the side windows, as a tangent.
     pub tumblehome: f32,
+    /// Growth of `tumblehome` per metre above the belt.
     #[serde(default)]
     pub tumblehome_growth: f32,
     /// Drop of the roof at full width.
@@ -210,15 +227,17 @@ pub struct Greenhouse {
     pub windscreen_bow: f32,
     #[serde(default)]
     pub backlight_bow: f32,
-    /// (x, k): blend of roof and sides, and of greenhouse and body.
+    /// (x, k): blend of roof and sides.
     pub k_rail: Curve,
+    /// (x, k): blend of greenhouse and body.
     pub k_body: Curve,
-    /// Takes the roof away: a convertible with its top down.
+    /// Set for a convertible with its top down, which has no roof.
     #[serde(default)]
     pub open: Option<OpenTop>,
 }
 
-/// What is left of the greenhouse of an open car: the windscreen in its frame. The cockpit is a cut `[[solid]]`.
+/// The rest of an open car's greenhouse: the windscreen in its frame. The
+/// cockpit is a cut `[[solid]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenTop {
@@ -233,6 +252,7 @@ fn frame() -> f32 {
     0.03
 }
 
+/// The windows.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Glass {
@@ -241,7 +261,7 @@ pub struct Glass {
     pub band: f32,
     #[serde(default)]
     pub band_material: Option<Material>,
-    /// The band around the side windows, where it differs (chrome).
+    /// Material of the band around the side windows, where it differs (chrome).
     #[serde(default)]
     pub side_band_material: Option<Material>,
     #[serde(default)]
@@ -255,8 +275,9 @@ pub struct Glass {
 }
 
 impl Glass {
-    /// Lower and upper point (x, z) of the line where the windows of the front doors end: the pillar called `B`, or the first one that is
-    /// an arm's length behind the front edge; without one the middle of the side windows' length.
+    /// Returns the lower and the upper point (x, z) of the line where the windows of the front
+    /// doors end. That is the pillar called `B`, or else the first pillar that is an arm's length
+    /// behind the front edge, or else the middle of the side windows' length.
     pub fn front_doors_end(&self) -> Option<[[f32; 2]; 2]> {
         let side = self.side.as_ref()?;
         let least_x = side.front[0][0] + LEAST_DOOR_WINDOW_M;
@@ -268,9 +289,10 @@ impl Glass {
     }
 }
 
-/// The window of a front door is longer than this.
+/// Least length of a front door's window.
 const LEAST_DOOR_WINDOW_M: f32 = 0.45;
 
+/// The windscreen.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Windscreen {
@@ -284,6 +306,7 @@ pub struct Windscreen {
     pub corner: f32,
 }
 
+/// The rear window.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Backlight {
@@ -292,7 +315,7 @@ pub struct Backlight {
     pub top: f32,
     /// z of the lower edge in the centre plane.
     pub bottom: f32,
-    /// z of the upper edge, for upright tails where x says too little.
+    /// z of the upper edge, for upright tails where x alone is too imprecise.
     #[serde(default)]
     pub top_z: Option<f32>,
     #[serde(default = "corner")]
@@ -303,6 +326,7 @@ fn corner() -> f32 {
     0.08
 }
 
+/// The windows of one side.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SideGlass {
@@ -310,12 +334,13 @@ pub struct SideGlass {
     pub rail: f32,
     /// Distance of the glass above the belt.
     pub sill: f32,
-    /// Lower and upper point of the front and rear edges, (x, z).
+    /// Lower and upper point of the front edge, (x, z).
     pub front: [[f32; 2]; 2],
+    /// Lower and upper point of the rear edge, (x, z).
     pub rear: [[f32; 2]; 2],
     #[serde(default = "corner")]
     pub corner: f32,
-    /// Drawn outline (x, z) that limits the glass besides.
+    /// Drawn outline (x, z) that limits the glass further.
     #[serde(default)]
     pub outline: Option<Curve>,
 }
@@ -332,33 +357,35 @@ pub struct Pillar {
     pub material: Material,
 }
 
-/// Black film on the pillar, as dark as the print along the panes beside it.
+/// Returns the black film on a pillar, as dark as the print along the panes beside it.
 fn pane_border() -> Material {
     Material::PaneBorder
 }
 
+/// Sizes of the wheels and their arches.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wheels {
     pub tyre_diameter: f32,
     pub tyre_width: f32,
     pub rim_diameter: f32,
-    /// Between tyre and arch.
+    /// Gap between tyre and arch.
     pub arch_gap: f32,
-    /// 2 is round; larger is squarer.
+    /// Exponent of the arch: 2 is round, more is squarer.
     #[serde(default = "round")]
     pub arch_power: f32,
-    /// Flare around the arch: height and width.
+    /// Height of a flare around the arch.
     #[serde(default)]
     pub lip_height: f32,
+    /// Width of a flare around the arch.
     #[serde(default = "lip_width")]
     pub lip_width: f32,
-    /// Width of cladding around the arch; none if 0.
+    /// Width of cladding around the arch. There is none if 0.
     #[serde(default)]
     pub cladding: f32,
     #[serde(default = "matt_black")]
     pub cladding_material: Material,
-    /// How far the tyre's face lies inside the flank.
+    /// Distance of the tyre's face inside the flank.
     #[serde(default = "tuck")]
     pub tuck: f32,
 }
@@ -379,12 +406,14 @@ fn tuck() -> f32 {
     0.008
 }
 
+/// View that a curve is drawn in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawnIn {
-    /// (y, z), seen along x. In these two views and from the top the curve is drawn for y >= 0 and mirrored when
-    /// `mirror` is set.
+    /// (y, z), seen along x from the front. In this view, from the rear and from the top, the curve
+    /// is drawn for y >= 0 and mirrored when `mirror` is set.
     Front,
+    /// (y, z), seen along x from the rear.
     Rear,
     /// (x, z), seen along y.
     Side,
@@ -398,18 +427,21 @@ pub enum DrawnIn {
 pub struct Drawing {
     pub view: DrawnIn,
     pub curve: Curve,
-    /// The curve's points are followed by their mirror image in y, in reverse order: for shapes across the middle.
+    /// True if the curve's points are followed by their mirror image in y, in reverse order:
+    /// for shapes across the middle.
     #[serde(default)]
     pub mirror: bool,
-    /// Limits along the axis looked along. Front: x up to 35 % of the length, rear: x from 65 %, unless given.
+    /// Limits along the axis of the view. If absent, the front view reaches to x = 35% of the
+    /// length, and the rear view begins at 65%.
     #[serde(default)]
     pub range: Option<[f32; 2]>,
-    /// The limits follow the bow of nose and tail.
+    /// True if the limits follow the bow of nose and tail.
     #[serde(default)]
     pub bowed: bool,
 }
 
-/// Raises (or sinks) the skin inside a curve by a fixed height, over a soft ramp: bumper planes, plate recesses, domes.
+/// Raises (or sinks) the skin inside a curve by a fixed height, over a soft ramp: bumper
+/// planes, plate recesses, domes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Relief {
@@ -420,10 +452,10 @@ pub struct Relief {
     pub ramp: f32,
     #[serde(default)]
     pub form: ReliefForm,
-    /// How far outside the curve the ramp begins.
+    /// Distance outside the curve at which the ramp begins.
     #[serde(default)]
     pub grow: f32,
-    /// Length over which it runs out before its limits, if not the usual one.
+    /// Length over which the relief fades before its limits, if not the usual one.
     #[serde(default)]
     pub fade: Option<f32>,
 }
@@ -432,10 +464,11 @@ pub struct Relief {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReliefForm {
-    /// A wave that light follows without breaking; it is made as wide as that needs.
+    /// A wave that light follows without a break. It is made as wide as that needs.
     #[default]
     Soft,
-    /// A plane of just this width between two edges with a radius of a few millimetres: the edge of a part.
+    /// A plane of just this width between two edges with a radius of a few
+    /// millimetres: the edge of a part.
     Bevel,
 }
 
@@ -444,20 +477,22 @@ pub enum ReliefForm {
 #[serde(deny_unknown_fields)]
 pub struct Crease {
     pub name: String,
-    /// (x, z), open.
+    /// (x, z), an open curve.
     pub line: Curve,
-    /// Outward; negative for a groove.
+    /// Height outward. Negative for a groove.
     pub height: f32,
-    /// How far its slope reaches above and below.
+    /// Reach of the slope above the line.
     pub above: f32,
+    /// Reach of the slope below the line.
     pub below: f32,
     /// Length over which both ends fade.
     #[serde(default = "crease_fade")]
     pub fade: f32,
-    /// How sharp it is at its front and at its rear end, as shares of what its height makes it.
+    /// Sharpness at the front and at the rear end, as ratios of the sharpness that `height` gives.
     #[serde(default = "even")]
     pub along: [f32; 2],
-    /// The most that the slopes beside it are to reach above and below; as far as the flank has room if absent.
+    /// Greatest reach of the slopes above and below the line. If absent, they reach
+    /// as far as the flank has room.
     #[serde(default)]
     pub reach: Option<[f32; 2]>,
 }
@@ -470,6 +505,7 @@ fn crease_fade() -> f32 {
     0.4
 }
 
+/// Relation of a solid to the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SolidRole {
@@ -477,7 +513,7 @@ pub enum SolidRole {
     Add,
     /// Taken out of the body: a bed, a step.
     Cut,
-    /// Meshed by itself.
+    /// Meshed separately.
     Apart,
 }
 
@@ -488,13 +524,13 @@ pub struct Solid {
     pub name: String,
     pub at: Drawing,
     pub role: SolidRole,
-    /// Rounding of its own edges.
+    /// Rounding of the solid's own edges.
     #[serde(default = "solid_edge")]
     pub edge: f32,
-    /// Blend with the body.
+    /// Radius of the blend with the body.
     #[serde(default = "solid_edge")]
     pub blend: f32,
-    /// Of a solid meshed by itself, or of the walls of a cut.
+    /// Material of a solid that is meshed separately, or of the walls of a cut.
     #[serde(default)]
     pub material: Option<Material>,
 }
@@ -510,28 +546,32 @@ pub struct Region {
     pub name: String,
     pub at: Drawing,
     pub kind: RegionKind,
-    /// Materials it may cover; paint if empty.
+    /// Materials that the region may cover. Paint if empty.
     #[serde(default)]
     pub over: Vec<Material>,
-    /// A band around it.
+    /// A band around the region.
     #[serde(default)]
     pub edge: Option<Edge>,
-    /// A second drawing that limits it, in another view: the side of a lamp that is drawn from the front.
+    /// A second drawing that limits it, in another view: the side of a lamp
+    /// that is drawn from the front.
     #[serde(default)]
     pub within: Option<Drawing>,
-    /// Regions of a higher layer come on top, of the same layer the later ones; those of front and rear after the sheet's.
+    /// Order of regions: a higher layer lies on top, and within a layer the later region. Regions
+    /// of front and rear come after the sheet's.
     #[serde(default)]
     pub layer: i8,
 }
 
 impl Region {
-    /// Lowest and highest corner of the box around the points of its curve.
+    /// Returns the lowest and the highest corner of the box around the
+    /// points of the region's curve.
     pub fn bounds(&self) -> (Vec2, Vec2) {
         let points = self.at.curve.iter().map(|point| point.at);
         points.fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
     }
 }
 
+/// A band around a region.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edge {
@@ -539,20 +579,23 @@ pub struct Edge {
     pub material: Material,
 }
 
+/// Change of the skin in a region.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum RegionKind {
     /// Another material on the same skin.
     Skin(Material),
-    /// A shut line along the curve, or with another material a stroke: a light bar, a bright strip.
+    /// A shut line along the curve. With another material it is a stroke:
+    /// a light bar, a bright strip.
     Gap {
         #[serde(default = "gap_width")]
         width: f32,
         #[serde(default = "panel_gap")]
         material: Material,
     },
-    /// Set back by `depth`, with walls. A grille or intake of front or rear has a fill between its walls and a dark duct behind it; one
-    /// that does not say which gets what is usual for its make, year and place.
+    /// Set back by `depth`, with walls. A grille or intake at the front or rear has a fill
+    /// between its walls and a dark duct behind the fill. If `fill` is absent, it gets the usual
+    /// one for its make, year and place.
     Inset {
         depth: f32,
         floor: Material,
@@ -573,25 +616,27 @@ fn panel_gap() -> Material {
     Material::PanelGap
 }
 
+/// A lens and the space behind it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lamp {
     pub depth: f32,
-    /// What the bowl is made of.
+    /// Material of the bowl.
     #[serde(default = "housing")]
     pub bowl: Material,
-    /// What the lens is made of: clear, or red for simple tail lamps.
+    /// Material of the lens: clear, or red for simple tail lamps.
     #[serde(default = "lens")]
     pub lens: Material,
-    /// What is inside.
+    /// Inside of a head lamp.
     #[serde(default)]
     pub head: Option<HeadLamp>,
+    /// Inside of a tail lamp.
     #[serde(default)]
     pub tail: Option<TailLamp>,
-    /// Model year, which says how it is made; 0 until a vehicle is known.
+    /// Model year, on which the lamp's design depends. 0 until a vehicle is known.
     #[serde(skip)]
     pub year: u16,
-    /// It stands in a can of its own and looks ahead.
+    /// True if the lamp stands in a can of its own and faces ahead.
     #[serde(skip)]
     pub is_round: bool,
 }
@@ -604,12 +649,13 @@ fn lens() -> Material {
     Material::LampLens
 }
 
-/// Front or rear end: what carries a make. Its regions can be put on another sheet's body, stretched between the two
-/// anchor heights.
+/// Front or rear end, which carries the character of a make. Its regions can be put on another
+/// sheet's body, stretched between the two anchor heights.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Face {
-    /// z of two heights every face has: underside of the bumper, and hood edge (front) or belt (rear).
+    /// z of two heights that every face has: the underside of the bumper, and the hood
+    /// edge (front) or the belt (rear).
     pub anchors: [f32; 2],
     #[serde(default)]
     pub region: Vec<Region>,
@@ -617,11 +663,12 @@ pub struct Face {
     pub relief: Vec<Relief>,
 }
 
-/// The parts a body is dressed with, and where they sit (in the sheet's own metres, like everything else).
+/// The parts that a body is dressed with, and their positions (in the sheet's own
+/// metres, like everything else).
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fittings {
-    /// Design of the wheels; their sizes are `[wheels]`'s.
+    /// Design of the wheels. Their sizes are in `[wheels]`.
     #[serde(default)]
     pub wheel: Wheel,
     #[serde(default)]
@@ -630,17 +677,17 @@ pub struct Fittings {
     pub handle: Option<HandleFitting>,
     #[serde(default)]
     pub cabin: Option<CabinFitting>,
-    /// Wipers on the windscreen.
+    /// True if the windscreen has wipers.
     #[serde(default)]
     pub wipers: bool,
-    /// A wiper on the rear window; follows from the body.
+    /// True if the rear window has a wiper. It follows from the body.
     #[serde(skip)]
     pub rear_wiper: bool,
     #[serde(default)]
     pub exhaust: Option<ExhaustFitting>,
     #[serde(default)]
     pub rails: Option<RailFitting>,
-    /// Height of a roof fin, and where it stands in x.
+    /// A roof antenna.
     #[serde(default)]
     pub fin: Option<FinFitting>,
     #[serde(default)]
@@ -651,14 +698,14 @@ pub struct Fittings {
     pub rear_bar: Option<BarFitting>,
     #[serde(default)]
     pub spare: Option<SpareFitting>,
-    /// z of the empty plate recess on the tail, and its size.
+    /// The empty plate recess on the tail.
     #[serde(default)]
     pub plate: Option<PlateFitting>,
     #[serde(default)]
     pub step: Option<StepFitting>,
     #[serde(default)]
     pub stowed_top: Option<StowedTop>,
-    /// The make's own, by year, if there are none.
+    /// The badges. If there are none, the body has those of its make and year.
     #[serde(default)]
     pub emblem: Vec<EmblemFitting>,
 }
@@ -668,27 +715,30 @@ pub struct Fittings {
 #[serde(deny_unknown_fields)]
 pub struct EmblemFitting {
     pub z: f32,
-    /// On the tail.
+    /// True if the badge is on the tail.
     #[serde(default)]
     pub at_rear: bool,
-    /// How far before the skin: clear of the bars of a grille.
+    /// Distance in front of the skin, to be clear of the bars of a grille.
     #[serde(default)]
     pub out: f32,
-    /// `z` is where it begins, and it lies on the bonnet above.
+    /// True if the badge lies on the bonnet. `z` is then the height where the bonnet begins, and
+    /// the badge lies on the skin behind that.
     #[serde(default)]
     pub on_bonnet: bool,
     pub look: Emblem,
 }
 
+/// The outside mirrors.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MirrorFitting {
-    /// (x, z) where its foot meets the skin.
+    /// (x, z) where the mirror's foot meets the skin.
     pub at: [f32; 2],
     #[serde(default)]
     pub look: Mirror,
 }
 
+/// The door handles.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HandleFitting {
@@ -698,6 +748,7 @@ pub struct HandleFitting {
     pub look: Handle,
 }
 
+/// The interior.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CabinFitting {
@@ -708,6 +759,7 @@ pub struct CabinFitting {
     pub upright: bool,
 }
 
+/// The exhaust tips.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExhaustFitting {
@@ -719,56 +771,64 @@ pub struct ExhaustFitting {
     pub look: ExhaustTip,
 }
 
+/// The roof rails.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RailFitting {
-    /// Front and rear end.
+    /// x of the front and the rear end.
     pub x: [f32; 2],
     pub y: f32,
     #[serde(default)]
     pub look: RoofRail,
 }
 
+/// A roof antenna: a fin of some height at `x`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FinFitting {
     pub x: f32,
     pub height: f32,
-    /// A short whip in place of a fin.
+    /// True for a short whip in place of a fin.
     #[serde(default)]
     pub whip: bool,
 }
 
+/// A spoiler or wing.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpoilerFitting {
-    /// The edge it grows from: x in the centre plane and at the ends, half its width.
+    /// x, in the centre plane, of the edge that it grows from.
     pub x: f32,
+    /// x of the edge at both ends.
     pub x_end: f32,
+    /// Half width of the edge.
     pub half_width: f32,
     #[serde(default)]
     pub look: Spoiler,
 }
 
+/// A bumper bar.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BarFitting {
-    /// Its outermost point.
+    /// x of the bar's outermost point.
     pub x: f32,
     #[serde(default)]
     pub look: BumperBar,
 }
 
+/// A spare wheel on the tailgate.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpareFitting {
-    /// Outer face and middle.
+    /// x of the outer face.
     pub x: f32,
     pub z: f32,
     #[serde(default)]
     pub cover: Option<Material>,
 }
 
+/// A plate recess, with the height of its middle and its size.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlateFitting {
@@ -777,12 +837,14 @@ pub struct PlateFitting {
     pub height: f32,
 }
 
+/// A step along the sill.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepFitting {
-    /// Front and rear end, height, and how far it stands out of the flank.
+    /// x of the front and the rear end.
     pub x: [f32; 2],
     pub z: f32,
+    /// Distance by which the step stands out of the flank.
     pub out: f32,
     pub width: f32,
     #[serde(default)]
@@ -792,7 +854,9 @@ pub struct StepFitting {
 }
 
 impl Sheet {
-    /// Reads the sheet called `name`; its bases are among `tables` too.
+    /// Reads the sheet called `name` from `tables`, which must contain its bases too. Fails
+    /// with the name of the sheet and the problem if a table is missing, does not parse or
+    /// has numbers that make no sense.
     pub fn read(name: &str, tables: &Tables) -> Result<Self, SheetError> {
         let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
         let table = merged_table(name, tables, 0)?;
@@ -801,8 +865,9 @@ impl Sheet {
         Ok(sheet)
     }
 
-    /// Up to where the side windows are of clear glass: to the end of the front doors, which are all that a truck's cab has. Windows of
-    /// buses are tinted alike from front to rear.
+    /// Returns the line up to which the side windows are of clear glass: the end of the front
+    /// doors, or the rear edge of the glass in the cab of a truck, which has only front doors.
+    /// Returns `None` for buses, because their windows are tinted from front to rear.
     pub fn clear_panes_end(&self) -> Option<[[f32; 2]; 2]> {
         match (&self.bus, &self.truck) {
             (Some(_), _) => None,
@@ -811,7 +876,7 @@ impl Sheet {
         }
     }
 
-    /// Where the drawing's own axles are.
+    /// Returns the drawing's dimensions with the positions of its axles.
     pub(super) fn stance(&self) -> Stance {
         let size = self.size;
         Stance {
@@ -824,9 +889,10 @@ impl Sheet {
         }
     }
 
-    /// The side profiles of body and greenhouse (x, z), as long and high as the sheet says.
+    /// Returns the side profiles of body and greenhouse (x, z), as long and high as the sheet says.
     pub(super) fn side_outlines(&self) -> (Outline, Outline) {
-        // Longer pieces are seen as ripples where a bonnet mirrors the lights at a grazing angle.
+        // Longer pieces would be seen as ripples where a bonnet mirrors
+        // the lights at a grazing angle.
         const STEP_M: f32 = 0.005;
         let [from, to] = self.body.span.unwrap_or([0.0, self.size.length]);
         let drawn = Outline::drawn(&self.body.profile, STEP_M);

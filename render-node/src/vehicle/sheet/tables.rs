@@ -1,21 +1,25 @@
-//! Sheets and faces as tables, and how one takes over what its base has.
+//! Sheets and faces as TOML tables, and the rules by which one inherits from its base.
 
 use std::collections::BTreeMap;
 
-/// A file's tables by its name.
+/// The table of each file, by the file's name.
 pub type Tables = BTreeMap<String, toml::Table>;
 
+/// A sheet that cannot be used.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("sheet `{sheet}`: {problem}")]
 pub struct SheetError {
     pub sheet: String,
-    /// Names the field.
+    /// Description of the problem, which names the field.
     pub problem: String,
 }
 
+/// Largest number of bases, one below another.
 const MAX_BASES: usize = 6;
 
-/// The numbers of a sheet or face with those of its bases under them.
+/// Returns the numbers of a sheet or face, merged over those of its bases. `depth` counts
+/// the bases so far and starts at 0. Fails if a sheet is missing, if `base` is not a name,
+/// or after [`MAX_BASES`] bases.
 pub fn merged_table(name: &str, tables: &Tables, depth: usize) -> Result<toml::Table, SheetError> {
     let fail = |problem: String| SheetError { sheet: name.to_owned(), problem };
     if depth > MAX_BASES {
@@ -25,7 +29,7 @@ pub fn merged_table(name: &str, tables: &Tables, depth: usize) -> Result<toml::T
     let Some(base) = own.remove("base") else { return Ok(own) };
     let base = base.as_str().ok_or_else(|| fail("base: must be the name of a sheet".to_owned()))?;
     let mut table = merged_table(base, tables, depth + 1)?;
-    // Measured of another vehicle.
+    // Facts were measured on another vehicle.
     table.remove("facts");
     merge_tables(&mut table, own);
     Ok(table)
@@ -55,6 +59,7 @@ fn name_of(item: &toml::Value) -> Option<&str> {
     item.get("name").and_then(toml::Value::as_str)
 }
 
+/// Returns true if every item of a list has a name.
 pub fn named(items: &[toml::Value]) -> bool {
     items.iter().all(|item| name_of(item).is_some())
 }

@@ -4,6 +4,7 @@ use crate::vehicle::mesh::Material;
 use crate::vehicle::truck::wheel::{self, Disc};
 use serde::Deserialize;
 
+/// Load body on the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
@@ -11,36 +12,40 @@ pub enum Load {
     #[default]
     Own,
     Box,
-    /// Deck with low hinged sides.
+    /// A deck with low hinged sides.
     Dropside,
-    /// Deck with stakes and a wall behind the cab.
+    /// A deck with stakes and a wall behind the cab.
     Flatbed,
     Tipper,
-    /// Lockers behind roller shutters and a pump panel.
+    /// A fire engine's lockers behind roller shutters, with a pump panel.
     Fire,
-    /// Fifth wheel: a tractor unit.
+    /// A fifth wheel: a tractor unit.
     FifthWheel,
 }
 
+/// Position of the cab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Hood before the cab, wings of their own.
+    /// A cab behind a hood, with separate wings.
     Conventional,
+    /// A cab over the engine.
     #[default]
     CabOver,
 }
 
+/// Form of the fuel tanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tank {
     None,
-    /// Polished cylinder with straps and steps.
+    /// A polished cylinder with straps and steps.
     Round,
     #[default]
     Square,
 }
 
+/// Bars of a grille.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bars {
@@ -50,18 +55,20 @@ pub enum Bars {
     Mesh,
 }
 
-/// An upright grille in a frame of its own before the hood.
+/// An upright grille in a frame of its own, in front of the hood.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrilleShell {
-    /// x of its face, half widths at its lower and upper edge, heights of both.
+    /// x of the grille's face.
     pub x: f32,
+    /// Half width and height of the lower edge.
     pub low: [f32; 2],
+    /// Half width and height of the upper edge.
     pub high: [f32; 2],
     #[serde(default)]
     pub bars: Bars,
     pub count: usize,
-    /// A bright post in the middle.
+    /// True if there is a bright post in the middle.
     #[serde(default)]
     pub post: bool,
     #[serde(default = "chrome")]
@@ -70,31 +77,33 @@ pub struct GrilleShell {
     pub frame_width: f32,
 }
 
-/// A bumper of its own across the front.
+/// A separate bumper across the front.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrontBumper {
-    /// Its foremost place, lower and upper edge.
+    /// x of the bumper's foremost place.
     pub x: f32,
+    /// z of the lower and the upper edge.
     pub z: [f32; 2],
     #[serde(default = "chrome")]
     pub material: Material,
-    /// How far its ends lie behind its middle.
+    /// Distance of the bumper's ends behind its middle.
     #[serde(default = "bumper_bow")]
     pub bow: f32,
 }
 
-/// Wings of their own beside a hood.
+/// Separate wings beside a hood.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wing {
-    /// Where the hood's flank is.
+    /// y of the hood's flank, where the wing begins.
     pub inner: f32,
-    /// How high its top lies above the tyre.
+    /// Height of the wing's top above the tyre.
     #[serde(default = "wing_clear")]
     pub clear: f32,
-    /// How far it reaches before and behind the axle.
+    /// Reach in front of the axle.
     pub front: f32,
+    /// Reach behind the axle.
     pub rear: f32,
 }
 
@@ -108,12 +117,12 @@ pub struct LampPod {
     pub height: f32,
     #[serde(default = "chrome")]
     pub material: Material,
-    /// How many lights side by side.
+    /// Number of lights side by side.
     #[serde(default = "two")]
     pub count: u32,
 }
 
-/// Lengths in the sheet's metres.
+/// The parts of a truck besides its cab. Lengths are in the sheet's metres.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Truck {
@@ -121,41 +130,44 @@ pub struct Truck {
     pub class: Class,
     #[serde(default)]
     pub load: Load,
-    /// Where the load begins and ends, its floor and its top.
+    /// x of the load's front and rear end.
     #[serde(default)]
     pub load_x: [f32; 2],
+    /// z of the load's floor and top.
     #[serde(default)]
     pub load_z: [f32; 2],
     #[serde(default = "paint")]
     pub load_material: Material,
-    /// Length, width, height and wheelbase of such a truck where the catalog knows none.
+    /// Length, width, height and wheelbase of such a truck, used where
+    /// the catalog does not know them.
     #[serde(default)]
     pub built_as: Option<[f32; 4]>,
-    /// Distance of a second rear axle behind the first; 0 without one.
+    /// Distance of a second rear axle behind the first. There is none if 0.
     #[serde(default)]
     pub tandem: f32,
-    /// Without twin tyres behind.
+    /// True if the rear wheels are single, without twin tyres.
     #[serde(default)]
     pub single: bool,
     #[serde(default)]
     pub disc: Disc,
     #[serde(default = "ten")]
     pub nuts: usize,
-    /// Upper edge of the frame.
+    /// z of the frame's upper edge.
     pub frame_z: f32,
-    /// The body hides the frame: nothing but wheels is added below it.
+    /// True if the body hides the frame. Nothing but wheels is then added below the body.
     #[serde(default)]
     pub skirted: bool,
     #[serde(default)]
     pub tank: Tank,
-    /// Front and rear end of the tanks.
+    /// x of the tanks' front and rear end.
     #[serde(default)]
     pub tank_x: [f32; 2],
     #[serde(default)]
     pub side_guard: bool,
-    /// Exhaust stacks behind the cab; where they stand and end.
+    /// Exhaust stacks behind the cab: their x, and z of their lower and upper end.
     #[serde(default)]
     pub stacks: Option<[f32; 3]>,
+    /// Air cleaners on the cowl's sides: x, y and z.
     #[serde(default)]
     pub air_cleaner: Option<[f32; 3]>,
     #[serde(default)]
@@ -180,7 +192,7 @@ pub struct Truck {
     /// x of the grab handles before and behind the door, and their lower and upper end.
     #[serde(default)]
     pub grab: Option<[f32; 4]>,
-    /// Door's steps: front and rear end, lowest height and uppermost.
+    /// Steps under the door: x of their front and rear end, lowest and highest z.
     #[serde(default)]
     pub steps: Option<[f32; 4]>,
     /// Roof deflector: x of its foot and of its rear edge, z of its foot and of its top.
@@ -188,13 +200,14 @@ pub struct Truck {
     pub deflector: Option<[f32; 4]>,
     #[serde(default)]
     pub wipers: u8,
-    /// Model year; 0 until a vehicle is known.
+    /// Model year. 0 until a vehicle is known.
     #[serde(skip)]
     pub year: u16,
 }
 
 impl Truck {
-    /// Width of what turns on one end of the front and the rear axle inside a body over the wheels, where one tyre is `width` wide.
+    /// Returns the width of the tyres on one end of the front and the rear axle, inside a body over
+    /// the wheels. One tyre is `width` metres wide.
     pub fn tyres_across(&self, width: f32) -> [f32; 2] {
         [width, if self.single { width } else { 2.0 * width + wheel::TWIN_GAP_M }]
     }

@@ -1,5 +1,5 @@
-//! The rear wall of a cab: pressed beads and joints, a window or the intake's chimney, panel and coils of the lines to a trailer, work
-//! lamp, rail, and the flaps that lead the wind past the gap.
+//! The rear wall of a cab: pressed beads and joints, a window or the intake's chimney, panel and
+//! coils of the lines to a trailer, work lamp, rail, and the flaps that lead the wind past the gap.
 
 use std::f32::consts::TAU;
 
@@ -11,32 +11,33 @@ use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 use crate::vehicle::sheet::truck::{Class, Load};
 use crate::vehicle::truck::site::Site;
 
-/// A wall so tall over the frame is that of a sleeper cab.
+/// Height of the wall above the frame from which it is that of a sleeper cab.
 const SLEEPER_M: f32 = 1.95;
-/// How far the flaps reach behind the wall.
+/// Length by which the flaps reach behind the wall.
 const FLAP_M: f32 = 0.40;
 
-/// The wall in real metres, and the field it is found in.
+/// The wall in real metres, with the site whose field it is found in.
 pub(super) struct Wall<'a> {
     pub site: &'a Site<'a>,
-    /// x of the wall, about.
+    /// Approximate x of the wall.
     pub x: f32,
     pub low: f32,
     pub top: f32,
 }
 
 impl Wall<'_> {
-    /// The place of the wall at (y, z), a little before it.
+    /// Returns the place of the wall at (y, z), `out` metres behind its skin.
     pub fn at(&self, y: f32, z: f32, out: f32) -> Option<Vec3> {
         let from = Vec3::new(self.x + 0.45, y, z);
         self.site.field.hit(from, -Vec3::X, 1.0).map(|p| p + Vec3::X * out)
     }
 
+    /// Returns half the cab's width at a height, just in front of the wall.
     pub fn half(&self, z: f32) -> Option<f32> {
         self.site.field.skin_y(self.x - 0.12, z)
     }
 
-    /// A strip of rounded section along the wall from one place (y, z) to another.
+    /// Returns a strip of rounded section along the wall, from one place (y, z) to another.
     pub fn strip(&self, from: Vec2, to: Vec2, half: f32, out: f32) -> Solid {
         const STEPS: usize = 10;
         let path: Vec<Vec3> = (0..=STEPS)
@@ -54,7 +55,7 @@ impl Wall<'_> {
         Solid::swept(&path, up, section)
     }
 
-    /// A plate with rounded corners that lies on the wall.
+    /// Returns a plate with rounded corners that lies on the wall.
     pub fn patch(&self, centre: Vec2, half: Vec2, radius: f32, out: f32) -> Solid {
         let ring = |share: f32, out: f32| -> Option<Vec<Vec3>> {
             let around = rounded_rectangle(half.x, half.y, radius);
@@ -74,7 +75,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
     let Some(top) = site.field.skin_z(site.cab_rear_x - 0.20, 0.0) else { return };
     let low = site.frame_z + 0.06;
     let wall = Wall { site, x: site.cab_rear_x, low, top };
-    // A body close behind the cab hides its wall.
+    // A body close behind the cab hides the cab's wall.
     let is_hidden = site.field.at(Vec3::new(site.cab_rear_x + 0.45, 0.0, low + 0.3)) < 0.0;
     if is_hidden || top - low < 0.7 || wall.at(0.0, low + 0.3, 0.0).is_none() {
         return;
@@ -96,7 +97,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
     }
 }
 
-/// Level beads in two groups, and the joints to roof and flanks.
+/// Adds level beads in two groups, and the joints to roof and flanks.
 fn add_pressing(parts: &mut Assembly, wall: &Wall<'_>, sleeper: bool) {
     let height = wall.top - wall.low;
     let Some(half) = wall.half(wall.low + 0.5 * height) else { return };
@@ -119,12 +120,12 @@ fn add_pressing(parts: &mut Assembly, wall: &Wall<'_>, sleeper: bool) {
         let y = side * (edge - 0.07);
         parts.add_soft(Material::Paint, wall.strip(Vec2::new(y, low + 0.02), Vec2::new(y, joint - 0.05), 0.022, 0.009));
     }
-    // Black cover over the tunnel at the wall's foot.
+    // A black cover over the tunnel at the wall's foot.
     let cover = wall.patch(Vec2::new(0.0, low + 0.04), Vec2::new(half * 0.62, 0.10), 0.03, 0.03);
     parts.add_soft(Material::MattBlack, cover);
 }
 
-/// A pane in rubber in the upper half.
+/// Adds a pane in a rubber seal in the upper half.
 fn add_window(parts: &mut Assembly, wall: &Wall<'_>) {
     let height = wall.top - wall.low;
     let Some(half) = wall.half(wall.low + 0.7 * height) else { return };
@@ -134,7 +135,7 @@ fn add_window(parts: &mut Assembly, wall: &Wall<'_>) {
     parts.add_soft(Material::GlossBlack, wall.patch(centre, size, 0.07, 0.017));
 }
 
-/// The tall duct of the engine's intake, with louvres at its head.
+/// Adds the tall duct of the engine's intake, with louvres at its head.
 fn add_chimney(parts: &mut Assembly, wall: &Wall<'_>) {
     let height = wall.top - wall.low;
     let Some(half) = wall.half(wall.low + 0.6 * height) else { return };
@@ -170,7 +171,7 @@ fn add_chimney(parts: &mut Assembly, wall: &Wall<'_>) {
     }
 }
 
-/// The couplings on their panel, and the coiled lines parked on it.
+/// Adds the couplings on their panel, and the coiled lines parked on it.
 fn add_lines(parts: &mut Assembly, wall: &Wall<'_>) {
     let z = (wall.low + 0.95).min(wall.top - 0.5);
     let centre = Vec2::new(-0.10, z);
@@ -193,7 +194,7 @@ fn add_lines(parts: &mut Assembly, wall: &Wall<'_>) {
     }
 }
 
-/// A helix about a spine; plain at its ends.
+/// Returns a helix about a spine, with straight ends.
 fn coil(spine: &[Vec3]) -> Solid {
     const RADIUS_M: f32 = 0.030;
     const TURN_M: f32 = 0.036;
@@ -243,7 +244,7 @@ fn add_lamp_and_rail(parts: &mut Assembly, wall: &Wall<'_>) {
     }
 }
 
-/// Flaps that carry the cab's flanks on towards the trailer, edged with rubber.
+/// Adds flaps that continue the cab's flanks towards the trailer, edged with rubber.
 fn add_flaps(parts: &mut Assembly, wall: &Wall<'_>) {
     const STEPS: usize = 36;
     let site = wall.site;

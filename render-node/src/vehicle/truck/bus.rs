@@ -1,5 +1,5 @@
-//! What only buses have: rows of seats behind their windows, frames and hoppers of the panes, rub rails, units on the roof, mirrors that
-//! hang before the screen.
+//! The parts that only buses have: rows of seats behind their windows, frames and hoppers of the
+//! panes, rub rails, units on the roof, and mirrors that hang in front of the screen.
 
 use glam::{Vec2, Vec3};
 
@@ -10,9 +10,11 @@ use crate::vehicle::parts::assembly::{Assembly, block, hull, pipe};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 use crate::vehicle::sheet::bus::{Bus, Panes};
 
-/// Distance of two rows of seats, and how far a row keeps from the flank.
+/// Distance between two rows of seats.
 const ROW_M: f32 = 0.78;
+/// Half width of the aisle.
 const AISLE_M: f32 = 0.24;
+/// Half width of the rubber between two panes.
 const RUBBER_M: f32 = 0.022;
 
 pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, bus: &Bus) {
@@ -46,7 +48,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, bus: &Bus) {
     }
 }
 
-/// Two seats on both sides of the aisle, row by row, and poles.
+/// Adds two seats on both sides of the aisle, row by row, and poles.
 fn add_seats(parts: &mut Assembly, site: &Site<'_>, from: Vec3, to: f32) {
     let p = Vec3::new;
     let rows = ((to - from.x) / ROW_M) as usize;
@@ -74,7 +76,8 @@ fn add_seats(parts: &mut Assembly, site: &Site<'_>, from: Vec3, to: f32) {
     parts.add(Material::Interior, block(p(from.x - 0.6, -wall, from.z - 0.04), p(to, wall, from.z), 0.01));
 }
 
-/// A box with bevelled edges, of few triangles: there are dozens behind tinted glass.
+/// Returns a box with bevelled edges. It has few triangles, because there are
+/// dozens of them behind tinted glass.
 fn cushion(x: [f32; 2], y: [f32; 2], z: [f32; 2]) -> Solid {
     const BEVEL_M: f32 = 0.03;
     let ring = |y: f32, inset: f32| -> Vec<Vec3> {
@@ -87,7 +90,7 @@ fn cushion(x: [f32; 2], y: [f32; 2], z: [f32; 2]) -> Solid {
     Solid::lofted(&[ring(y[0], 0.012), ring(y[0] + 0.02, 0.0), ring(y[1] - 0.02, 0.0), ring(y[1], 0.012)])
 }
 
-/// A thin strip that lies on the flank between two places, on both sides.
+/// Adds a thin strip that lies on the flank between two places, on both sides.
 fn add_strip(parts: &mut Assembly, site: &Site<'_>, x: [f32; 2], z: [f32; 2], half: f32, material: Material) {
     let steps = ((x[1] - x[0]).hypot(z[1] - z[0]) / 0.25).ceil().max(2.0) as usize;
     let path: Vec<Vec3> = (0..=steps)
@@ -109,7 +112,7 @@ fn add_strip(parts: &mut Assembly, site: &Site<'_>, x: [f32; 2], z: [f32; 2], ha
     parts.add_pair(material, Solid::swept(&path, up, section));
 }
 
-/// Rubber between the panes, and the bar of hinged upper panes with its catch.
+/// Adds rubber between the panes, and the bar of hinged upper panes with its catch.
 fn add_panes(parts: &mut Assembly, site: &Site<'_>, panes: &Panes) {
     let z = [site.real(0.0, 0.0, panes.low).z, site.real(0.0, 0.0, panes.high).z];
     let x: Vec<f32> = panes.x.iter().map(|x| site.real(*x, 0.0, 0.0).x).collect();
@@ -136,7 +139,7 @@ fn add_panes(parts: &mut Assembly, site: &Site<'_>, panes: &Panes) {
     }
 }
 
-/// A bright strip along the flank, broken at the wheels.
+/// Adds a bright strip along the flank, interrupted at the wheels.
 fn add_rub_rail(parts: &mut Assembly, site: &Site<'_>, z: f32) {
     let clear = site.hub_z + 0.10;
     let [rear_from, rear_to] = site.rear_wheels();
@@ -153,7 +156,7 @@ fn add_rub_rail(parts: &mut Assembly, site: &Site<'_>, z: f32) {
     }
 }
 
-/// Slats over the opening of the engine's bay, in a frame.
+/// Adds slats over the opening of the engine's bay, in a frame.
 fn add_louvres(parts: &mut Assembly, site: &Site<'_>, low: Vec3, high: Vec3) {
     let count = ((high.z - low.z) / 0.052).round().max(2.0) as usize;
     for number in 0..count {
@@ -168,7 +171,7 @@ fn add_louvres(parts: &mut Assembly, site: &Site<'_>, low: Vec3, high: Vec3) {
     }
 }
 
-/// Rubber round and between the leaves, rails across their panes, and a sill.
+/// Adds rubber round and between the leaves, rails across their panes, and a sill.
 fn add_door(parts: &mut Assembly, site: &Site<'_>, low: Vec3, high: Vec3) {
     let middle = 0.5 * (low.x + high.x);
     let z = [low.z + 0.02, high.z - 0.02];
@@ -187,7 +190,8 @@ fn add_door(parts: &mut Assembly, site: &Site<'_>, low: Vec3, high: Vec3) {
     add_strip(parts, site, [low.x, high.x], [low.z - 0.015, low.z - 0.015], 0.014, Material::Satin);
 }
 
-/// Number plate in its recess, locks of the engine's lid, reflectors, marker lamps at the corners of the roof, a blank display.
+/// Adds the number plate in its recess, locks of the engine's lid, reflectors, marker lamps at the
+/// corners of the roof, and a blank display.
 fn add_tail(parts: &mut Assembly, site: &Site<'_>, bus: &Bus) {
     let z = site.real(0.0, 0.0, bus.plate).z;
     let wall = Wall { site, x: site.length, low: z - 0.2, top: site.real(0.0, 0.0, 3.0).z };
@@ -210,7 +214,7 @@ fn add_tail(parts: &mut Assembly, site: &Site<'_>, bus: &Bus) {
     parts.add(Material::PanelGap, joint);
 }
 
-/// A low box with round edges and a grid of slots on the roof.
+/// Adds a low box with round edges and a grid of slots on the roof.
 fn add_roof_unit(parts: &mut Assembly, site: &Site<'_>, front: Vec3, rear: f32) {
     let low = site.field.skin_z(0.5 * (front.x + rear), front.y).unwrap_or(front.z - 0.2) - 0.03;
     let stations = [
@@ -234,7 +238,7 @@ fn add_roof_unit(parts: &mut Assembly, site: &Site<'_>, front: Vec3, rear: f32) 
     }
 }
 
-/// Housings that hang from arms swung forward over the corners of the screen.
+/// Adds mirror housings that hang from arms swung forward over the corners of the screen.
 fn add_ears(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
     let p = Vec3::new;
     // The first place behind the mirror where the flank is wide enough to carry it.

@@ -1,5 +1,6 @@
-//! What is screwed to a cab: bumper, grille in its frame, wings and lamps of a conventional; mirrors, grab handles, steps, visor, marker
-//! lamps, stacks, air cleaners, roof deflector and wipers of all.
+//! The parts that are fixed to a cab. A conventional has a bumper, a grille in its frame, wings and
+//! lamps. All cabs may have mirrors, grab handles, steps, visor, marker lamps, stacks, air
+//! cleaners, roof deflector and wipers.
 
 use std::f32::consts::PI;
 
@@ -63,7 +64,8 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
     }
 }
 
-/// A plate bent round its ends, rolled at both edges, with holes for tow pins and lamps set in.
+/// Adds a bumper: a plate bent round at its ends and rolled at both edges, with holes
+/// for tow pins and lamps set in.
 fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
     let low = site.real(bumper.x, 0.0, bumper.z[0]);
     let high = site.real(bumper.x, 0.0, bumper.z[1]);
@@ -78,7 +80,7 @@ fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
         .collect();
     let section = |i: usize| {
         let end = if i == 0 || i == 32 { 0.94 } else { 1.0 };
-        // A swelling face over a fold, below which it falls back; edges rolled.
+        // A swelling face over a fold, below which the face falls back. The edges are rolled.
         let (h, d) = (half_height * end, 0.035);
         let mut section: Vec<[f32; 2]> =
             vec![[-d + 0.052, -h + 0.03], [-d + 0.034, -0.62 * h], [-d + 0.012, -0.36 * h]];
@@ -101,7 +103,8 @@ fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
         ]);
         section.into_iter().map(|[out, up]| Vec2::new(-out, up)).collect::<Vec<Vec2>>()
     };
-    // The section's right points out of the path's right: to the rear of a path that runs along +y.
+    // The section's right points to the right of the path: to the rear
+    // for a path that runs along +y.
     let plate = Solid::swept(&path, Vec3::Z, |i| section(i).iter().map(|p| Vec2::new(-p.x, p.y)).collect());
     parts.add_soft(bumper.material, plate);
     let p = Vec3::new;
@@ -124,7 +127,7 @@ fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
         block(p(low.x - 0.012, -0.17, raised - 0.07), p(low.x + 0.01, 0.17, raised + 0.07), 0.008),
     );
     parts.add(Material::Satin, block(p(low.x - 0.016, -0.155, raised - 0.055), p(low.x, 0.155, raised + 0.055), 0.006));
-    // Valance under it.
+    // The valance under the bumper.
     parts
         .add(Material::MattBlack, block(p(low.x + 0.08, -0.8, low.z - 0.06), p(low.x + 0.12, 0.8, low.z + 0.06), 0.01));
     // Brackets back to the frame.
@@ -134,7 +137,7 @@ fn add_bumper(parts: &mut Assembly, site: &Site<'_>, bumper: &FrontBumper) {
     );
 }
 
-/// A rim of rubber round a dark hole with the eye of a tow pin in it, on both sides.
+/// Adds a rim of rubber round a dark hole with the eye of a tow pin in it, on both sides.
 fn add_tow_eye(parts: &mut Assembly, at: Vec3) {
     let p = Vec3::new;
     let ring = |x: f32, half: Vec2| -> Vec<Vec3> {
@@ -148,7 +151,7 @@ fn add_tow_eye(parts: &mut Assembly, at: Vec3) {
     parts.add_pair(Material::Satin, pipe(&curve_through(&eye, 5), 0.009));
 }
 
-/// A round fog lamp in a bright ring, on both sides.
+/// Adds a round fog lamp in a bright ring, on both sides.
 fn add_fog_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
     let disc = |from: f32, to: f32, share: f32| Solid::pin(at + Vec3::X * from, at + Vec3::X * to, radius * share, 28);
     parts.add_pair(Material::MattBlack, disc(0.01, -0.010, 1.16));
@@ -162,7 +165,7 @@ fn add_fog_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
     parts.add_pair(Material::LampLens, lens.moved(at - Vec3::X * 0.022));
 }
 
-/// A frame with rounded corners round bars, with darkness behind.
+/// Adds a frame with rounded corners round bars, with darkness behind the bars.
 fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
     let low = site.real(grille.x, grille.low[0], grille.low[1]);
     let high = site.real(grille.x, grille.high[0], grille.high[1]);
@@ -170,7 +173,7 @@ fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
     let x = low.x;
     let p = Vec3::new;
     let corner = 0.07;
-    // Frame as a closed sweep.
+    // The frame is a closed sweep.
     let outline = [
         p(x, 0.0, low.z),
         p(x, low.y - corner, low.z),
@@ -184,7 +187,7 @@ fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
     let width = grille.frame_width * 0.5;
     let frame = Solid::swept(&curve_through(&outline, 5), Vec3::X, |_| rounded_rectangle(width, 0.035, 0.02));
     parts.add_pair(grille.frame, frame);
-    // Darkness behind the bars, before the nose of the hood.
+    // Darkness behind the bars, in front of the nose of the hood.
     let ring = |x: f32| vec![p(x, -low.y, low.z), p(x, low.y, low.z), p(x, high.y, high.z), p(x, -high.y, high.z)];
     parts.add(Material::PanelGap, Solid::lofted(&[ring(x - 0.002), ring(x + 0.006)]));
     let inside = |share: f32| low.z + 0.02 + (high.z - low.z - 0.04) * share;
@@ -231,13 +234,14 @@ fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
     }
 }
 
-/// A wing over the front wheel: rises before it, runs level over it and falls behind it to the step; a rolled edge outside.
+/// Adds a wing over the front wheel. It rises in front of the wheel, runs level over it and falls
+/// behind it to the step, with a rolled edge outside.
 fn add_wing(parts: &mut Assembly, site: &Site<'_>, wing: &Wing) {
     const STEPS: usize = 28;
     let inner = site.real(0.0, wing.inner, 0.0).y;
     let outer = site.half_width - 0.01;
     let top = site.hub_z + wing.clear;
-    // Half an ellipse, squarer than round, from the front foot to the rear one.
+    // Half an ellipse that is squarer than round, from the front foot to the rear one.
     let place = |step: usize| {
         let angle = PI * (0.05 + 0.90 * step as f32 / STEPS as f32);
         let (sin, cos) = angle.sin_cos();
@@ -245,7 +249,7 @@ fn add_wing(parts: &mut Assembly, site: &Site<'_>, wing: &Wing) {
         let across = if cos > 0.0 { wing.front } else { wing.rear };
         (Vec2::new(site.front_x - cos * reach * across, site.hub_z + sin * reach * top), angle)
     };
-    // The hood's side of it lies lower in front, and its edge is rounded.
+    // The side of the wing at the hood lies lower in front, and its edge is rounded.
     let loops: Vec<Vec<Vec3>> = (0..=STEPS)
         .map(|step| {
             let (at, angle) = place(step);
@@ -275,14 +279,14 @@ fn add_wing(parts: &mut Assembly, site: &Site<'_>, wing: &Wing) {
         .collect();
     let solid = Solid::lofted_plate(&loops);
     parts.add_pair(Material::Paint, solid);
-    // Flap behind the wheel.
+    // The flap behind the wheel.
     let (rear, _) = place(STEPS);
     let p = Vec3::new;
     parts.add_pair(
         Material::MattBlack,
         block(p(rear.x - 0.02, inner + 0.06, 0.24), p(rear.x - 0.008, outer - 0.03, site.hub_z), 0.004),
     );
-    // Liner, so that nothing is seen through the gap to the hood.
+    // A liner, so that nothing is seen through the gap to the hood.
     parts.add_pair(
         Material::Underbody,
         block(
@@ -293,7 +297,7 @@ fn add_wing(parts: &mut Assembly, site: &Site<'_>, wing: &Wing) {
     );
 }
 
-/// Muffler, heat shield with slots and a pipe cut at a slant, on both sides behind the cab.
+/// Adds muffler, heat shield with slots, and a pipe cut at a slant, on both sides behind the cab.
 fn add_stacks(parts: &mut Assembly, site: &Site<'_>, foot: Vec3, top: f32) {
     let y = site.half_width - 0.14;
     let p = |z: f32| Vec3::new(foot.x, y, z);
@@ -331,7 +335,7 @@ fn add_stacks(parts: &mut Assembly, site: &Site<'_>, foot: Vec3, top: f32) {
     );
 }
 
-/// Polished canisters on the cowl's sides.
+/// Adds polished canisters on the cowl's sides.
 fn add_air_cleaners(parts: &mut Assembly, at: Vec3) {
     const RADIUS_M: f32 = 0.19;
     let level = |z: f32, radius: f32| -> Vec<Vec3> {
@@ -369,7 +373,7 @@ fn add_air_cleaners(parts: &mut Assembly, at: Vec3) {
     parts.add_pair(Material::MattBlack, pipe(&curve_through(&inlet, 5), 0.075));
 }
 
-/// A drooping shade before the upper edge of the windscreen.
+/// Adds a drooping shade in front of the upper edge of the windscreen.
 fn add_visor(parts: &mut Assembly, site: &Site<'_>, edge: Vec3) {
     let across = 12;
     let point = |i: usize, back: f32, up: f32| {
@@ -398,7 +402,7 @@ fn add_visor(parts: &mut Assembly, site: &Site<'_>, edge: Vec3) {
     }
 }
 
-/// Marker lamps on the roof's front edge: one at each end and three in the middle.
+/// Adds marker lamps on the roof's front edge: one at each end and three in the middle.
 fn add_markers(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
     let foot_material = if site.truck.stacks.is_some() { Material::Satin } else { Material::MattBlack };
     for share in [-0.86_f32, -0.20, 0.0, 0.20, 0.86] {
@@ -434,10 +438,11 @@ fn add_markers(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
     }
 }
 
-/// The first year in which cabs over the engine have caps in the cab's colour on their mirrors.
+/// The first year in which cab-overs have mirror caps in the cab's colour.
 const PAINTED_MIRRORS: u16 = 2002;
 
-/// Tall housings on a bracket of tubes, a wide-angle glass under each, and a kerb mirror over the screen for cab-overs.
+/// Adds tall mirror housings on a bracket of tubes, with a wide-angle glass under each, and for
+/// cab-overs a kerb mirror over the screen.
 fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
     let conventional = site.truck.class == Class::Conventional;
     let p = Vec3::new;
@@ -467,7 +472,7 @@ fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
             parts.add_pair(Material::Paint, cap);
         }
     }
-    // Bracket: from above the door down to below its window.
+    // The bracket runs from above the door down to below its window.
     let skin = |z: f32| site.field.skin_y(at.x + 0.16, z).unwrap_or(site.half_width - 0.1) - 0.02;
     let [top, bottom] = [at.z + tall + 0.06, lower.z - low - 0.05];
     let tube = if bright { Material::Chrome } else { Material::MattBlack };
@@ -486,7 +491,8 @@ fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
         parts.add_pair(Material::MattBlack, block(foot - p(0.04, 0.012, 0.03), foot + p(0.04, 0.012, 0.03), 0.008));
     }
     if !conventional {
-        // Behind the foremost place and below the roof: nothing else of a cab is on one side only.
+        // The kerb mirror, behind the foremost place and below the roof. It is the only part of a
+        // cab that is on one side only.
         let roof = site.field.skin_z(at.x + 0.5, 0.0).unwrap_or(top + 0.3);
         let z = (top + 0.14).min(roof - 0.06);
         let foot = p(at.x + 0.16, -(skin(top) - 0.12), z - 0.02);
@@ -500,7 +506,7 @@ fn add_mirrors(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
     }
 }
 
-/// Upright bars before and behind the door.
+/// Adds upright bars in front of and behind the door.
 fn add_grab_handles(parts: &mut Assembly, site: &Site<'_>, [low, high]: [Vec3; 2]) {
     let bright = site.truck.class == Class::Conventional;
     for x in [low.x, high.x] {
@@ -526,7 +532,7 @@ fn add_grab_handles(parts: &mut Assembly, site: &Site<'_>, [low, high]: [Vec3; 2
     }
 }
 
-/// Steps under the door: dark wells with treads of bright slats.
+/// Adds steps under the door: dark wells with treads of bright slats.
 fn add_steps(parts: &mut Assembly, site: &Site<'_>, low: Vec3, high: Vec3) {
     let p = Vec3::new;
     let outer = site.half_width - 0.02;
@@ -549,7 +555,7 @@ fn add_steps(parts: &mut Assembly, site: &Site<'_>, low: Vec3, high: Vec3) {
     }
 }
 
-/// A curved shell on the roof that leads the wind over the box.
+/// Adds a curved shell on the roof that leads the wind over the load box.
 fn add_deflector(parts: &mut Assembly, site: &Site<'_>, foot: Vec3, top: Vec3) {
     let half = site.field.skin_y(foot.x + 0.5, foot.z - 0.25).unwrap_or(site.half_width) - 0.06;
     let stations: Vec<[f32; 4]> = (0..=8)
@@ -567,11 +573,12 @@ fn add_deflector(parts: &mut Assembly, site: &Site<'_>, foot: Vec3, top: Vec3) {
     parts.add_soft(Material::Paint, hull(&stations, 6.0));
 }
 
-/// Wipers on an upright screen: arms from the cowl, blades laid slanted along its foot.
+/// Adds wipers on an upright screen: arms from the cowl, with blades that lie
+/// slanted along the screen's foot.
 fn add_wipers(parts: &mut Assembly, site: &Site<'_>) {
     let count = site.truck.wipers as usize;
     let half = site.half_width * 0.80;
-    // The screen's foot in the centre plane: the lowest place of glass seen from the front.
+    // The screen's foot in the centre plane is the lowest place of glass seen from the front.
     let Some(foot) = screen_foot(site) else { return };
     let on_screen = |y: f32, z: f32| site.field.skin_x(y, z, false).map(|x| Vec3::new(x - 0.012, y, z));
     let span = 2.0 * half / count as f32;

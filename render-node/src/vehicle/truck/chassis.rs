@@ -1,5 +1,6 @@
-//! Frame and what hangs on it: rails, cross members, axles, springs, tanks, air bottles, batteries, mudguards and flaps, side guards, the
-//! guard behind with its lamps, and a tractor's fifth wheel with its catwalk and air lines.
+//! The frame and the parts on it: rails, cross members, axles, springs, tanks, air bottles,
+//! batteries, mudguards and flaps, side guards, the rear guard with its lamps, and a tractor's
+//! fifth wheel with its catwalk and air lines.
 
 use std::f32::consts::TAU;
 
@@ -12,10 +13,13 @@ use crate::vehicle::parts::assembly::{Assembly, block, mudguard, pipe};
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 use crate::vehicle::sheet::truck::{Class, Load, Tank};
 
-/// Rails: middle of the web from the centre plane, height, width of the flanges, thickness.
+/// Distance of a rail's web from the centre plane, in metres.
 const RAIL_Y: f32 = 0.42;
+/// Height of a rail.
 const RAIL_HEIGHT_M: f32 = 0.255;
+/// Width of a rail's flanges.
 const FLANGE_M: f32 = 0.085;
+/// Thickness of a rail's plates.
 const PLATE_M: f32 = 0.012;
 
 pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
@@ -69,7 +73,7 @@ fn add_rails(parts: &mut Assembly, site: &Site<'_>, tail: f32) {
     }
 }
 
-/// A stack of leaves between two hangers.
+/// Adds a stack of leaves between two hangers.
 fn add_springs(parts: &mut Assembly, x: f32, reach: f32, z: f32, top: f32) {
     for leaf in 0..4 {
         let half = reach * (1.0 - 0.2 * leaf as f32);
@@ -121,7 +125,7 @@ fn add_driven_axle(parts: &mut Assembly, site: &Site<'_>, x: f32, scale: f32) {
         let foot = middle + p(0.018, way.x, way.y);
         parts.add(Material::Satin, Solid::pin(foot, foot + Vec3::X * 0.016, 0.013, 6));
     }
-    // The drive's neck, brake chambers with their clamps, shock absorbers.
+    // The drive's neck, brake chambers with their clamps, and shock absorbers.
     parts.add(Material::BrakeDisc, pipe(&[p(x - 0.42, 0.0, hub + 0.03), p(x, 0.0, hub)], 0.11 * scale));
     for (along, thick, material) in
         [(0.0, 0.078, Material::MattBlack), (0.115, 0.084, Material::Satin), (0.135, 0.080, Material::MattBlack)]
@@ -144,7 +148,7 @@ fn add_driven_axle(parts: &mut Assembly, site: &Site<'_>, x: f32, scale: f32) {
     }
 }
 
-/// Air springs before and behind an axle on a beam along the frame.
+/// Adds air springs in front of and behind an axle, on a beam along the frame.
 fn add_bellows(parts: &mut Assembly, x: f32, reach: f32, hub: f32, top: f32) {
     let p = Vec3::new;
     let low = hub - 0.02;
@@ -163,7 +167,7 @@ fn add_bellows(parts: &mut Assembly, x: f32, reach: f32, hub: f32, top: f32) {
     }
 }
 
-/// A loft along x through one section, closed at both ends.
+/// Returns a loft along x through one section, closed at both ends.
 fn prism(section: &[Vec2], [from, to]: [f32; 2], at: Vec2, bevel: f32) -> Solid {
     let ring = |x: f32, share: f32| -> Vec<Vec3> {
         section.iter().map(|p| Vec3::new(x, at.x + p.x * share, at.y + p.y * share)).collect()
@@ -175,7 +179,7 @@ fn circle(radius: f32, count: usize) -> Vec<Vec2> {
     (0..count).map(|i| Vec2::from_angle(TAU * i as f32 / count as f32) * radius).collect()
 }
 
-/// Front and rear end of the tanks in real metres.
+/// Returns x of the tanks' front and rear end, in real metres.
 fn tank_ends(site: &Site<'_>) -> [f32; 2] {
     let [from, to] = site.truck.tank_x;
     if to > from {
@@ -186,7 +190,7 @@ fn tank_ends(site: &Site<'_>) -> [f32; 2] {
     }
 }
 
-/// A polished cylinder under the door: straps, filler cap, two steps before it.
+/// Adds a polished cylinder under the door, with straps, filler cap and two steps outside it.
 fn add_round_tank(parts: &mut Assembly, site: &Site<'_>) {
     let [from, to] = tank_ends(site);
     let radius = 0.295 * (site.hub_z / 0.5).clamp(0.82, 1.05);
@@ -228,7 +232,7 @@ fn add_round_tank(parts: &mut Assembly, site: &Site<'_>) {
     }
 }
 
-/// A box of ribbed aluminium with round edges.
+/// Adds a box of ribbed aluminium with round edges.
 fn add_square_tank(parts: &mut Assembly, site: &Site<'_>) {
     let [from, to] = tank_ends(site);
     let scale = (site.hub_z / 0.5).clamp(0.8, 1.05);
@@ -249,7 +253,7 @@ fn add_square_tank(parts: &mut Assembly, site: &Site<'_>) {
     parts.add_pair(Material::MattBlack, Solid::pin(cap, cap + Vec3::Z * 0.05, 0.05, 18));
 }
 
-/// Battery box and air bottles between tank and rear wheels.
+/// Adds the battery box and air bottles between tank and rear wheels.
 fn add_boxes(parts: &mut Assembly, site: &Site<'_>, scale: f32) {
     let p = Vec3::new;
     let from = tank_ends(site)[1] + 0.10;
@@ -286,7 +290,7 @@ fn add_boxes(parts: &mut Assembly, site: &Site<'_>, scale: f32) {
     }
 }
 
-/// Mudguards and flaps at the rear wheels.
+/// Adds mudguards and flaps at the rear wheels.
 fn add_wheel_covers(parts: &mut Assembly, site: &Site<'_>) {
     let p = Vec3::new;
     let [_, rear_end] = site.rear_wheels();
@@ -317,7 +321,7 @@ fn add_wheel_covers(parts: &mut Assembly, site: &Site<'_>) {
     }
 }
 
-/// Two rails on posts along the open side between the wheels.
+/// Adds two rails on posts along the open side between the wheels.
 fn add_side_guard(parts: &mut Assembly, site: &Site<'_>) {
     let p = Vec3::new;
     let from = tank_ends(site)[1] + 0.08;
@@ -343,7 +347,7 @@ fn add_side_guard(parts: &mut Assembly, site: &Site<'_>) {
     }
 }
 
-/// Guard against driving under, with the lamps on it.
+/// Adds the rear underrun guard with its lamps.
 fn add_tail(parts: &mut Assembly, site: &Site<'_>, tail: f32) {
     let p = Vec3::new;
     let reach = site.half_width - 0.06;
@@ -357,7 +361,7 @@ fn add_tail(parts: &mut Assembly, site: &Site<'_>, tail: f32) {
         Material::MattBlack,
         block(p(tail - 0.10, -reach, lamp_z - 0.05), p(tail - 0.06, reach, lamp_z + 0.05), 0.01),
     );
-    // Plate light and empty plate holder.
+    // The plate light and an empty plate holder.
     parts.add(
         Material::MattBlack,
         block(p(tail - 0.02, -0.28, lamp_z - 0.07), p(tail - 0.008, 0.28, lamp_z + 0.06), 0.005),
@@ -374,12 +378,12 @@ fn add_tail(parts: &mut Assembly, site: &Site<'_>, tail: f32) {
     );
     parts.add_pair(Material::MattBlack, block(p(tail - 0.12, 0.36, z), p(tail - 0.05, 0.44, site.frame_z), 0.012));
     add_reflex_tape(parts, tail - 0.049, z, reach - 0.03);
-    // Tow hook.
+    // The tow hook.
     let hook = [p(tail - 0.02, 0.0, site.frame_z - 0.16), p(tail + 0.02, 0.0, site.frame_z - 0.2)];
     parts.add(Material::MattBlack, pipe(&hook, 0.03));
 }
 
-/// Fields of reflecting tape across the guard, red and white in turn.
+/// Adds fields of reflecting tape across the guard, red and white in turn.
 fn add_reflex_tape(parts: &mut Assembly, x: f32, z: f32, reach: f32) {
     const FIELD_M: f32 = 0.13;
     let p = Vec3::new;
@@ -394,12 +398,14 @@ fn add_reflex_tape(parts: &mut Assembly, x: f32, z: f32, reach: f32) {
     }
 }
 
-/// A tractor's coupling plate on its stand, the catwalk behind the cab and the air lines over it.
+/// Adds a tractor's coupling plate on its stand, the catwalk behind the
+/// cab and the air lines over it.
 fn add_fifth_wheel(parts: &mut Assembly, site: &Site<'_>) {
     let p = Vec3::new;
     let middle = site.rear_x + if site.truck.tandem > 0.0 { 0.45 * site.truck.tandem } else { -0.05 };
     let top = site.frame_z + 0.24;
-    // Plate: round in front, a mouth and two horns behind. Drawn for one half.
+    // The plate: round in front, with a mouth and two horns behind. The
+    // outline is that of one half.
     let outline: Vec<Vec2> = [
         [-0.40, 0.0],
         [-0.39, 0.20],
@@ -429,7 +435,7 @@ fn add_fifth_wheel(parts: &mut Assembly, site: &Site<'_>) {
         Material::MattBlack,
         block(p(middle - 0.42, -0.5, site.frame_z), p(middle + 0.42, 0.5, site.frame_z + 0.03), 0.01),
     );
-    // Catwalk of slats.
+    // The catwalk of slats.
     let from = site.cab_rear_x + 0.12;
     let to = (middle - 0.75).min(site.rear_wheels()[0] + 0.1).max(from + 0.3);
     let slats = ((to - from) / 0.05).floor() as usize;

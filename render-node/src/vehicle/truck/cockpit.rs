@@ -1,5 +1,7 @@
-//! What is seen through a cab's windows: dashboard, the large flat steering wheel, high seats, and a lighter wall with a bunk or a shelf
-//! behind them. The driver sits on the left. Buses have the driver's place alone.
+//! The inside of a cab as seen through its windows: dashboard, the large flat steering wheel, high
+//! seats, and a lighter wall with a bunk or a shelf behind them.
+//!
+//! The driver sits on the left. Buses have only the driver's place.
 
 use std::f32::consts::TAU;
 
@@ -11,18 +13,21 @@ use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 use crate::vehicle::sheet::CabinFitting;
 use crate::vehicle::truck::site::Site;
 
-/// From the foot of the screen at the belt to the driver's hip, and from there to the wall of a cab without a bunk.
+/// Distance from the foot of the screen at the belt to the driver's hip.
 const REACH_M: f32 = 1.02;
+/// Distance from the driver's hip to the wall of a cab without a bunk.
 const BEHIND_HIP_M: f32 = 0.42;
-/// A wall so far behind the seats leaves room for a bunk.
+/// Distance of the wall beyond [`BEHIND_HIP_M`] from which there is room for a bunk.
 const BUNK_M: f32 = 0.55;
-/// So far behind the foot of the screen the windows' lower edge is looked for.
+/// Distance behind the foot of the screen at which the windows' lower edge is measured.
 const BELT_AT_M: f32 = 0.8;
-/// The hip below the lower edge of the windows, the shoulder above the hip.
+/// Distance of the hip below the lower edge of the windows.
 const HIP_BELOW_BELT_M: f32 = 0.26;
+/// Distance of the shoulder above the hip.
 const BACK_M: f32 = 0.60;
+/// Thickness of the lining inside the cab's skin.
 const LINING_M: f32 = 0.055;
-/// A cab with less room before the driver's hip is not built out.
+/// Least distance from the foot of the screen to the driver's hip. A cab with less has no interior.
 const LEAST_M: f32 = 0.72;
 
 /// The space between screen and rear wall, in real metres.
@@ -58,7 +63,7 @@ impl Space {
     }
 }
 
-/// Above the wheels that turn under it.
+/// Returns the height of the floor, which is above the wheels that turn under it.
 fn floor(site: &Site<'_>, [from, to]: [f32; 2], belt: f32) -> f32 {
     let under = site.field.arches.iter().filter(|arch| arch.x > from - arch.radius && arch.x < to + arch.radius);
     let over_wheels = under.map(|arch| arch.z + arch.radius + 0.04).fold(belt - 0.80, f32::max);
@@ -79,7 +84,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, fitting: &CabinFitting,
     add_walls(parts, site, &space);
 }
 
-/// Foot of the windscreen in the centre plane, however far back it is.
+/// Returns the foot of the windscreen in the centre plane, however far back it is.
 fn screen_foot(site: &Site<'_>) -> Option<Vec3> {
     let reach = site.cab_rear_x.min(4.5);
     let is_screen = |z: f32| {
@@ -92,7 +97,8 @@ fn screen_foot(site: &Site<'_>) -> Option<Vec3> {
     (0..=5).map(|i| coarse - 0.05 + 0.01 * i as f32).find_map(is_screen)
 }
 
-/// A deep dashboard under the screen, raised round the dials, with a shelf before the co-driver.
+/// Adds a deep dashboard under the screen, raised round the dials, with a
+/// shelf in front of the co-driver.
 fn add_dash(parts: &mut Assembly, site: &Site<'_>, space: &Space, wheel: Vec3) {
     const COLUMNS: usize = 24;
     let face = wheel.x - 0.14;
@@ -102,7 +108,7 @@ fn add_dash(parts: &mut Assembly, site: &Site<'_>, space: &Space, wheel: Vec3) {
     let ring = |share: f32| -> Vec<Vec3> {
         let across = share * 2.0 - 1.0;
         let y = across * half;
-        // It follows the bow of the screen.
+        // The dashboard follows the bow of the screen.
         let skin = site.field.hit(Vec3::new(space.foot.x - 0.3, y, top - 0.08), Vec3::X, 1.2);
         let front = skin.map_or(face, |p| p.x + LINING_M).max(space.foot.x + 0.05).min(face - 0.12);
         let deep = face - front;
@@ -124,7 +130,7 @@ fn add_dash(parts: &mut Assembly, site: &Site<'_>, space: &Space, wheel: Vec3) {
     };
     let rings: Vec<Vec<Vec3>> = (0..=COLUMNS).map(|i| ring(i as f32 / COLUMNS as f32)).collect();
     parts.add(Material::Seat, Solid::lofted(&rings));
-    // Dials under the hood, the screen in the middle.
+    // The dials under the hood, and the screen in the middle.
     let p = Vec3::new;
     let dials = p(face - 0.02, wheel.y, top + 0.025);
     parts.add(Material::GlossBlack, block(dials - p(0.012, 0.17, 0.05), dials + p(0.012, 0.17, 0.05), 0.01));
@@ -132,7 +138,7 @@ fn add_dash(parts: &mut Assembly, site: &Site<'_>, space: &Space, wheel: Vec3) {
     parts.add(Material::GlossBlack, block(screen - p(0.01, 0.13, 0.08), screen + p(0.01, 0.13, 0.08), 0.01));
 }
 
-/// A wheel of 45 cm that lies flatter than a car's.
+/// Adds a steering wheel of 45 cm that lies flatter than a car's.
 fn add_wheel(parts: &mut Assembly, centre: Vec3) {
     const RADIUS_M: f32 = 0.222;
     let turn = Quat::from_rotation_y(-0.82);
@@ -154,7 +160,7 @@ fn add_wheel(parts: &mut Assembly, centre: Vec3) {
     parts.add(Material::Interior, column);
 }
 
-/// Cushion, back with bolsters, head restraint and arm rest on a suspended foot.
+/// Adds cushion, back with bolsters, head restraint and arm rest on a suspended foot.
 fn add_seat(parts: &mut Assembly, hip: Vec3) {
     const HALF_M: f32 = 0.255;
     let lean = 0.16_f32;
@@ -195,7 +201,8 @@ fn add_seat(parts: &mut Assembly, hip: Vec3) {
     }
 }
 
-/// Rear wall in upholstered fields, bunk, door cards, head lining, floor and engine cover: lighter than the seats before them.
+/// Adds the rear wall in upholstered fields, bunk, door cards, head lining, floor and engine cover.
+/// They are lighter than the seats in front of them.
 fn add_walls(parts: &mut Assembly, site: &Site<'_>, space: &Space) {
     let p = Vec3::new;
     let ceiling = |x: f32| site.field.skin_z(x, 0.0).unwrap_or(space.belt + 0.7) - LINING_M;
@@ -233,7 +240,7 @@ fn add_walls(parts: &mut Assembly, site: &Site<'_>, space: &Space) {
             ),
         );
     }
-    // Floor, engine cover.
+    // The floor and the engine cover.
     parts.add(
         Material::Interior,
         block(
@@ -260,10 +267,10 @@ fn add_walls(parts: &mut Assembly, site: &Site<'_>, space: &Space) {
     add_head_lining(parts, site, space, &ceiling);
 }
 
-/// The lining under the roof, and a shelf over the screen of a tall cab.
+/// Adds the lining under the roof, and a shelf over the screen of a tall cab.
 fn add_head_lining(parts: &mut Assembly, site: &Site<'_>, space: &Space, ceiling: &impl Fn(f32) -> f32) {
     let p = Vec3::new;
-    // Behind the screen, where the roof is level.
+    // The lining begins behind the screen, where the roof is level.
     let level = space.belt + 0.9 * (ceiling(space.wall_x - 0.05) - space.belt);
     let steps = (0..24).map(|i| space.foot.x + 0.30 + 0.05 * i as f32);
     let Some(from) = steps.into_iter().find(|x| ceiling(*x) > level) else { return };
@@ -286,7 +293,7 @@ fn add_head_lining(parts: &mut Assembly, site: &Site<'_>, space: &Space, ceiling
     }
 }
 
-/// A wall of glass and a post behind a bus driver.
+/// Adds a wall of glass and a post behind a bus driver.
 fn add_partition(parts: &mut Assembly, site: &Site<'_>, space: &Space) {
     let p = Vec3::new;
     let x = space.hip.x + 0.50;

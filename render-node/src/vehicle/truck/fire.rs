@@ -1,4 +1,5 @@
-//! The body of a fire engine: lockers behind roller shutters on both sides and behind, a pump panel, a bright tread along the top.
+//! The body of a fire engine: lockers behind roller shutters on both sides and at the rear, a pump
+//! panel, and a bright tread along the top.
 
 use glam::Vec3;
 
@@ -13,7 +14,7 @@ const SLAT_M: f32 = 0.045;
 /// Width of the pump panel behind the cab.
 const PANEL_M: f32 = 0.62;
 
-/// `x`, `z`: ends of the body.
+/// Adds the body. The two ranges are its ends in x and in z, in metres.
 pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, [x0, x1]: [f32; 2], [low, top]: [f32; 2]) {
     let p = Vec3::new;
     let y = site.half_width - 0.012;
@@ -23,13 +24,13 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, [x0, x1]: [f32; 2], [lo
     let over = site.hub_z + clear + 0.04;
     let start = x0 + PANEL_M;
     let paint = Material::Paint;
-    // Over the wheels, before and behind them.
+    // The body over the wheels, and in front of and behind them.
     parts.add(paint, block(p(start, -y, over), p(x1, y, top), 0.02));
     for [front, rear] in [[start, from], [to, x1]] {
         parts.add_pair(paint, block(p(front, y - 0.55, low), p(rear, y, over + 0.05), 0.02));
         parts.add_pair(Material::Satin, block(p(front, y - 0.2, low - 0.03), p(rear, y + 0.008, low + 0.04), 0.01));
     }
-    // Arch: a bright lip round the wheels.
+    // The arch: a bright lip round the wheels.
     parts.add_pair(
         Material::Satin,
         block(p(from - 0.03, y - 0.03, over - 0.03), p(to + 0.03, y + 0.010, over + 0.02), 0.01),
@@ -48,7 +49,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, [x0, x1]: [f32; 2], [lo
         }
     }
     add_pump_panel(parts, site, [x0, start], [low, top], y);
-    // Top: tread plate, rail, ground lights.
+    // The top: tread plate, rail, ground lights.
     parts.add(
         Material::BrakeDisc,
         block(p(x0 + 0.02, 0.02 - y, top - 0.005), p(x1 - 0.02, y - 0.02, top + 0.006), 0.004),
@@ -71,7 +72,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, [x0, x1]: [f32; 2], [lo
     add_ladder(parts, [x0 - 0.9, x1 - 0.1], top + 0.28);
 }
 
-/// Slats between two guides, a bar with a grip at the foot.
+/// Adds slats between two guides, and a bar with a grip at the foot.
 fn add_shutter(parts: &mut Assembly, [front, rear]: [f32; 2], [low, high]: [f32; 2], y: f32) {
     let p = Vec3::new;
     parts.add_pair(
@@ -98,7 +99,7 @@ fn add_shutter(parts: &mut Assembly, [front, rear]: [f32; 2], [low, high]: [f32;
     parts.add_pair(Material::Chrome, grip);
 }
 
-/// Gauges in rows, capped outlets, and a locker's door over them.
+/// Adds gauges in rows, capped outlets, and a locker's door over them.
 fn add_pump_panel(parts: &mut Assembly, site: &Site<'_>, [x0, x1]: [f32; 2], [low, top]: [f32; 2], y: f32) {
     let p = Vec3::new;
     parts.add(Material::Paint, block(p(x0, -y, site.frame_z - 0.1), p(x1 + 0.02, y - 0.02, top), 0.02));
@@ -127,7 +128,7 @@ fn add_pump_panel(parts: &mut Assembly, site: &Site<'_>, [x0, x1]: [f32; 2], [lo
     parts.add_pair(Material::Chrome, block(latch - p(0.05, 0.006, 0.02), latch + p(0.05, 0.010, 0.02), 0.006));
 }
 
-/// A shutter, a step, rails to hold and lamps at the rear.
+/// Adds a shutter, a step, grab rails and lamps at the rear.
 fn add_tail(parts: &mut Assembly, x: f32, [low, top]: [f32; 2], y: f32) {
     let p = Vec3::new;
     let (foot, head, half) = (low + 0.18, top - 0.32, y - 0.42);
@@ -160,7 +161,7 @@ fn add_tail(parts: &mut Assembly, x: f32, [low, top]: [f32; 2], y: f32) {
     parts.add(Material::BrakeDisc, block(p(x - 0.02, -y, low - 0.06), p(x + 0.20, y, low), 0.012));
 }
 
-/// A ladder of trussed rails that lies along the roof, on two cradles.
+/// Adds a ladder of trussed rails that lies along the roof, on two cradles.
 fn add_ladder(parts: &mut Assembly, [from, to]: [f32; 2], z: f32) {
     const HALF_M: f32 = 0.30;
     const TALL_M: f32 = 0.24;

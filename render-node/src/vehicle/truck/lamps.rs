@@ -1,4 +1,5 @@
-//! Lamps of trucks: head lamps in pods, clusters behind, marker lamps. The insides are the cars' own.
+//! Lamps of trucks: head lamps in pods, tail lamp clusters, marker lamps. Their insides
+//! are the same as those of cars.
 
 use glam::{Vec2, Vec3};
 
@@ -11,11 +12,12 @@ use crate::vehicle::parts::lamp::{
 use crate::vehicle::parts::placing::{add_all, both_sides};
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 
-/// Depth of a cluster behind its lens.
+/// Depth of a tail lamp cluster behind its lens.
 const TAIL_DEPTH_M: f32 = 0.045;
+/// Depth of a head lamp behind its lens.
 const HEAD_DEPTH_M: f32 = 0.09;
 
-/// A flat sheet of glass with rounded corners, its middle at `centre`.
+/// Returns a flat sheet of glass with rounded corners and its middle at `centre`.
 fn lens(centre: Vec3, across: Vec3, up: Vec3, outward: Vec3, size: Vec2) -> Solid {
     const RINGS: [(f32, f32); 4] = [(1.0, 0.0), (0.93, 0.004), (0.6, 0.006), (0.02, 0.007)];
     let around = rounded_rectangle(size.x / 2.0, size.y / 2.0, size.min_element() * 0.3);
@@ -30,7 +32,8 @@ fn lens(centre: Vec3, across: Vec3, up: Vec3, outward: Vec3, size: Vec2) -> Soli
     if towards.sum::<f32>() < 0.0 { solid.flipped() } else { solid }
 }
 
-/// A cluster of tail lamps on both sides; `at` is the middle of the lens, which looks to the rear.
+/// Adds a cluster of tail lamps on both sides. `at` is the middle of
+/// the lens, which faces the rear.
 pub(super) fn add_tail(parts: &mut Assembly, at: Vec3, size: Vec2, year: u16) {
     let mut site = LampSite::flat(at, Vec3::Y, Vec3::Z, Vec3::X, size, TAIL_DEPTH_M);
     site.year = year;
@@ -48,7 +51,7 @@ pub(super) fn add_tail(parts: &mut Assembly, at: Vec3, size: Vec2, year: u16) {
     add_shell(parts, at, size, TAIL_DEPTH_M + 0.012, 1.0, Material::MattBlack);
 }
 
-/// A box open towards the lens round a lamp: four walls and a back.
+/// Adds a box round a lamp, open towards the lens: four walls and a back.
 fn add_shell(parts: &mut Assembly, at: Vec3, size: Vec2, depth: f32, outward_x: f32, material: Material) {
     const WALL_M: f32 = 0.014;
     let half = Vec3::new(0.0, size.x / 2.0 + WALL_M, size.y / 2.0 + WALL_M);
@@ -67,7 +70,7 @@ fn add_shell(parts: &mut Assembly, at: Vec3, size: Vec2, depth: f32, outward_x: 
     }
 }
 
-/// Head lamps in pods on both sides; `at` is the middle of the lens, which looks ahead.
+/// Adds head lamps in pods on both sides. `at` is the middle of the lens, which faces ahead.
 pub(super) fn add_pods(parts: &mut Assembly, at: Vec3, size: Vec2, count: u32, material: Material, year: u16) {
     let mut site = LampSite::flat(at, Vec3::Y, Vec3::Z, -Vec3::X, size, HEAD_DEPTH_M);
     site.year = year;
@@ -91,10 +94,10 @@ pub(super) fn add_pods(parts: &mut Assembly, at: Vec3, size: Vec2, count: u32, m
     let bowl = Solid::superellipsoid(Vec3::new(0.12, size.x * 0.53, size.y * 0.56), 3.0, 10, 20);
     let bowl = bowl.bent(|p| Vec3::new(if p.x < 0.0 { p.x * 0.1 } else { p.x }, p.y, p.z));
     parts.add_pair(material, bowl.moved(at + Vec3::X * (HEAD_DEPTH_M + 0.01)));
-    // A foot down to the wing.
+    // A foot that goes down to the wing.
     let foot = at + Vec3::new(HEAD_DEPTH_M, -size.x * 0.2, -size.y * 0.4);
     parts.add_pair(Material::MattBlack, pipe(&[foot, foot - Vec3::new(-0.05, 0.0, 0.22)], 0.03));
-    // Indicator beside it.
+    // The indicator beside the pod.
     let beside = at + Vec3::new(0.02, size.x * 0.5 + 0.035, 0.0);
     parts.add_pair(
         Material::LampAmber,
@@ -102,7 +105,8 @@ pub(super) fn add_pods(parts: &mut Assembly, at: Vec3, size: Vec2, count: u32, m
     );
 }
 
-/// A marker lamp: a small amber or red cap on a black foot, looking along `outward` (along x or y).
+/// Adds a marker lamp: a small amber or red cap on a black foot, which faces
+/// along `outward` (along x or y).
 pub(super) fn add_marker(parts: &mut Assembly, at: Vec3, outward: Vec3, red: bool) {
     let across = if outward.x.abs() > 0.5 { Vec3::Y } else { Vec3::X };
     let reach = outward.abs() * 0.012 + across * 0.048 + Vec3::Z * 0.018;

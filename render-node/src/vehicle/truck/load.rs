@@ -1,4 +1,4 @@
-//! What stands on the frame: box, drop sides, flat deck with stakes, tipper.
+//! The load bodies on the frame: box, drop sides, flat deck with stakes, tipper.
 
 use glam::{Vec2, Vec3};
 
@@ -9,7 +9,7 @@ use crate::vehicle::parts::assembly::{Assembly, block, pipe};
 use crate::vehicle::parts::solid::{Solid, curve_through};
 use crate::vehicle::sheet::truck::{Class, Load};
 
-/// Front, rear, floor, top and half width of a load body.
+/// A load body: front and rear in `x`, floor and top in `z`, half width in `y`, in metres.
 struct Bed {
     x: [f32; 2],
     z: [f32; 2],
@@ -43,7 +43,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
     }
 }
 
-/// Bearers along the frame and joists across it.
+/// Adds bearers along the frame and joists across it.
 fn add_subframe(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     let p = Vec3::new;
     let dark = Material::MattBlack;
@@ -58,7 +58,7 @@ fn add_subframe(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     }
 }
 
-/// Rivets: low caps in a row on the flank (or the rear), from one place to another.
+/// Adds rivets: low caps in a row on the flank or the rear, from one place to another.
 fn add_rivets(parts: &mut Assembly, from: Vec3, to: Vec3, outward: Vec3, spacing: f32) {
     let count = (from.distance(to) / spacing).floor().max(1.0) as usize;
     for number in 0..=count {
@@ -67,7 +67,7 @@ fn add_rivets(parts: &mut Assembly, from: Vec3, to: Vec3, outward: Vec3, spacing
     }
 }
 
-/// Walls in panels between rails and posts, rivets along every joint, marker lamps.
+/// Adds walls in panels between rails and posts, rivets along every joint, and marker lamps.
 fn add_box(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     let p = Vec3::new;
     let ([x0, x1], [z0, z1], y) = (bed.x, bed.z, bed.y);
@@ -127,7 +127,7 @@ fn add_box(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     }
 }
 
-/// Frame and two leaves with hinges, lock rods and rubber behind.
+/// Adds a frame and two doors with hinges, lock rods and rubber at the rear.
 fn add_box_doors(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     let p = Vec3::new;
     let (x, [z0, z1], y) = (bed.x[1], bed.z, bed.y);
@@ -164,7 +164,7 @@ fn add_box_doors(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     );
 }
 
-/// A floor with a bright edge, planks on it.
+/// Adds a floor with a bright edge and planks on it.
 fn add_deck(parts: &mut Assembly, bed: &Bed) {
     let p = Vec3::new;
     let ([x0, x1], z, y) = (bed.x, bed.z[0], bed.y);
@@ -181,7 +181,7 @@ fn add_deck(parts: &mut Assembly, bed: &Bed) {
     }
 }
 
-/// A wall behind the cab with a mesh of bars, for decks.
+/// Adds a wall behind the cab with a mesh of bars, for decks.
 fn add_headboard(parts: &mut Assembly, site: &Site<'_>, bed: &Bed, height: f32) {
     let p = Vec3::new;
     let (x, z, y) = (bed.x[0], bed.z[0], bed.y - 0.04);
@@ -198,7 +198,7 @@ fn add_headboard(parts: &mut Assembly, site: &Site<'_>, bed: &Bed, height: f32) 
     }
 }
 
-/// Hinged aluminium sides of three planks between posts, with latches.
+/// Adds hinged aluminium sides of three planks between posts, with latches.
 fn add_dropsides(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     let p = Vec3::new;
     let ([x0, x1], [z, top], y) = (bed.x, bed.z, bed.y);
@@ -252,7 +252,7 @@ fn add_dropsides(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     }
 }
 
-/// Stake pockets along the edge, a rub rail on spacers, a wall behind the cab.
+/// Adds stake pockets along the edge, a rub rail on spacers, and a wall behind the cab.
 fn add_stakes(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     let p = Vec3::new;
     let ([x0, x1], z, y) = (bed.x, bed.z[0], bed.y);
@@ -280,14 +280,14 @@ fn add_stakes(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     parts.add_pair(Material::MattBlack, block(p(x0, y - 0.004, z - 0.09), p(x1, y, z - 0.03), 0.003));
 }
 
-/// A tub with ribs, a rail along its top, a hinged gate behind and a shield over the cab.
+/// Adds a tub with ribs, a rail along its top, a hinged gate at the rear and a shield over the cab.
 fn add_tipper(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
     let p = Vec3::new;
     let ([x0, x1], [z0, z1], y) = (bed.x, bed.z, bed.y);
     let paint = site.truck.load_material;
     let wall = y - 0.07;
     let (floor, thick) = (z0 + 0.02, 0.035);
-    // Long sills under the floor, on the frame; hinge behind.
+    // Long sills under the floor, on the frame, with the hinge at the rear.
     parts.add_pair(Material::MattBlack, block(p(x0 + 0.15, 0.34, site.frame_z), p(x1 - 0.1, 0.44, z0 - 0.07), 0.01));
     parts.add_pair(paint, block(p(x0 + 0.05, 0.32, z0 - 0.12), p(x1, 0.46, z0), 0.015));
     let joists = ((x1 - x0) / 0.45) as usize;
@@ -317,7 +317,7 @@ fn add_tipper_ends(parts: &mut Assembly, site: &Site<'_>, bed: &Bed, wall: f32) 
     let p = Vec3::new;
     let ([x0, x1], [z0, z1]) = (bed.x, bed.z);
     let paint = site.truck.load_material;
-    // Front wall with ribs, higher than the sides; gate behind with a frame of its own.
+    // The front wall with ribs, higher than the sides. The gate at the rear has a frame of its own.
     let head = z1 + 0.16;
     parts.add(paint, block(p(x0 - 0.02, -wall, z0), p(x0 + 0.03, wall, head), 0.012));
     for number in -2_i32..=2 {
@@ -332,14 +332,14 @@ fn add_tipper_ends(parts: &mut Assembly, site: &Site<'_>, bed: &Bed, wall: f32) 
         let y = across * wall;
         parts.add(paint, block(p(x1 + 0.01, y - 0.045, z0), p(x1 + 0.07, y + 0.045, z1 - 0.06), 0.02));
     }
-    // Hinges of the gate and its chains' lugs.
+    // Hinges of the gate, and the lugs of its chains.
     for z in [z0 + 0.01, z1 + 0.02] {
         parts.add_pair(
             Material::MattBlack,
             block(p(x1 - 0.06, wall - 0.05, z - 0.04), p(x1 + 0.08, wall + 0.035, z + 0.04), 0.02),
         );
     }
-    // Locks at the foot with their rod, chains beside, and a lamp over the gate.
+    // Locks at the foot with their rod, chains beside them, and a lamp over the gate.
     let rod = [p(x1 + 0.06, -wall + 0.05, z0 - 0.055), p(x1 + 0.06, wall - 0.05, z0 - 0.055)];
     parts.add(Material::Satin, pipe(&rod, 0.016));
     for across in [-0.82_f32, -0.30, 0.30, 0.82] {
@@ -358,14 +358,14 @@ fn add_tipper_ends(parts: &mut Assembly, site: &Site<'_>, bed: &Bed, wall: f32) 
         parts.add(Material::Satin, pipe(&curve_through(&path, 4), 0.011));
     }
     if site.truck.class == Class::Conventional {
-        // Shield over the cab.
+        // The shield over the cab.
         let reach = (x0 - site.cab_rear_x + 0.75).clamp(0.4, 0.95);
         parts.add(paint, block(p(x0 - reach, -wall, head - 0.03), p(x0 + 0.02, wall, head + 0.015), 0.012));
         parts
             .add(paint, block(p(x0 - reach - 0.02, -wall, head - 0.06), p(x0 - reach + 0.04, wall, head + 0.05), 0.02));
         parts.add_pair(paint, block(p(x0 - reach, wall - 0.05, head - 0.06), p(x0 + 0.02, wall, head + 0.05), 0.02));
     }
-    // Hoist: three sleeves between cab and tub.
+    // The hoist: three sleeves between cab and tub.
     let foot = Vec2::new(x0 + 0.35, site.frame_z - 0.05);
     let tip = Vec2::new(x0 - 0.02, z0 + 0.55 * (z1 - z0));
     for (share, radius, material) in

@@ -1,6 +1,9 @@
-//! What a truck is made of besides its cab: wheels, frame, tanks, load body, and what hangs on the cab. The cab itself is a sheet like any
-//! other body; all the rest is built here in real metres from a few words in the sheet's `[truck]` table, so that every truck has nuts on
-//! its wheels and steps under its doors without anybody drawing them.
+//! The parts of a truck besides its cab: wheels, frame, tanks, load body,
+//! and the parts fixed to the cab.
+//!
+//! The cab itself is a sheet like any other body. The rest is built here in real metres from a few
+//! words in the sheet's `[truck]` table, so that every truck has nuts on its wheels and steps under
+//! its doors without a drawing of them.
 
 mod back;
 mod bus;
@@ -26,11 +29,12 @@ use crate::vehicle::sheet::truck::Truck;
 use site::Site;
 use wheel::TruckWheel;
 
-/// What the catalog says of trucks whose size it does not know: seven in eight. Such a truck is as large as its sheet says that trucks of
-/// its kind are built.
+/// Dimensions that the catalog has for trucks of unknown size, in mm: length, width, height,
+/// wheelbase. Seven in eight trucks have them. Such a truck is drawn as large as its sheet says
+/// that trucks of its kind are built.
 const UNKNOWN: [u32; 4] = [7500, 2300, 2900, 4200];
 
-/// Length, width, height and wheelbase a vehicle is drawn at.
+/// Returns the dimensions that a vehicle is drawn at.
 pub fn dimensions_of(sheet: &Sheet, given: Dimensions) -> Dimensions {
     let said = [given.length_mm, given.width_mm, given.height_mm, given.wheelbase_mm];
     let Some(built) = sheet.truck.and_then(|truck| truck.built_as) else { return given };
@@ -41,21 +45,22 @@ pub fn dimensions_of(sheet: &Sheet, given: Dimensions) -> Dimensions {
     Dimensions { length_mm, width_mm, height_mm, wheelbase_mm, ..given }
 }
 
-/// How far the front tyres' outer walls lie inside the vehicle's width, and the rear ones'.
+/// Distance of the front tyres' outer walls inside the vehicle's width, on each side.
 const FRONT_INSIDE_M: f32 = 0.055;
+/// Distance of the rear tyres' outer walls inside the vehicle's width, on each side.
 const REAR_INSIDE_M: f32 = 0.02;
 
-/// Outer faces of front and rear tyres from the centre plane.
+/// Returns the distance of the front and the rear tyres' outer faces from the centre plane.
 fn outer_y(real: Stance) -> [f32; 2] {
     [real.width * 0.5 - FRONT_INSIDE_M, real.width * 0.5 - REAR_INSIDE_M]
 }
 
-/// Whether the driver's place is built with the truck, in place of a car's cabin.
+/// Returns true if the driver's place is built with the truck, in place of a car's cabin.
 pub fn has_cockpit(sheet: &Sheet) -> bool {
     sheet.truck.is_some_and(|truck| !truck.skirted) || sheet.bus.is_some()
 }
 
-/// Everything of a truck but its cab.
+/// Returns everything of a truck except its cab.
 pub fn dressing(truck: &Truck, sheet: &Sheet, field: &BodyField, real: Stance) -> VehicleMesh {
     let cab_end = sheet.body.span.map_or(sheet.size.length * 0.3, |span| span[1]);
     let site = Site {

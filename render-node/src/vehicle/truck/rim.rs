@@ -1,5 +1,8 @@
-//! Bright frames round the openings of a nose: a rounded bar of its own along the drawn outline. A band of the skin alone has the skin's
-//! triangles for an edge where the nose turns over into the hood.
+//! Bright frames round the openings of a nose: each is a separate
+//! rounded bar along the drawn outline.
+//!
+//! A band of the skin alone would have the skin's triangles for an edge where the
+//! nose turns over into the hood.
 
 use glam::{Vec2, Vec3};
 
@@ -10,13 +13,16 @@ use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 use crate::vehicle::sheet::{Edge, Region, RegionKind, Sheet};
 use crate::vehicle::truck::site::Site;
 
-/// Narrower bands are seals.
+/// Least width of a band that gets a bar. Narrower bands are seals.
 const LEAST_M: f32 = 0.018;
+/// Distance between points along the outline.
 const STEP_M: f32 = 0.035;
-/// Half of the bar's depth, and how far its middle stands before the skin.
+/// Half of the bar's depth.
 const HALF_DEPTH_M: f32 = 0.013;
+/// Distance of the bar's middle in front of the skin.
 const OUT_M: f32 = 0.004;
-/// The bar covers the band and what is ragged at its edges.
+/// Half width of the bar as a ratio of the band's width. The bar covers
+/// the band and its ragged edges.
 const COVER: f32 = 0.62;
 
 pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, sheet: &Sheet) {
@@ -27,7 +33,7 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, sheet: &Sheet) {
     }
 }
 
-/// The bright band round an opening across the middle.
+/// Returns the bright band round an opening across the middle, if the region has one.
 fn frame_of(region: &Region) -> Option<&Edge> {
     let is_opening = region.at.mirror && matches!(region.kind, RegionKind::Inset { .. });
     let is_bright = |edge: &&Edge| matches!(edge.material, Material::Chrome | Material::Satin) && edge.width > LEAST_M;
@@ -49,7 +55,7 @@ fn add_frame(parts: &mut Assembly, site: &Site<'_>, region: &Region, edge: &Edge
         return;
     }
     let middle = drawn.iter().sum::<Vec2>() / count as f32;
-    // The middle of the band, outside of the opening.
+    // The middle of the band, which lies outside the opening.
     let placed: Option<Vec<(Vec3, Vec3)>> = (0..count)
         .map(|i| {
             let along = drawn[(i + 1) % count] - drawn[(i + count - 1) % count];

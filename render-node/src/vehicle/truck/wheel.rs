@@ -1,5 +1,8 @@
-//! Wheels of trucks and buses: ribbed tyres on steel discs with hand holes and a ring of nuts, convex on steered axles, a deep dish on
-//! driven ones, where two stand side by side. Local axes as in `parts::wheel`: the hub at the origin, outside along +y.
+//! Wheels of trucks and buses: ribbed tyres on steel discs with hand holes and a ring
+//! of nuts. The disc is convex on steered axles and a deep dish on driven axles, where
+//! two wheels stand side by side.
+//!
+//! Local axes as in `parts::wheel`: the hub at the origin, outside along +y.
 
 use std::f32::consts::TAU;
 
@@ -11,16 +14,20 @@ use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::placing::{add_all, mirrored, moved_to};
 use crate::vehicle::parts::solid::Solid;
 
-/// A multiple of four, so that one point of the tread is exactly on the ground.
+/// Segments around the tyre: a multiple of four, so that one point of the
+/// tread is exactly on the ground.
 const AROUND: usize = 72;
-/// Nuts sit on a circle of this share of the bead's radius (335 mm on a 22.5 inch rim).
+/// Radius of the circle of nuts, as a ratio of the bead's radius. The circle has a diameter of
+/// 335 mm on a 22.5 inch rim.
 const NUT_CIRCLE: f32 = 0.585;
-/// Between the two tyres of a driven wheel.
+/// Gap between the two tyres of a driven wheel.
 pub const TWIN_GAP_M: f32 = 0.05;
-/// Lugs round one shoulder of a driven tyre, and how deep the grooves between them are.
+/// Lugs round one shoulder of a driven tyre.
 const LUGS: usize = 46;
+/// Depth of the grooves between the lugs.
 const LUG_M: f32 = 0.012;
 
+/// Material of a wheel's disc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disc {
@@ -46,23 +53,24 @@ impl Disc {
     }
 }
 
+/// A wheel of a truck or bus. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TruckWheel {
     pub diameter: f32,
-    /// Of one tyre.
+    /// Width of one tyre.
     pub width: f32,
-    /// Where the beads sit.
+    /// Diameter at which the beads sit.
     pub rim_diameter: f32,
     pub nuts: usize,
     pub disc: Disc,
-    /// A deep dish instead of a disc that stands out.
+    /// True for a deep dish instead of a disc that stands out.
     pub is_driven: bool,
-    /// A second tyre further in.
+    /// True if there is a second tyre further in.
     pub is_twin: bool,
     pub turn_degrees: f32,
 }
 
-/// Both wheels of an axle at `x`, the outer tyres' walls `outer_width` apart.
+/// Returns both wheels of an axle at `x`, with the outer tyres' walls `outer_width` apart.
 pub fn axle(spec: &TruckWheel, x: f32, outer_width: f32) -> VehicleMesh {
     let hub = Vec3::new(x, (outer_width - spec.width) / 2.0, spec.diameter / 2.0);
     let mut mesh = moved_to(&wheel(spec), hub);
@@ -71,12 +79,12 @@ pub fn axle(spec: &TruckWheel, x: f32, outer_width: f32) -> VehicleMesh {
     mesh
 }
 
-/// One wheel about its hub, twin tyre included.
+/// Returns one wheel about its hub, twin tyre included.
 pub fn wheel(spec: &TruckWheel) -> VehicleMesh {
     let mut parts = Assembly::default();
     add_tyre(&mut parts, spec);
     if spec.is_twin {
-        // Of the inner tyre little more than its outline is seen.
+        // Little more than the outline of the inner tyre is seen.
         let (w, outer, bead) = (spec.width, spec.diameter / 2.0, spec.rim_diameter / 2.0);
         let wall = outer - bead;
         let half = [
@@ -134,7 +142,7 @@ fn add_tyre(parts: &mut Assembly, spec: &TruckWheel) {
     }
 }
 
-/// Blocks on both shoulders of a driven tyre.
+/// Adds blocks on both shoulders of a driven tyre.
 fn add_lugs(parts: &mut Assembly, spec: &TruckWheel) {
     let (w, outer) = (spec.width, spec.diameter / 2.0);
     for (side, number) in [-1.0_f32, 1.0].into_iter().flat_map(|side| (0..LUGS).map(move |number| (side, number))) {
@@ -158,12 +166,12 @@ fn add_lugs(parts: &mut Assembly, spec: &TruckWheel) {
     }
 }
 
-/// Rim, disc, hand holes, nuts and hub.
+/// Adds rim, disc, hand holes, nuts and hub.
 fn add_disc(parts: &mut Assembly, spec: &TruckWheel) {
     let (w, bead) = (spec.width, spec.rim_diameter / 2.0);
     let material = spec.disc.material();
     let scale = bead / 0.286;
-    // Rim edge and well, to where the disc begins.
+    // The rim's edge and well, up to where the disc begins.
     let mut profile = vec![
         Vec2::new(0.385 * w, bead + 0.002),
         Vec2::new(0.418 * w, bead + 0.012),
@@ -172,7 +180,8 @@ fn add_disc(parts: &mut Assembly, spec: &TruckWheel) {
         Vec2::new(0.360 * w, bead - 0.018),
         Vec2::new(0.300 * w, bead - 0.020),
     ];
-    // (along the axle in metres of a 22.5 inch wheel, share of the bead's radius), then the hole circle and its slope.
+    // First and third: (along the axle in metres of a 22.5 inch wheel, ratio of the bead's radius).
+    // Second: the hole circle and its slope.
     type Line = &'static [(f32, f32)];
     let (face, hole, hub): (Line, (Vec2, Vec2), Line) = if spec.is_driven {
         (
@@ -201,7 +210,7 @@ fn add_disc(parts: &mut Assembly, spec: &TruckWheel) {
     let hub: Vec<Vec2> = hub.iter().copied().map(at).collect();
     let hub_material = if spec.is_driven { Material::BrakeDisc } else { Material::RimBright };
     parts.add(hub_material, Solid::revolved(&hub, 40));
-    // The back, seen through nothing but from behind.
+    // The back, which is only seen from behind.
     let back = [Vec2::new(-0.40 * w, 0.0), Vec2::new(-0.40 * w, bead + 0.004)];
     parts.add(Material::Underbody, Solid::revolved(&back, 24));
 
@@ -236,7 +245,7 @@ fn add_disc(parts: &mut Assembly, spec: &TruckWheel) {
     }
 }
 
-/// The rolled edge of a hand hole.
+/// Returns the rolled edge of a hand hole.
 fn ring(centre: Vec3, normal: Vec3, radius: f32, thickness: f32) -> Solid {
     const STEPS: usize = 15;
     let across = normal.any_orthonormal_vector();

@@ -1,8 +1,8 @@
-//! Folders of fixtures, to be changed by a test.
+//! Folders of fixtures that a test may change.
 
 use std::path::Path;
 
-/// All that lies in a folder.
+/// Copies everything in a folder.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -1,4 +1,4 @@
-//! What several files of tests share.
+//! Helpers that several test files share.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail it by panicking")]
 

@@ -9,13 +9,14 @@ pub fn runtime() -> OnnxRuntime {
     OnnxRuntime::load(Some(&library())).unwrap()
 }
 
-/// The library that a node of this environment would load, else the pinned one.
+/// Returns the library that a node in this environment would load, or otherwise the pinned one.
 pub fn library() -> PathBuf {
     let configured = Config::load(None, environment).unwrap().local.onnx_runtime;
     configured.unwrap_or_else(|| fetched(&[]))
 }
 
-/// A pinned build of the library, fetched on first use. `arguments` name the build, as `scripts/onnxruntime.sh` has it.
+/// Returns a pinned build of the library, fetched on first use. `arguments` name the build, as for
+/// `scripts/onnxruntime.sh`.
 pub fn fetched(arguments: &[&str]) -> PathBuf {
     let output = Command::new("../scripts/onnxruntime.sh").args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

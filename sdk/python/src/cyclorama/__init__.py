@@ -1,4 +1,4 @@
-"""Client of Cyclorama, an open vehicle image service. Begin at `Cyclorama`."""
+"""Client of Cyclorama, an open vehicle image service. Start with the class `Cyclorama`."""
 
 from .client import VERSION as __version__
 from .client import Cyclorama

@@ -1,4 +1,5 @@
-"""The service's operations, one method each, named as in its API document. Arguments are named as its parameters and members."""
+"""The client, with one method for each operation of the service, named as in its API document.
+Arguments have the names of its parameters and members."""
 
 from __future__ import annotations
 
@@ -60,14 +61,17 @@ _Result = TypeVar("_Result")
 
 
 class Cyclorama:
-    """A client. `url` and `api_key` come from `CYCLORAMA_URL` and `CYCLORAMA_KEY` when not given; operations that are public need no
-    key. The first render of a picture may take two minutes.
+    """A client of the service. If `url` and `api_key` are not given, they come from `CYCLORAMA_URL`
+    and `CYCLORAMA_KEY`. Public operations need no key. The first render of an image may take two
+    minutes.
 
-    Every method raises `CycloramaError` or one of its subclasses. Requests are sent again after 429 and 503; after a lost connection,
-    and a 503 that is not the service's own, only when that can spend nothing twice. A client may be used by several threads.
+    Every method raises `CycloramaError` or one of its subclasses. The client sends a request again
+    after 429 and 503. After a lost connection, or a 503 that does not come from the service itself,
+    it does so only if no credit can be spent twice. Several threads may use one client.
 
-    With `format="auto"` a picture is png, or jpg where a background is given, unless `accept` names what is welcome, such as
-    `image/avif,image/webp`: `Accept` is `*/*` when it is not given, which means neither, since many a program reads neither.
+    With `format="auto"` an image is png, or jpg if a background is given, unless `accept` has other
+    acceptable media types, such as `image/avif,image/webp`. Without `accept` the client sends
+    `*/*`, for which the service selects neither of these, because many programs read neither.
     """
 
     def __init__(
@@ -81,12 +85,12 @@ class Cyclorama:
     ) -> None:
         url = (url or os.environ.get("CYCLORAMA_URL") or "").rstrip("/")
         if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-            raise ValueError("Give the service's address as `url` or in CYCLORAMA_URL, such as https://images.example.com")
+            raise ValueError("Give the URL of the service as `url` or in CYCLORAMA_URL, such as https://images.example.com")
         api_key = os.environ.get("CYCLORAMA_KEY") if api_key is None else api_key
         self._sleep = sleep
         self._transport = Transport(url, api_key, timeout_seconds, retries, f"cyclorama-python/{VERSION}", sleep)
 
-    # --- pictures ---------------------------------------------------------------------------------------------------
+    # --- images -----------------------------------------------------------------------------------
 
     def get_car_image(
         self,
@@ -113,8 +117,8 @@ class Cyclorama:
         request_id: Optional[str] = None,
         accept: Optional[str] = None,
     ) -> CarImage:
-        """A picture, for one credit; free when it is the one that `if_none_match` names. The vehicle is `make` and `model`, or `vehicle`:
-        its permanent id."""
+        """Returns an image, for one credit. It is free if it is still the one that `if_none_match`
+        names. The vehicle is `make` and `model`, or its permanent id as `vehicle`."""
         query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
         query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
@@ -146,7 +150,8 @@ class Cyclorama:
         request_id: Optional[str] = None,
         accept: Optional[str] = None,
     ) -> ImageInfo:
-        """As `get_car_image`, into a file that is there whole or not at all. The format is not taken from the file's name."""
+        """Saves an image as `get_car_image` returns it to a file, which appears complete or not at
+        all. The format does not depend on the file's name."""
         query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
         query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
@@ -176,7 +181,7 @@ class Cyclorama:
         if_none_match: Optional[str] = None,
         accept: Optional[str] = None,
     ) -> ImageInfo:
-        """What `get_car_image` would say, for nothing. Never renders."""
+        """Returns the headers that `get_car_image` would return. Free; never renders."""
         query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
         query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
@@ -205,7 +210,7 @@ class Cyclorama:
         finish: Optional[AskedFinish] = None,
         request_id: Optional[str] = None,
     ) -> ImageUrlResponse:
-        """A signed address of the picture, for one credit, without a key in it."""
+        """Creates a signed URL of the image, for one credit. The URL does not contain the key."""
         query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
         query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
@@ -220,16 +225,17 @@ class Cyclorama:
         max_uses: Optional[int] = None,
         idempotency_key: Optional[str] = None,
     ) -> ImageUrlsResponse:
-        """Signed addresses of 1 to 50 pictures, for one credit each, all or none; free to load until they expire."""
+        """Creates signed URLs of 1 to 50 images, for one credit each; either all are created or
+        none. Loading them is free until they expire."""
         body: Dict[str, Any] = {"images": list(images)}
         body.update(_given(ttl_seconds=ttl_seconds, max_uses=max_uses))
         headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
         return self._json(ImageUrlsResponse, Request("POST", "/api/v1/image-urls", headers=headers, body=body))
 
     def load_delivery(self, url: str, *, if_none_match: Optional[str] = None, accept: Optional[str] = None) -> CarImage:
-        """The picture of a signed address (or of its token alone), free."""
+        """Loads the image of a signed URL, or of its token alone. Free."""
         headers = {"If-None-Match": if_none_match, "Accept": accept or "*/*"}
-        # A load may use up an address.
+        # A load may use up a signed URL, so it must not be repeated.
         request = Request("GET", _delivery_path(url), headers=headers, repeatable=False)
         return self._transport.send(request, _car_image)
 
@@ -241,13 +247,14 @@ class Cyclorama:
         if_none_match: Optional[str] = None,
         accept: Optional[str] = None,
     ) -> ImageInfo:
-        """As `load_delivery`, into a file that is there whole or not at all."""
+        """Saves the image of a signed URL to a file, which appears complete or not at all."""
         headers = {"If-None-Match": if_none_match, "Accept": accept or "*/*"}
         request = Request("GET", _delivery_path(url), headers=headers, repeatable=False)
         return self._transport.send(request, lambda answer: _save(answer, path))
 
     def check_delivery(self, url: str, *, if_none_match: Optional[str] = None, accept: Optional[str] = None) -> ImageInfo:
-        """Whether a signed address is good, without using it up; not `modified` when its picture is the one that `if_none_match` names."""
+        """Checks that a signed URL is valid, without using up one of its loads. `modified` is false
+        if its image is still the one that `if_none_match` names."""
         headers = {"If-None-Match": if_none_match, "Accept": accept or "*/*"}
         return self._transport.send(Request("HEAD", _delivery_path(url), headers=headers), _image_info)
 
@@ -278,7 +285,8 @@ class Cyclorama:
         if_none_match: Optional[str] = None,
         accept: Optional[str] = None,
     ) -> CarImage:
-        """A picture of the legacy endpoint. With `exp` and `sig`, or `mode="cached"`, it is free; else one credit."""
+        """Returns an image of the legacy endpoint. With `exp` and `sig`, or with `mode="cached"`,
+        it is free; else it costs one credit."""
         query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
         query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
@@ -311,14 +319,14 @@ class Cyclorama:
         sig: Optional[str] = None,
         accept: Optional[str] = None,
     ) -> ImageInfo:
-        """What `embed_car_image` would say, for nothing. Never renders."""
+        """Returns the headers that `embed_car_image` would return. Free; never renders."""
         query = dict(make=make, model=model, vehicle=vehicle, year=year, body=body, view=view, color=color)
         query.update(w=w, h=h, size=size, format=format)
         query.update(fit=fit, trim=trim, padding=padding, background=background, shadow=shadow, scale=scale, finish=finish)
         query.update(mode=mode, exp=exp, sig=sig)
         return self._transport.send(_picture("HEAD", query, None, None, "/images/car.png", accept), _image_info)
 
-    # --- finding vehicles -------------------------------------------------------------------------------------------
+    # --- finding vehicles -------------------------------------------------------------------------
 
     def resolve_image(
         self,
@@ -329,8 +337,9 @@ class Cyclorama:
         make: Optional[str] = None,
         model: Optional[str] = None,
     ) -> ResolveResponse:
-        """What a few words mean, such as `navy 911 from behind`, or which vehicle an identification number (`vin`) is of. Free; ask a
-        person when `confidence` is not `high`."""
+        """Returns the vehicle and image that a few words mean, such as `navy 911 from behind`, or
+        the vehicle of a vehicle identification number (`vin`). Free. Let a person decide when
+        `confidence` is not `high`."""
         body = _given(query=query, vin=vin, year=year, make=make, model=model)
         return self._json(ResolveResponse, Request("POST", "/api/v1/images/resolve", body=body))
 
@@ -359,8 +368,8 @@ class Cyclorama:
         make: Optional[str] = None,
         model: Optional[str] = None,
     ) -> Any:
-        """The catalog, free: years, makes of a year, models of a make, years of a model, or what a search finds (of one make
-        where it is given)."""
+        """Returns a part of the catalog: years, makes of a year, models of a make, years of a
+        model, or the results of a search (within one make if it is given). Free."""
         variant: Type[Any] = YearList
         if q is not None:
             variant = SearchResults
@@ -376,35 +385,40 @@ class Cyclorama:
             raise _unexpected(cause) from cause
 
     def get_vehicle(self, id: str) -> VehicleResponse:
-        """A vehicle by its permanent id, free: names, years, bodies, generations, and which pictures exist."""
+        """Returns a vehicle by its permanent id: names, years, bodies, generations, and the images
+        that are stored. Free."""
         return self._json(VehicleResponse, Request("GET", "/api/v1/vehicles/" + urllib.parse.quote(id, safe="")))
 
     def check_vehicles(self, vehicles: Sequence[CheckRow]) -> CheckResponse:
-        """Which of 1 to 100 vehicles there are, and the nearest where there is none. Free, and never a stand-in."""
+        """Checks 1 to 100 vehicles against the catalog, and returns the nearest vehicle for each
+        that it does not have. A nearest vehicle is marked as a suggestion, never as a match.
+        Free."""
         body = {"vehicles": list(vehicles)}
         return self._json(CheckResponse, Request("POST", "/api/v1/vehicles/check", body=body))
 
     def decode_vin(self, vin: str, *, year: Optional[int] = None) -> VinResponse:
-        """The vehicle of an identification number, free. `year` helps where the number leaves it open."""
+        """Returns the vehicle of a vehicle identification number (VIN). `year` helps where the
+        number leaves the model year open. Free."""
         path = "/api/v1/vehicles/vin/" + urllib.parse.quote(vin, safe="")
         return self._json(VinResponse, Request("GET", path, query=dict(year=year)))
 
     def get_image_options(self) -> ImageOptionsResponse:
-        """Views, colors, sizes, formats, prices and limits. Free."""
+        """Returns views, colors, sizes, formats, prices and limits. Free."""
         return self._json(ImageOptionsResponse, Request("GET", "/api/v1/images/options"))
 
-    # --- the account ------------------------------------------------------------------------------------------------
+    # --- account ----------------------------------------------------------------------------------
 
     def get_account(self) -> AccountResponse:
         return self._json(AccountResponse, Request("GET", "/api/v1/account"))
 
     def get_statement(self, *, after: Optional[str] = None, limit: Optional[int] = None) -> StatementResponse:
-        """A page of the account's credits, oldest entry first."""
+        """Returns one page of the account's statement, oldest entry first."""
         query = dict(after=after, limit=limit)
         return self._json(StatementResponse, Request("GET", "/api/v1/account/statement", query=query))
 
     def statement_lines(self, *, after: Optional[str] = None) -> Iterator[StatementLine]:
-        """All of the statement, page after page."""
+        """Yields the entries of the statement to its end. Pages are requested as they are
+        needed."""
         while True:
             page = self.get_statement(after=after)
             yield from page.data
@@ -413,7 +427,8 @@ class Cyclorama:
             after = page.next_after
 
     def statement_csv(self, *, after: Optional[str] = None, limit: Optional[int] = None) -> Iterator[str]:
-        """All of the statement as CSV under one heading, in parts of whole lines (of `limit` entries)."""
+        """Yields the statement as CSV to its end: a heading, then parts of whole lines (`limit`
+        entries each)."""
         is_first = True
         while True:
             query = dict(after=after, limit=limit, format="csv")
@@ -441,38 +456,42 @@ class Cyclorama:
         verdict: Optional[Literal["good", "bad"]] = None,
         reason: Optional[str] = None,
     ) -> FeedbackResponse:
-        """Says how good a picture is: the one of `request_id`, or of `make` and `model` (or `vehicle`) and `year`."""
+        """Sends feedback about an image: the one of `request_id`, or of `make` and `model` (or
+        `vehicle`) and `year`."""
         document = _given(request_id=request_id, make=make, model=model, vehicle=vehicle, year=year, body=body)
         document.update(_given(view=view, color=color, finish=finish, shadow=shadow, rating=rating, verdict=verdict, reason=reason))
         return self._json(FeedbackResponse, Request("POST", "/api/v1/feedback", body=document, repeatable=False))
 
     def create_checkout(self, credits: int, *, idempotency_key: Optional[str] = None) -> CheckoutResponse:
-        """A page on which a person can buy credits. Making it charges nothing."""
+        """Creates a page on which a person can buy credits. Creating it is free."""
         headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
         request = Request("POST", "/api/v1/billing/checkout", headers=headers, body={"credits": credits})
         return self._json(CheckoutResponse, request)
 
     def create_portal(self) -> PortalResponse:
-        """A page on which a person can look after cards and receipts."""
+        """Creates a page on which a person can manage cards and receipts."""
         return self._json(PortalResponse, Request("POST", "/api/v1/billing/portal", repeatable=False))
 
-    # --- login of devices -------------------------------------------------------------------------------------------
+    # --- device login -----------------------------------------------------------------------------
 
     def start_device_login(
         self, *, client_name: Optional[str] = None, scope: Optional[str] = None
     ) -> DeviceCodeResponse:
-        """Begins a login: show `verification_uri_complete` to a person, then `wait_for_device_login`."""
+        """Begins a login. Show `verification_uri_complete` to a person, then call
+        `wait_for_device_login`."""
         body = _given(client_name=client_name, scope=scope)
         return self._json(DeviceCodeResponse, Request("POST", "/api/auth/device/code", body=body, repeatable=False))
 
     def poll_device_login(self, device_code: str) -> DeviceTokenResponse:
-        """The key, once, or an error: `authorization_pending`, `slow_down`, `expired_token`."""
+        """Polls once and returns the API key, which the service sends only once. Until then the
+        error's code is `authorization_pending`, `slow_down` or `expired_token`."""
         body = {"device_code": device_code}
         request = Request("POST", "/api/auth/device/token", body=body, repeatable=False, is_device_poll=True)
         return self._json(DeviceTokenResponse, request)
 
     def wait_for_device_login(self, started: DeviceCodeResponse) -> DeviceTokenResponse:
-        """Polls until a person has decided or the login has expired (`expired_token`)."""
+        """Polls until a person has approved or denied the login, or it has expired
+        (`expired_token`)."""
         while True:
             try:
                 return self.poll_device_login(started.device_code)
@@ -481,10 +500,10 @@ class Cyclorama:
                     raise
                 self._sleep(max(started.interval, error.retry_after_seconds or 0))
 
-    # --- the rest ---------------------------------------------------------------------------------------------------
+    # --- other operations -------------------------------------------------------------------------
 
     def report_events(self, events: Sequence[Event]) -> EventsResponse:
-        """Telemetry: 1 to 20 events."""
+        """Reports 1 to 20 telemetry events."""
         request = Request("POST", "/api/v1/events", body={"events": list(events)}, repeatable=False)
         return self._json(EventsResponse, request)
 
@@ -502,7 +521,7 @@ class Cyclorama:
 
 
 def _unexpected(cause: Exception) -> errors.CycloramaError:
-    return errors.CycloramaError("unexpected_answer", f"The answer is none of the service's: {cause}")
+    return errors.CycloramaError("unexpected_answer", f"The response is not from the service: {cause}")
 
 
 def _given(**members: Any) -> Dict[str, Any]:
@@ -518,7 +537,7 @@ def _picture(
     accept: Optional[str] = None,
 ) -> Request:
     headers = {"If-None-Match": if_none_match, "X-Request-Id": request_id, "Accept": accept or "*/*"}
-    # GET may spend a credit.
+    # A GET request may spend a credit.
     return Request(method, path, query=query, headers=headers, repeatable=method == "HEAD")
 
 
@@ -527,13 +546,13 @@ def _delivery_path(url: str) -> str:
 
 
 def _csv_page(answer: Answer) -> Tuple[str, Optional[str]]:
-    """A page of the statement, and the entry after which the next page begins."""
+    """Returns a page of the statement, and the entry after which the next page begins."""
     answer.expect_media_type("text/csv")
     return answer.content().decode(), answer.headers.get("x-next-after")
 
 
 def _info(answer: Answer) -> Dict[str, Any]:
-    """What the headers of a picture say. 304 has no picture and therefore no type."""
+    """Reads the headers of an image's answer. A 304 answer has no image and therefore no type."""
     if answer.status != 304:
         answer.expect_media_type("image/*")
 
@@ -577,7 +596,7 @@ def _save(answer: Answer, path: "str | os.PathLike[str]") -> ImageInfo:
     if not info.modified:
         return info
     target = os.path.abspath(path)
-    # Beside the target: a rename does not cross file systems.
+    # Beside the target, because a rename does not cross file systems.
     descriptor, partial = tempfile.mkstemp(prefix=os.path.basename(target) + ".", suffix=".part", dir=os.path.dirname(target))
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -1,4 +1,5 @@
-"""What goes wrong, as exceptions. One class, and one for each case that programs decide on; everything else is told apart by `code`."""
+"""Exceptions: a base class, and one for each case for which programs make a decision. `code` tells
+everything else apart."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from typing import Any, Dict, Mapping, Optional
 class CycloramaError(Exception):
     """A request that was refused or failed.
 
-    `code` is stable and for programs: the problem document's `code` (or the `error` of a device login), `connection_failed` when no
-    whole answer came, `unexpected_answer` when it was none of the service's.
+    `code` is the stable code for programs: the problem document's `code` (or the `error` of a
+    device login); `connection_failed` if no complete answer came; `unexpected_answer` if the answer
+    was not the service's own.
     """
 
     def __init__(
@@ -27,27 +29,28 @@ class CycloramaError(Exception):
         super().__init__(f"{detail} ({code}, request {request_id})" if request_id else f"{detail} ({code})")
         self.code = code
         self.detail = detail
-        # None when no answer came.
+        # None if no answer came.
         self.status = status
-        # For the operator of the service.
+        # The id of the request, which the operator of the service needs to find it.
         self.request_id = request_id
-        # The whole problem document: `parameter`, `index`, `suggestions` and whatever else it says. Empty when the service sent none.
+        # The whole problem document with `parameter`, `index`, `suggestions` and all other members.
+        # Empty if the service sent none.
         self.document: Dict[str, Any] = dict(document or {})
         self.retry_after_seconds = retry_after_seconds
 
     @property
     def parameter(self) -> Optional[str]:
-        """What was wrong with the request."""
+        """The name of the parameter that was wrong."""
         return self.document.get("parameter")
 
     @property
     def index(self) -> Optional[int]:
-        """Which picture of several was wrong, from 0."""
+        """The position, from 0, of the image that was wrong, in a request for several."""
         return self.document.get("index")
 
 
 class InsufficientCreditsError(CycloramaError):
-    """402: a person has to buy credits or raise a cap. Never tried again by itself."""
+    """402: a person must buy credits or raise a cap. The client does not repeat the request."""
 
     @property
     def balance(self) -> Optional[int]:
@@ -63,15 +66,15 @@ class UnauthorizedError(CycloramaError):
 
 
 class NotFoundError(CycloramaError):
-    """404: no such vehicle, picture or entry."""
+    """404: the vehicle, image or entry does not exist."""
 
 
 class RateLimitedError(CycloramaError):
-    """429, also after the retries."""
+    """429, after all retries."""
 
 
 class UnavailableError(CycloramaError):
-    """503 or no connection, also after the retries."""
+    """503 or no connection, after all retries."""
 
 
 _CLASSES = {
@@ -84,12 +87,13 @@ _CLASSES = {
 
 
 def from_answer(status: int, headers: Mapping[str, str], document: Any, is_device_poll: bool = False) -> CycloramaError:
-    """`document` is the body's JSON, or None when it is none. `is_device_poll`: refusals may have the form of RFC 6749."""
+    """Makes an error of an answer. `document` is the body's JSON, or None if the body is not JSON.
+    With `is_device_poll`, a refusal may have the form of RFC 6749."""
     code = _code_of(status, document, is_device_poll)
     known = document if code else {}
     return _CLASSES.get(status, CycloramaError)(
         code or "unexpected_answer",
-        str(known.get("detail") or code or f"The answer has status {status} and is no problem document of the service."),
+        str(known.get("detail") or code or f"The response has status {status} and is not a problem document of the service."),
         status=status,
         request_id=known.get("request_id") or headers.get("x-request-id"),
         document=known,
@@ -98,8 +102,9 @@ def from_answer(status: int, headers: Mapping[str, str], document: Any, is_devic
 
 
 def _code_of(status: int, document: Any, is_device_poll: bool) -> Optional[str]:
-    """The code of the service's own refusal: a problem document has `code`, `request_id` and the answer's `status`, a refused poll of a
-    device login `error` and `request_id`. None for any other document: a gateway may answer with JSON of its own."""
+    """Returns the code of a refusal by the service itself: a problem document has `code`,
+    `request_id` and the answer's `status`; a refused poll of a device login has `error` and
+    `request_id`. None for any other document, because a gateway may answer with JSON of its own."""
     if not isinstance(document, dict) or not _is_text(document.get("request_id")):
         return None
     code, told, error = document.get("code"), document.get("status"), document.get("error")
@@ -113,11 +118,12 @@ def _is_text(value: Any) -> bool:
 
 
 def _retry_after(text: str, date: str) -> Optional[int]:
-    """Seconds to wait, of both forms that the header has (RFC 9110, 10.2.3): a number of seconds, or a date. A date is read by the answer's own
-    clock where that says its time, so that a client whose clock is wrong waits as long as was meant; one that has passed is no wait."""
+    """Returns the seconds to wait, for both forms of the header (RFC 9110, 10.2.3): a number of
+    seconds, or a date. A date is compared with the answer's own `Date` where it has one, so that a
+    client whose clock is wrong waits for the intended time. A date in the past means no wait."""
     text = text.strip()
     if text.isascii() and text.isdigit():
-        # Python refuses to read numbers of thousands of digits.
+        # Python refuses to convert numbers with thousands of digits.
         return int(text[:18])
     until = _moment(text)
     if until is None:
@@ -130,9 +136,9 @@ def _moment(text: str) -> Optional[datetime]:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError, IndexError):
         return None
-    # HTTP dates are in GMT; the oldest form does not say so.
+    # HTTP dates are in GMT, which the oldest form leaves out.
     return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
 def connection_failed(cause: object) -> UnavailableError:
-    return UnavailableError("connection_failed", f"No whole answer came: {cause}")
+    return UnavailableError("connection_failed", f"No complete response arrived: {cause}")

@@ -1,4 +1,5 @@
-"""JSON documents read into the classes of `types`. Members that are newer than this package are left out."""
+"""Decodes JSON documents into the classes of `types`. Members that are newer than this package are
+left out."""
 
 from __future__ import annotations
 
@@ -8,12 +9,13 @@ from typing import Any, Dict, Type, TypeVar, Union, get_args, get_origin, get_ty
 
 Result = TypeVar("Result")
 
-# The hints of a class are strings until they are looked up, which is slow.
+# The type hints of a class are strings until they are resolved, which is slow.
 _hints = functools.lru_cache(maxsize=None)(get_type_hints)
 
 
 def decode(kind: Type[Result], document: Any) -> Result:
-    """Raises `ValueError`, naming the member, for a document that is no `kind`."""
+    """Decodes a document. Raises `ValueError` with the name of the member for a document that is
+    not a `kind`."""
     return _decode(kind, document, kind.__name__)  # type: ignore[no-any-return]
 
 
@@ -31,7 +33,7 @@ def _decode(kind: Any, value: Any, place: str) -> Any:
     hints = _hints(kind)
     document = _expect(dict, value, place)
     for field in dataclasses.fields(kind):
-        # `from` is a word of Python: the field is `from_`.
+        # `from` is a keyword of Python, so the field is `from_`.
         name = field.name.rstrip("_")
         if name in document:
             members[field.name] = _decode(hints[field.name], document[name], f"{place}.{name}")
@@ -42,5 +44,5 @@ def _decode(kind: Any, value: Any, place: str) -> Any:
 
 def _expect(kind: type, value: Any, place: str) -> Any:
     if not isinstance(value, kind):
-        raise ValueError(f"{place} is no {kind.__name__}")
+        raise ValueError(f"{place} is not a {kind.__name__}")
     return value

@@ -1,4 +1,5 @@
-"""Addresses of `/images/car.png` that a partner signs: who holds a partner secret gives pictures away for free until an address expires."""
+"""URLs of `/images/car.png` that a partner signs. The holder of a partner secret gives images away
+for free until a URL expires."""
 
 from __future__ import annotations
 
@@ -16,17 +17,18 @@ Verdict = Literal["valid", "unsigned", "malformed", "expired", "too_far_ahead", 
 
 
 def sign_partner_url(url: str, secret: str, parameters: Mapping[str, Union[str, int]], *, expires_at: int) -> str:
-    """The address of a picture at the service `url`, good until `expires_at` (unix seconds, at most 30 days ahead)."""
+    """Signs the URL of an image at the service `url`. It is valid until `expires_at` (Unix seconds,
+    at most 30 days ahead)."""
     for name in ("exp", "sig"):
         if name in parameters:
-            raise ValueError(f"`{name}` is what signing adds")
+            raise ValueError(f"`{name}` must not be given, because signing adds it")
     pairs = [(name, str(value)) for name, value in parameters.items()] + [("exp", str(expires_at))]
     text = _signed_text(pairs)
     return f"{url.rstrip('/')}{text}&sig={_signature(secret, text)}"
 
 
 def verify_partner_url(url: str, secret: str, *, now: Optional[float] = None) -> Verdict:
-    """What the service would say to the address. `now` in unix seconds."""
+    """Checks a URL as the service would. `now` is in Unix seconds."""
     parts = urlsplit(url)
     if parts.path != _PATH:
         return "unsigned"
@@ -46,13 +48,14 @@ def verify_partner_url(url: str, secret: str, *, now: Optional[float] = None) ->
 
 
 def _signed_text(pairs: List[Tuple[str, str]]) -> str:
-    """The path and the query without `sig`, sorted by key, in the form encoding (URL Standard, application/x-www-form-urlencoded)."""
+    """Returns the text that is signed: the path, and the query without `sig`, sorted by key, in
+    form encoding (URL Standard, application/x-www-form-urlencoded)."""
     signed = sorted((pair for pair in pairs if pair[0] != "sig"), key=lambda pair: pair[0])
     return _PATH + "?" + "&".join(f"{_encoded(name)}={_encoded(value)}" for name, value in signed)
 
 
 def _encoded(text: str) -> str:
-    # `quote_plus` leaves `~` as it is, the form encoding does not.
+    # `quote_plus` leaves `~` as it is, but the form encoding does not.
     return quote_plus(text, safe="*").replace("~", "%7E")
 
 

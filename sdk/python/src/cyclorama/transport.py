@@ -1,4 +1,5 @@
-"""One request and its repetitions over `urllib`: what is sent, when it is sent again, and how an answer is read. Knows no operation."""
+"""Sends one request with its repetitions over `urllib`: which bytes are sent, when they are sent
+again, and how an answer is read. It knows no operation."""
 
 from __future__ import annotations
 
@@ -20,9 +21,11 @@ Result = TypeVar("Result")
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 20.0
 _CHUNK_BYTES = 64 * 1024
-# Where an address without its one spelling leads; more is a loop.
+# Maximum number of redirects. A URL that is not in its canonical form is redirected to that; more
+# redirects are a loop.
 _REDIRECTS_MAX = 2
-# After these nothing has reached the service: trying again can do nothing twice.
+# After these errors nothing has reached the service, so that sending the request again can do
+# nothing twice.
 _NOT_SENT = (ConnectionRefusedError, socket.gaierror)
 
 
@@ -30,12 +33,13 @@ _NOT_SENT = (ConnectionRefusedError, socket.gaierror)
 class Retries:
     """When a request is sent again: after 429, 503 and a lost connection, never after 402.
 
-    A request that spends and has no name is sent again only when the service itself has refused it, or when nothing has reached it.
+    A request that spends credits and has no idempotency key is sent again only if the service
+    itself has refused it, or if nothing has reached the service.
     """
 
-    # Beside the first attempt; 0 never tries again.
+    # Maximum number of attempts after the first; 0 for none.
     attempts: int = 4
-    # A `Retry-After` beyond this is left to the caller.
+    # A longer `Retry-After` than this is returned to the caller as an error.
     longest_retry_after_seconds: int = 60
 
 
@@ -47,9 +51,10 @@ class Request:
     headers: Mapping[str, Optional[str]] = field(default_factory=dict)
     # Sent as JSON.
     body: Any = None
-    # Whether it may be sent again when nobody knows if it was done: it spends nothing, or has an Idempotency-Key.
+    # True if the request may be sent again when it is unknown whether it was done: it spends
+    # nothing, or has an Idempotency-Key.
     repeatable: bool = True
-    # Refused in the form of RFC 6749 and not by a problem document.
+    # True if refusals have the form of RFC 6749 instead of a problem document.
     is_device_poll: bool = False
 
 
@@ -69,8 +74,8 @@ class Answer:
         self._response.close()
 
     def chunks(self) -> Iterator[bytes]:
-        """The body, to its last byte or with an error."""
-        # Answers to HEAD tell the length of what GET would send.
+        """Yields the body to its last byte, or raises an error."""
+        # Answers to HEAD have the length of the body that GET would send.
         length = "" if self._is_head else self.headers.get("content-length", "")
         missing = int(length) if length.isdigit() else None
         try:
@@ -83,24 +88,24 @@ class Answer:
         except (OSError, http.client.HTTPException) as cause:
             raise errors.connection_failed(cause) from cause
         if missing:
-            raise errors.connection_failed(f"the answer broke off {missing} bytes before its end")
+            raise errors.connection_failed(f"the response ended {missing} bytes too early")
 
     def content(self) -> bytes:
         return b"".join(self.chunks())
 
     def expect_media_type(self, expected: str) -> None:
-        """Raises unless the Content-Type is the one that the service answers with: `expected` is a media type, or `image/*` for any image.
+        """Raises unless the Content-Type is `expected`: a media type, or `image/*` for any image.
 
         A proxy in between may answer 200 with a page of its own.
         """
         told = self.headers.get("content-type", "")
         media_type = told.partition(";")[0].strip().lower()
         if media_type != expected and not (expected.endswith("/*") and media_type.startswith(expected[:-1])):
-            detail = f"The answer is none of the service's: its Content-Type is `{told}` and not `{expected}`."
+            detail = f"The response is not from the service: its Content-Type is `{told}`, not `{expected}`."
             raise errors.CycloramaError("unexpected_answer", detail, status=self.status)
 
     def document(self) -> Any:
-        """The body's JSON; None when it is none."""
+        """The body's JSON; None if the body is not JSON."""
         try:
             return json.loads(self.content())
         except ValueError:
@@ -108,7 +113,8 @@ class Answer:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """`urllib` would send the key along to wherever an answer leads."""
+    """Prevents redirects, because `urllib` would send the key to any address to which an answer
+    redirects."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
@@ -133,7 +139,8 @@ class Transport:
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def send(self, request: Request, read: Callable[[Answer], Result]) -> Result:
-        """What `read` makes of an answer of 2xx or 304, after as many attempts as it takes."""
+        """Sends the request as often as necessary, and returns the result of `read` for a 2xx or
+        304 answer."""
         for attempt in range(self._retries.attempts + 1):
             try:
                 with self._follow(request) as answer:
@@ -141,7 +148,7 @@ class Transport:
             except errors.CycloramaError as error:
                 if attempt == self._retries.attempts or not self._may_pass(error, request):
                     raise
-                # Full jitter: clients that failed together do not come back together.
+                # Full jitter, so that clients that failed together do not return together.
                 wait = random.uniform(0, min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2**attempt))
                 self._sleep((error.retry_after_seconds or 0) + wait)
         raise AssertionError("the last attempt returns or raises")
@@ -151,13 +158,13 @@ class Transport:
             return False
         if error.status is None:
             return request.repeatable or isinstance(error.__cause__, _NOT_SENT)
-        # The first attempt of this very request is still at work.
+        # The first attempt of this very request is still being processed.
         if error.code == "idempotency_key_in_use":
             return True
-        # A gateway has answered: whether the service has done what was requested is not known.
+        # A gateway has answered, so it is unknown whether the service has done the request.
         if error.code == "unexpected_answer" and not request.repeatable:
             return False
-        # A device that polls too fast has to slow down, which is the caller's rhythm.
+        # A device that polls too fast must slow down, and the caller controls how often it polls.
         return error.status in (429, 503) and error.code != "slow_down"
 
     def _follow(self, request: Request) -> Answer:
@@ -178,7 +185,7 @@ class Transport:
             if urllib.parse.urlsplit(location)[:2] != urllib.parse.urlsplit(target)[:2]:
                 break
             target = location
-        raise errors.CycloramaError("unexpected_answer", "The answer leads elsewhere.", status=308)
+        raise errors.CycloramaError("unexpected_answer", "The response redirects elsewhere.", status=308)
 
     def _once(self, request: Request, target: str) -> Answer:
         headers: Dict[str, str] = {"User-Agent": self._user_agent}

@@ -1,4 +1,5 @@
-"""What the service answers and is asked, named as in its API document. `json_decoding` reads answers into these classes."""
+"""Types of requests and answers, named as in the service's API document. `json_decoding` decodes
+answers into these classes."""
 
 from __future__ import annotations
 
@@ -6,36 +7,38 @@ from dataclasses import dataclass
 from typing import Any, Dict, Generic, List, Literal, Optional, TypedDict, TypeVar, Union
 
 View = Literal["front", "front-3-4", "side", "side-right", "rear", "rear-3-4"]
-# Also what views are called elsewhere.
+# In requests, other names of views are accepted too.
 AskedView = Union[View, Literal["front34", "hero", "side-left", "profile", "side-r", "back", "rear34"]]
 PresetColor = Literal[
     "white", "black", "gray", "silver", "blue", "red", "green", "brown", "beige", "tan", "orange", "yellow", "gold", "burgundy", "purple"
 ]
 # A preset, or six lower-case hex digits such as `1f4e8c`.
 Color = Union[PresetColor, str]
-# Also six hex digits with or without `#`, in any case, and names of CSS.
+# In requests, six hex digits with or without `#`, in any case, and color names of CSS are accepted
+# too.
 AskedColor = Union[PresetColor, Literal["grey"], str]
-# What free text is read as is a preset.
+# A color that is read from free text is always a preset.
 Format = Literal["png", "webp", "jpg", "avif"]
-# `auto` is the best of those that the request's `Accept` names.
+# `auto` is the best of the formats that the request's `Accept` names.
 NamedFormat = Union[Format, Literal["auto"]]
 AskedFormat = Union[NamedFormat, Literal["jpeg"]]
 SizePreset = Literal["thumb", "small", "medium", "large"]
-# How a picture relates to the box of its width and height.
+# The fit of an image into the box of its width and height.
 Fit = Literal["inside", "contain", "cover"]
-# Six hex digits as well, and, asked for, names of CSS.
+# Six hex digits as well and, in requests, color names of CSS.
 Background = Union[Literal["transparent", "white", "black"], str]
 Shadow = Literal["on", "off"]
-# Each vehicle fills the frame, or all are at the same millimetres for a pixel.
+# With `fill` each vehicle fills the frame; with `true` all vehicles have the same number of
+# millimetres for a pixel.
 Scale = Literal["fill", "true"]
-# Of a color that is no preset.
+# The finish of a color that is not a preset.
 Finish = Literal["solid", "metallic", "pearl", "matt"]
 AskedFinish = Union[Finish, Literal["matte"]]
 Body = Literal[
     "sedan", "hatchback", "coupe", "fastback", "convertible", "wagon", "suv", "off-roader", "pickup", "van", "minivan", "truck", "bus",
     "motorcycle", "scooter", "trailer", "rickshaw", "other"
 ]
-# Also what bodies are called elsewhere.
+# In requests, other names of bodies are accepted too.
 AskedBody = Union[Body, Literal["estate", "saloon"], str]
 # `latest` is the newest year of the model.
 AskedYear = Union[int, Literal["latest"]]
@@ -46,14 +49,15 @@ class _OfYear(TypedDict):
 
 
 class ImageRequest(_OfYear, total=False):
-    """One picture of `create_image_urls`: `make` (or `brand`) and `model`, or `vehicle`; `year`, and how it should look."""
+    """One image of `create_image_urls`: `make` (or `brand`) and `model`, or `vehicle`; `year`; and
+    the parameters of its look."""
 
     make: str
     brand: str
     model: str
-    # A permanent id of make, model and body, in the place of make and model.
+    # A permanent id of make, model and body, in place of `make` and `model`.
     vehicle: str
-    # The model's usual one when not given.
+    # The model's usual body if not given.
     body: AskedBody
     view: AskedView
     color: AskedColor
@@ -63,7 +67,7 @@ class ImageRequest(_OfYear, total=False):
     format: AskedFormat
     fit: Fit
     trim: bool
-    # Per cent of the longer side of what `trim` cuts out.
+    # Percentage of the longer side of the area that `trim` cuts out.
     padding: int
     background: Background
     shadow: Shadow
@@ -72,7 +76,8 @@ class ImageRequest(_OfYear, total=False):
 
 
 class CheckRow(TypedDict, total=False):
-    """One row of `check_vehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with what else is known."""
+    """One row of `check_vehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with further
+    values that are known."""
 
     make: str
     model: str
@@ -90,7 +95,7 @@ class _NamedEvent(TypedDict):
 
 
 class Event(_NamedEvent, total=False):
-    """What `report_events` takes."""
+    """One event of `report_events`."""
 
     source: Literal["web", "cli", "mcp", "api", "system", "sdk"]
     anonymous_id: str
@@ -103,25 +108,27 @@ class Event(_NamedEvent, total=False):
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """What the headers of a picture say."""
+    """The values in the headers of an image's answer."""
 
-    # False when the picture is the one that `if_none_match` named: then there are no bytes and no charge.
+    # False if the image is still the one that `if_none_match` named. Then there are no bytes and no
+    # charge.
     modified: bool
     request_id: str
     media_type: Optional[str]
     width: Optional[int]
     height: Optional[int]
-    # Millimetres of the vehicle for a pixel; only where the picture was asked for with `scale="true"`.
+    # Millimetres of the vehicle for a pixel; only if the image was requested with `scale="true"`.
     scale: Optional[float]
     etag: Optional[str]
     # `cache` or `generated`.
     source: Optional[str]
-    # How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first.
+    # Likeness of the image to the real vehicle: `generation`, `model`, `make` or `body`, the
+    # closest first.
     likeness: Optional[str]
-    # How make and model were read: `exact`, `alias` (another name), `trim` (a version was left out)
-    # or `prefix` (the beginning of one name).
+    # The way in which make and model were read: `exact`, `alias` (another name), `trim` (a version
+    # was left out) or `prefix` (the beginning of one name).
     vehicle_match: Optional[str]
-    # Only of requests with a key.
+    # Only present for requests with a key.
     credits_charged: Optional[int]
     credits_remaining: Optional[int]
     content_location: Optional[str]
@@ -129,36 +136,36 @@ class ImageInfo:
 
 @dataclass(frozen=True)
 class CarImage(ImageInfo):
-    """A picture with its bytes."""
+    """An image with its bytes."""
 
     content: bytes
 
 @dataclass(frozen=True)
 class MonthlyCap:
-    """What a key may take in a UTC month."""
+    """The cap on the credits that a key may spend in a UTC month."""
 
     credits: int
-    # When the next month begins.
+    # The time when the next month begins.
     reset_at: str
-    # In this month so far, less what was given back.
+    # Credits spent in this month so far, less those given back.
     spent: int
 
 
 @dataclass(frozen=True)
 class KeyView:
-    """The key that asks."""
+    """The API key that made the request."""
 
     id: str
     rate_limit_per_minute: int
-    # images:read, account:read, billing:write.
+    # Any of images:read, account:read and billing:write.
     scopes: List[str]
-    # Only of a key that has one.
+    # Only present if the key has a cap.
     monthly_cap: Optional[MonthlyCap] = None
 
 
 @dataclass(frozen=True)
 class Pack:
-    """Credits that can be bought at once."""
+    """An amount of credits that can be bought at once."""
 
     # Price in US cents.
     cents: int
@@ -167,9 +174,9 @@ class Pack:
 
 @dataclass(frozen=True)
 class Pricing:
-    """What things cost."""
+    """Prices."""
 
-    # The same as `credits_per_image`.
+    # Same as `credits_per_image`.
     credits_per_delivery: int
     credits_per_dollar: int
     credits_per_image: int
@@ -178,15 +185,15 @@ class Pricing:
 
 @dataclass(frozen=True)
 class Usage30d:
-    """The last thirty UTC days, today included."""
+    """Usage in the last thirty UTC days, today included."""
 
-    # Credits taken less credits given back.
+    # Credits spent less credits given back.
     credits_spent: int
-    # Pictures delivered, by key or as a counted load of a signed address.
+    # Images delivered: requests with a key, and counted loads of signed URLs.
     images: int
-    # Requests of the account's keys, refused ones included.
+    # Requests by the account's keys, refused ones included.
     requests: int
-    # How many of them existed already, 0 to 1; null without any.
+    # The ratio of delivered images that existed already, 0 to 1; null if there are none.
     cache_hit_rate: Optional[float] = None
 
 
@@ -195,7 +202,7 @@ class Account:
     """An account as its keys see it."""
 
     auto_reload: bool
-    # What it can spend now.
+    # Credits that the account can spend now.
     credits: int
     credits_value_usd: float
     has_payment_method: bool
@@ -206,7 +213,7 @@ class Account:
 
 @dataclass(frozen=True)
 class AccountResponse:
-    """The account, and where to go from here."""
+    """The account, and links to what can be done with it."""
 
     data: Account
     links: Dict[str, str]
@@ -215,12 +222,12 @@ class AccountResponse:
 
 @dataclass(frozen=True)
 class AutoFormatOption:
-    """What `format="auto"` does."""
+    """The behaviour of `format="auto"`."""
 
-    # What it may answer, the best first.
+    # The formats that it may select, the best first.
     formats: List[str]
     id: str
-    # What it answers a request without `Accept`.
+    # The format for a request without `Accept`.
     without_accept: Format
 
 
@@ -233,11 +240,12 @@ class CatalogMake:
 
 @dataclass(frozen=True)
 class CatalogModel:
-    # The usual body, in the year that was asked for or else the newest.
+    # The usual body, in the requested year or else the newest.
     body: Body
-    # How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for
-    # the model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was
-    # asked for, else the best of its years.
+    # Likeness of the image to the real vehicle: `generation` (drawn for this generation from
+    # measured proportions), `model` (drawn for the model), `make` (its class, size and era, with
+    # the make's face) or `body` (its class, size and era). It is the value of the requested year,
+    # else the best value of its years.
     likeness: str
     name: str
     slug: str
@@ -249,7 +257,7 @@ class CatalogModel:
 
 @dataclass(frozen=True)
 class CatalogRelease:
-    """The release that answers."""
+    """The release of the catalog that answered."""
 
     # SHA-256 of the release's files.
     sha256: str
@@ -259,7 +267,7 @@ class CatalogRelease:
 
 @dataclass(frozen=True)
 class CatalogSource:
-    """Where makes, models and years come from."""
+    """A source of makes, models and years."""
 
     id: str
     license: str
@@ -277,10 +285,11 @@ class YearRange:
 
 @dataclass(frozen=True)
 class CatalogOptions:
-    """Which vehicles there are."""
+    """The extent of the catalog."""
 
-    # How many vehicles (make, model and year) are drawn how closely: for this `generation` from measured proportions, for the `model`,
-    # by class, size and time with the face of the `make`, or by class, size and time alone (`body`).
+    # Number of vehicles (make, model and year) by likeness: drawn for this `generation` from
+    # measured proportions, for the `model`, by class, size and era with the face of the `make`, or
+    # by class, size and era alone (`body`).
     likeness: Dict[str, int]
     makes: int
     models: int
@@ -291,7 +300,7 @@ class CatalogOptions:
 
 @dataclass(frozen=True)
 class CatalogSearchHit:
-    """A make or a model that fits."""
+    """A make or a model that fits a search."""
 
     kind: str
     make_name: str
@@ -302,7 +311,7 @@ class CatalogSearchHit:
     years: List[int]
     model_name: Optional[str] = None
     model_slug: Optional[str] = None
-    # Of a model: the permanent id of its usual body in its newest year.
+    # For a model: the permanent id of its usual body in its newest year.
     vehicle_id: Optional[str] = None
     vehicle_type: Optional[str] = None
 
@@ -311,7 +320,7 @@ class CatalogSearchHit:
 class Checkout:
     amount_cents: int
     credits: int
-    # Where a person pays.
+    # The page on which a person pays.
     url: str
 
 
@@ -323,16 +332,16 @@ class CheckoutResponse:
 
 @dataclass(frozen=True)
 class ColorOption:
-    """A paint that has a name."""
+    """A preset paint."""
 
-    # To show it in a menu.
+    # Colour for a menu, as hex digits.
     hex: str
     name: PresetColor
 
 
 @dataclass(frozen=True)
 class DeliveryTtl:
-    """Lifetimes of signed addresses, in seconds."""
+    """Lifetimes of signed URLs, in seconds."""
 
     default: int
     max: int
@@ -341,22 +350,22 @@ class DeliveryTtl:
 
 @dataclass(frozen=True)
 class VehicleParams:
-    """One picture in slugs, as the catalog and the enumerations spell it."""
+    """One image, in slugs, as the catalog and the enumerations spell them."""
 
     body: Body
     color: Color
     format: NamedFormat
-    # How like the real vehicle the picture is.
+    # Likeness of the image to the real vehicle.
     likeness: str
     make: str
     model: str
-    # The permanent id of make, model and body: `vehicle` of another request.
+    # The permanent id of make, model and body. It can be sent as `vehicle` of another request.
     vehicle_id: str
     view: View
     year: int
     height: Optional[int] = None
     width: Optional[int] = None
-    # What has its default is left out, from here on.
+    # This member and the following ones are absent if they have their default.
     fit: Optional[Fit] = None
     trim: Optional[bool] = None
     padding: Optional[int] = None
@@ -368,13 +377,13 @@ class VehicleParams:
 
 @dataclass(frozen=True)
 class DeliveryUrl:
-    """One signed address."""
+    """One signed URL."""
 
     expires_at: str
     id: str
-    # How like the real vehicle the picture is.
+    # Likeness of the image to the real vehicle.
     likeness: str
-    # 0: as often as one likes, until it expires.
+    # Maximum number of loads; 0 for any number until the URL expires.
     max_uses: int
     url: str
     vehicle: VehicleParams
@@ -382,23 +391,23 @@ class DeliveryUrl:
 
 @dataclass(frozen=True)
 class DeviceCodeResponse:
-    # A secret of the device: it polls with this.
+    # A secret of the device, with which it polls.
     device_code: str
-    # Seconds until it is too late.
+    # Seconds until the login expires.
     expires_in: int
     # Seconds between polls.
     interval: int
-    # What the person types, or compares.
+    # The code that the person types or compares.
     user_code: str
-    # Where the person goes.
+    # The page that the person opens.
     verification_uri: str
-    # The same, with the code filled in.
+    # The same page with the code filled in.
     verification_uri_complete: str
 
 
 @dataclass(frozen=True)
 class DeviceTokenResponse:
-    # The API key: shown here and never again.
+    # The API key. It is shown here and never again.
     access_token: str
     # Scopes separated by spaces.
     scope: str
@@ -407,7 +416,7 @@ class DeviceTokenResponse:
 
 @dataclass(frozen=True)
 class DisplayNames:
-    """The names people know."""
+    """Names as people write them."""
 
     make_name: str
     model_name: str
@@ -415,13 +424,13 @@ class DisplayNames:
 
 @dataclass(frozen=True)
 class EventsResponse:
-    # How many were taken: all of them.
+    # Number of accepted events: always all of them.
     accepted: int
 
 
 @dataclass(frozen=True)
 class ExtractedWords:
-    """What was recognised in the words; null where they say nothing."""
+    """Everything that was recognised in the words; null where they say nothing."""
 
     # Words that were not understood.
     unread: List[str]
@@ -436,10 +445,10 @@ class ExtractedWords:
 
 @dataclass(frozen=True)
 class Recorded:
-    # The render.
+    # The id of the render.
     asset_id: str
     recorded: bool
-    # True when this report put the render into review; else absent.
+    # True if this report put the render into review; else absent.
     flagged: Optional[bool] = None
 
 
@@ -451,17 +460,17 @@ class FeedbackResponse:
 
 @dataclass(frozen=True)
 class FormatOption:
-    """An encoding."""
+    """An image format."""
 
     id: Format
     mime: str
-    # Whether it keeps the transparent background.
+    # True if the format keeps the transparent background.
     transparent: bool
 
 
 @dataclass(frozen=True)
 class PaddingOptions:
-    """Per cent of the longer side of what `trim` cuts out."""
+    """Percentage of the longer side of the area that `trim` cuts out."""
 
     max: int
     min: int
@@ -469,15 +478,15 @@ class PaddingOptions:
 
 @dataclass(frozen=True)
 class FrameOptions:
-    """What a picture's frame can be."""
+    """Options of an image's framing."""
 
-    # Beside six hex digits.
+    # Named backgrounds; six hex digits are accepted as well.
     backgrounds: List[str]
     fits: List[str]
     padding: PaddingOptions
     scales: List[str]
     shadows: List[str]
-    # Whether pictures can be cut to what is seen.
+    # True if images can be trimmed to their visible part.
     trim: bool
     # Millimetres for a pixel of the 1024 px source with `scale="true"`.
     true_scale_mm_per_px: float
@@ -485,12 +494,12 @@ class FrameOptions:
 
 @dataclass(frozen=True)
 class PaintOptions:
-    """Paints beside the presets."""
+    """Options of paints other than the presets."""
 
-    # Of a color that is given without one.
+    # The finish of a color that is given without one.
     default_finish: Finish
     finishes: List[str]
-    # Whether six hex digits are taken for a color.
+    # True if six hex digits are accepted as a color.
     hex: bool
 
 
@@ -502,7 +511,7 @@ class Health:
 
 @dataclass(frozen=True)
 class LimitOptions:
-    """What this deployment allows."""
+    """Limits of this deployment."""
 
     delivery_ttl: DeliveryTtl
     max_batch_urls: int
@@ -511,42 +520,42 @@ class LimitOptions:
 
 @dataclass(frozen=True)
 class PriceOptions:
-    """What things cost."""
+    """Prices."""
 
     credits_per_dollar: int
     credits_per_image: int
-    # What an account starts with.
+    # Credits that a new account has.
     free_credits: int
     packs: List[Pack]
 
 
 @dataclass(frozen=True)
 class SizeOptions:
-    """Sides of the square picture, in pixels."""
+    """Sides of the square image, in pixels."""
 
-    # The largest that can be asked for.
+    # The largest side that can be requested.
     max: int
     presets: Dict[str, int]
-    # What it is made from.
+    # The side of the image from which all sizes are made.
     source: int
 
 
 @dataclass(frozen=True)
 class ViewOption:
-    """A camera."""
+    """A view of the vehicle."""
 
-    # Other names it is taken by.
+    # Other accepted names of the view.
     aliases: List[str]
     description: str
     id: View
     label: str
-    # Turn of the vehicle; 0 shows its nose, 90 its left side.
+    # Rotation of the vehicle: 0 shows its nose, 90 its left side.
     yaw_degrees: int
 
 
 @dataclass(frozen=True)
 class ImageOptions:
-    """Everything that can be asked for."""
+    """Every option of an image request."""
 
     auto_format: AutoFormatOption
     catalog: CatalogOptions
@@ -569,7 +578,7 @@ class ImageOptionsResponse:
 
 @dataclass(frozen=True)
 class ImageUrlBilling:
-    """What the address cost."""
+    """Credits charged for the signed URL."""
 
     credits_charged: int
     credits_remaining: int
@@ -577,25 +586,25 @@ class ImageUrlBilling:
 
 @dataclass(frozen=True)
 class SignedImage:
-    """A signed address in place of the picture."""
+    """A signed URL in place of the image."""
 
     expires_at: str
     format: NamedFormat
-    # Of the picture, in pixels.
+    # Width of the image in pixels.
     height: int
-    # How like the real vehicle the picture is.
+    # Likeness of the image to the real vehicle.
     likeness: str
-    # 0: as often as one likes, until it expires.
+    # Maximum number of loads; 0 for any number until the URL expires.
     max_uses: int
     url: str
     vehicle: VehicleParams
-    # Of the picture, in pixels.
+    # Width of the image in pixels.
     width: int
 
 
 @dataclass(frozen=True)
 class ImageUrlResponse:
-    """The JSON form of an image."""
+    """The JSON answer to a request for an image."""
 
     billing: ImageUrlBilling
     data: SignedImage
@@ -604,11 +613,11 @@ class ImageUrlResponse:
 
 @dataclass(frozen=True)
 class MintBilling:
-    """What the call cost."""
+    """Credits charged for the call."""
 
-    # Always `creation`: loads are free.
+    # Always `creation`, because loads are free.
     charged_on: str
-    # One for each address.
+    # One credit for each signed URL.
     credits_charged: int
     credits_per_url: int
     credits_remaining: int
@@ -616,7 +625,7 @@ class MintBilling:
 
 @dataclass(frozen=True)
 class ImageUrlsResponse:
-    """The addresses, one for each image, in their order."""
+    """The signed URLs, one for each image, in the order of the request."""
 
     billing: MintBilling
     data: List[DeliveryUrl]
@@ -625,7 +634,7 @@ class ImageUrlsResponse:
 
 @dataclass(frozen=True)
 class MakeList:
-    """Makes of a year."""
+    """The makes of a year."""
 
     makes: List[CatalogMake]
     year: int
@@ -633,7 +642,7 @@ class MakeList:
 
 @dataclass(frozen=True)
 class ModelList:
-    """Models of a make."""
+    """The models of a make."""
 
     make: CatalogMake
     models: List[CatalogModel]
@@ -642,7 +651,7 @@ class ModelList:
 
 @dataclass(frozen=True)
 class LikenessSpan:
-    """Neighbouring years of a model whose pictures are equally like the real vehicle."""
+    """Consecutive years of a model whose images are equally close to the real vehicle."""
 
     likeness: str
     year_from: int
@@ -653,20 +662,20 @@ class LikenessSpan:
 class ShownGeneration:
     """Years in which a model looks the same."""
 
-    # The one before it with another face.
+    # True if this is the generation before it with another face.
     facelift: bool
     from_: int
     to: int
-    # What the makers or people call it, where that is known.
+    # The name that the maker or people use, where it is known.
     name: Optional[str] = None
 
 
 @dataclass(frozen=True)
 class OfferedBody:
-    """A body that a model was sold with."""
+    """A body with which a model was sold."""
 
     body: Body
-    # Spans of years with one look and one picture, in order of time.
+    # Spans of years with one look and one image, in order of time.
     generations: List[ShownGeneration]
     vehicle_id: str
     # Ascending.
@@ -675,9 +684,9 @@ class OfferedBody:
 
 @dataclass(frozen=True)
 class StoredView:
-    """Pictures of a view that exist: asked for, they are delivered at once."""
+    """Images of a view that are stored: a request for one is answered at once."""
 
-    # Presets, in the order of their names.
+    # Color presets, in the order of their names.
     colors: List[str]
     view: View
 
@@ -686,18 +695,18 @@ class StoredView:
 class VehicleOfId:
     """A vehicle: a body of a model, in all its years."""
 
-    # Every body that the model was sold with, this one among them.
+    # Every body with which the model was sold, this one included.
     bodies: List[OfferedBody]
     body: Body
-    # Spans of years with one look and one picture, in order of time.
+    # Spans of years with one look and one image, in order of time.
     generations: List[ShownGeneration]
-    # Of the best of its years.
+    # The best likeness among its years.
     likeness: str
     make: str
     make_name: str
     model: str
     model_name: str
-    # Views that exist in the newest year.
+    # Views that are stored for the newest year.
     stored: List[StoredView]
     vehicle_id: str
     # Ascending.
@@ -712,30 +721,31 @@ class VehicleResponse:
 
 @dataclass(frozen=True)
 class CheckedVehicle:
-    """What a row of `check_vehicles` is."""
+    """The result for one row of `check_vehicles`."""
 
-    # Of the row, from 0.
+    # Position of the row, from 0.
     index: int
-    # `match`; `suggestion`: the nearest vehicle, `reason` says how it differs; `miss`; `invalid`: too little, or wrong.
+    # `match`; `suggestion` (the nearest vehicle, and `reason` says how it differs); `miss`; or
+    # `invalid` (a value is missing or wrong).
     status: str
     body: Optional[Body] = None
-    # Of a row with `vin`: what the number says, and how sure that is.
+    # For a row with `vin`: the parts that the number gives, and the confidence.
     decoded: Optional[DecodedVin] = None
     likeness: Optional[str] = None
     make: Optional[str] = None
     model: Optional[str] = None
     reason: Optional[str] = None
-    # Views that exist.
+    # Views that are stored.
     stored: Optional[List[StoredView]] = None
     vehicle_id: Optional[str] = None
-    # Of a row whose `vin` has a wrong character: the number that was probably meant.
+    # For a row whose `vin` has a wrong character: the number that was probably meant.
     vin_suggestion: Optional[str] = None
     year: Optional[int] = None
 
 
 @dataclass(frozen=True)
 class CheckedVehicles:
-    # One for each row, in their order.
+    # One result for each row, in the order of the request.
     vehicles: List[CheckedVehicle]
 
 
@@ -747,11 +757,11 @@ class CheckResponse:
 
 @dataclass(frozen=True)
 class DecodedParts:
-    """What an identification number says beside the vehicle."""
+    """Parts of a vehicle identification number beside the vehicle."""
 
     # Names of the parts that were read: make, model, year, body, series, trim, plant_country.
     parts: List[str]
-    # The other year that the number may mean, thirty away, where nothing tells which.
+    # The other model year that the number may mean, thirty years away, where nothing tells which.
     other_year: Optional[int] = None
     plant_country: Optional[str] = None
     series: Optional[str] = None
@@ -760,11 +770,11 @@ class DecodedParts:
 
 @dataclass(frozen=True)
 class DecodedVin:
-    """The vehicle of an identification number, as far as it says it."""
+    """The vehicle of a vehicle identification number, as far as the number gives it."""
 
     # high, medium or low.
     confidence: str
-    # `full`, or `make-and-year` where the tables have no more of this maker.
+    # `full`, or `make-and-year` where the tables have no more for this maker.
     coverage: str
     decoded: DecodedParts
     make: str
@@ -784,13 +794,14 @@ class VinResponse:
 
 @dataclass(frozen=True)
 class ModelYearList:
-    """Years of a model."""
+    """The years of a model."""
 
-    # Every body that it was sold with, the usual one of its newest year first.
+    # Every body with which it was sold, the usual one of its newest year first.
     bodies: List[OfferedBody]
     # Looks of its usual body, in order of time.
     generations: List[ShownGeneration]
-    # How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
+    # Likeness of images to the real vehicle, by spans of years, ascending. A span may contain
+    # years in which the model was not built.
     likeness: List[LikenessSpan]
     make: CatalogMake
     model: CatalogModel
@@ -800,7 +811,7 @@ class ModelYearList:
 
 @dataclass(frozen=True)
 class ModelsOfIdList:
-    """Models of a make's id, of a year."""
+    """The models of a make, given by its id, in a year."""
 
     make_id: int
     models: List[CatalogModel]
@@ -833,14 +844,15 @@ class ResolveCandidate:
 
 @dataclass(frozen=True)
 class ResolvedParams:
-    """Parameters of a picture, in slugs; what the words do not say has its default, or is left out."""
+    """Parameters of an image, in slugs. Values that the words do not give have their default, or
+    are left out."""
 
     color: PresetColor
     make: str
     model: str
     view: View
     year: int
-    # Where it is not the model's usual one of that year.
+    # Absent if it is the model's usual body of that year.
     body: Optional[Body] = None
     # png, webp or jpg.
     format: Optional[str] = None
@@ -851,20 +863,21 @@ class ResolvedParams:
 
 @dataclass(frozen=True)
 class ResolvedPicture:
-    """The picture that is meant."""
+    """The image that is meant."""
 
-    # The best first, at most eight; the first is the one in `params`.
+    # Vehicles that may be meant, the best first, at most eight. The first is the one in `params`.
     candidates: List[ResolveCandidate]
-    # `high`: use `image_path`. `medium` or `low`: show the candidates to somebody.
+    # With `high`, use `image_path`. With `medium` or `low`, let a person choose among the
+    # candidates.
     confidence: str
     display: DisplayNames
     extracted: ExtractedWords
-    # Ready to be requested.
+    # Path and query of the image request.
     image_path: str
-    # How like the real vehicle the picture will be.
+    # Likeness of the image to the real vehicle.
     likeness: str
     params: ResolvedParams
-    # Permanent id of make, model and body.
+    # The permanent id of make, model and body.
     vehicle_id: str
 
 
@@ -876,7 +889,7 @@ class ResolveResponse:
 
 @dataclass(frozen=True)
 class SearchResults:
-    """What was found, the best first."""
+    """The results of a search, the best first."""
 
     query: str
     results: List[CatalogSearchHit]
@@ -885,25 +898,29 @@ class SearchResults:
 
 @dataclass(frozen=True)
 class StatementLine:
-    """One entry of the ledger."""
+    """One entry of the account's ledger."""
 
     # RFC 3339, UTC.
     at: str
-    # What all entries up to this one come to. Credits that are on hold are still in it.
+    # Sum of all entries up to this one. Credits on hold are still included.
     balance: int
-    # What it added, or took. A settle takes what was on hold; after a hold entry, in older statements, it is 0.
+    # Credits added, or removed if negative. A settle removes the credits that were on hold; after a
+    # hold entry, in older statements, it is 0.
     credits: int
-    # Names the entry; a page that continues this one starts after it.
+    # The id of the entry. The page that continues this one starts after it.
     id: str
-    # grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold and release.
+    # grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold
+    # and release.
     kind: str
-    # The entry that a correction gives back: a charge whose answer did not go out.
+    # For a correction: the id of the entry whose credits it gives back, because the answer could
+    # not be sent.
     corrects: Optional[str] = None
-    # The signed address whose credit came back.
+    # The signed URL whose credit came back.
     delivery_url_id: Optional[str] = None
-    # The hold that it settled; in older statements also the one that it opened or released.
+    # The hold that the entry settled; in older statements also the one that it opened or released.
     hold_id: Optional[str] = None
-    # Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour.
+    # The reason for a grant, purchase or reversal; the vehicle, view and color for a debit or
+    # settle.
     reason: Optional[str] = None
     # The payment, for purchases and reversals.
     reference: Optional[str] = None
@@ -915,13 +932,13 @@ class StatementResponse:
 
     data: List[StatementLine]
     request_id: str
-    # `after` of the next page; null on the last.
+    # `after` of the next page; null on the last page.
     next_after: Optional[str] = None
 
 
 @dataclass(frozen=True)
 class YearList:
-    """Years of the catalog."""
+    """The years of the catalog."""
 
     # Ascending.
     years: List[int]
@@ -932,7 +949,7 @@ Variant = TypeVar("Variant", YearList, MakeList, ModelsOfIdList, SearchResults, 
 
 @dataclass(frozen=True)
 class VehiclesResponse(Generic[Variant]):
-    """A part of the catalog: which one follows from the arguments of `get_vehicles`."""
+    """A part of the catalog. The arguments of `get_vehicles` decide which part it is."""
 
     data: Variant
     request_id: str

@@ -1,4 +1,4 @@
-//! The account of a key: balance, statement, feedback, pages on which people pay.
+//! Operations on the account of a key: balance, statement, feedback, and pages for payment.
 
 use super::Client;
 use super::pictures::named;
@@ -14,16 +14,18 @@ use serde_json::json;
 const STATEMENT: &str = "/api/v1/account/statement";
 
 impl Client {
+    /// Returns the account of the key: its credits, usage and prices.
     pub async fn get_account(&self) -> Result<AccountResponse, Error> {
         self.json(&Request::get("/api/v1/account")).await
     }
 
-    /// A page of the account's credits, oldest entry first.
+    /// Returns one page of the account's statement, oldest entry first.
     pub async fn get_statement(&self, asked: &StatementQuery) -> Result<StatementResponse, Error> {
         self.json(&Request::get(STATEMENT).query(asked)?).await
     }
 
-    /// All of the statement from `asked.after` on, page after page.
+    /// Returns the statement from `asked.after` to its end as a stream of entries. Pages are
+    /// requested as they are needed.
     pub fn statement_lines(&self, asked: StatementQuery) -> impl Stream<Item = Result<StatementLine, Error>> + '_ {
         let pages = stream::try_unfold(Some(asked), move |asked| async move {
             let Some(asked) = asked else { return Ok(None) };
@@ -34,7 +36,8 @@ impl Client {
         pages.try_flatten()
     }
 
-    /// The same as CSV under one heading, in parts of whole lines.
+    /// Returns the statement as CSV, from `asked.after` to its end: a heading, then parts of whole
+    /// lines. Pages are requested as they are needed.
     pub fn statement_csv(&self, asked: StatementQuery) -> impl Stream<Item = Result<String, Error>> + '_ {
         stream::try_unfold((Some(asked), true), move |(asked, is_first)| async move {
             let Some(asked) = asked else { return Ok(None) };
@@ -49,12 +52,12 @@ impl Client {
         })
     }
 
-    /// Says how good a picture is.
+    /// Sends feedback about an image.
     pub async fn rate_image(&self, asked: &FeedbackRequest) -> Result<FeedbackResponse, Error> {
         self.json(&Request::post("/api/v1/feedback").body(asked)?).await
     }
 
-    /// A page on which a person can buy credits. Making it charges nothing.
+    /// Creates a page on which a person can buy credits. Creating it is free.
     pub async fn create_checkout(
         &self,
         credits: i64,
@@ -64,7 +67,7 @@ impl Client {
         self.json(&named(request, idempotency_key)?).await
     }
 
-    /// A page on which a person can look after cards and receipts.
+    /// Creates a page on which a person can manage cards and receipts.
     pub async fn create_portal(&self) -> Result<PortalResponse, Error> {
         self.json(&Request::post("/api/v1/billing/portal")).await
     }

@@ -1,4 +1,4 @@
-//! Finding vehicles, and what can be asked for. Free.
+//! Operations that find vehicles and list the options of images. All are free.
 
 use super::pictures::encoded;
 use super::{Client, decode};
@@ -13,12 +13,14 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 impl Client {
-    /// What a few words mean, or which vehicle an identification number is of. Ask a person when `confidence` is not `high`.
+    /// Returns the vehicle and image that a few words mean, or the vehicle of a vehicle
+    /// identification number (VIN). Let a person decide when `confidence` is not `high`.
     pub async fn resolve_image(&self, asked: &ResolveRequest) -> Result<ResolveResponse, Error> {
         self.json(&Request::post("/api/v1/images/resolve").body(asked)?.repeatable(true)).await
     }
 
-    /// The catalog: years, makes of a year, models of a make, years of a model, or what a search finds.
+    /// Returns a part of the catalog: years, makes of a year, models of a make, years of a model,
+    /// or the results of a search.
     pub async fn get_vehicles(&self, asked: &VehiclesQuery) -> Result<VehiclesResponse, Error> {
         let answer = self.transport.send(&Request::get("/api/v1/vehicles").query(asked)?, None).await?;
         match asked {
@@ -31,24 +33,27 @@ impl Client {
         }
     }
 
-    /// A vehicle by its permanent id: names, years, bodies, generations, and which pictures exist.
+    /// Returns a vehicle by its permanent id: names, years, bodies, generations, and the images
+    /// that are stored.
     pub async fn get_vehicle(&self, id: &str) -> Result<VehicleResponse, Error> {
         self.json(&Request::get(format!("/api/v1/vehicles/{}", encoded(id)))).await
     }
 
-    /// Which of 1 to 100 vehicles there are, and the nearest where there is none. Never a stand-in.
+    /// Checks 1 to 100 vehicles against the catalog, and returns the nearest vehicle for each that
+    /// it does not have. A nearest vehicle is marked as a suggestion, never as a match.
     pub async fn check_vehicles(&self, vehicles: &[CheckRow]) -> Result<CheckResponse, Error> {
         let request = Request::post("/api/v1/vehicles/check").body(&json!({ "vehicles": vehicles }))?;
         self.json(&request.repeatable(true)).await
     }
 
-    /// The vehicle of an identification number. `year` helps where the number leaves it open.
+    /// Returns the vehicle of a vehicle identification number (VIN). `year` helps where the number
+    /// leaves the model year open.
     pub async fn decode_vin(&self, vin: &str, year: Option<i64>) -> Result<VinResponse, Error> {
         let request = Request::get(format!("/api/v1/vehicles/vin/{}", encoded(vin)));
         self.json(&request.query(&json!({ "year": year }))?).await
     }
 
-    /// Views, colors, sizes, formats, prices and limits.
+    /// Returns views, colors, sizes, formats, prices and limits.
     pub async fn get_image_options(&self) -> Result<ImageOptionsResponse, Error> {
         self.json(&Request::get("/api/v1/images/options")).await
     }

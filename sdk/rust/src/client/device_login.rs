@@ -1,4 +1,4 @@
-//! Login of devices: a program gets a key that a person approves in a browser.
+//! Device login: a program gets an API key that a person approves in a browser.
 
 use super::Client;
 use crate::error::Error;
@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 impl Client {
-    /// Begins a login: show `verification_uri_complete` to a person, then `wait_for_device_login`. `scope` says what the key is for, names
-    /// separated by spaces, such as `images:read account:read`; without it the key may do all that a device may.
+    /// Begins a login. Show `verification_uri_complete` to a person, then call
+    /// `wait_for_device_login`. `scope` names the permissions of the key, separated by spaces, such
+    /// as `images:read account:read`. Without it the key gets all permissions that a device may
+    /// have.
     pub async fn start_device_login(
         &self,
         client_name: Option<&str>,
@@ -21,13 +23,14 @@ impl Client {
         self.json(&Request::post("/api/auth/device/code").body(&body)?).await
     }
 
-    /// The key, once, or an error: `authorization_pending`, `slow_down`, `expired_token`.
+    /// Polls once and returns the API key, which the service sends only once. Until then the
+    /// error's code is `authorization_pending`, `slow_down` or `expired_token`.
     pub async fn poll_device_login(&self, device_code: &str) -> Result<DeviceTokenResponse, Error> {
         let request = Request::post("/api/auth/device/token").device_poll();
         self.json(&request.body(&json!({ "device_code": device_code }))?).await
     }
 
-    /// Polls until a person has decided or the login has expired (`expired_token`).
+    /// Polls until a person has approved or denied the login, or it has expired (`expired_token`).
     pub async fn wait_for_device_login(&self, started: &DeviceCodeResponse) -> Result<DeviceTokenResponse, Error> {
         loop {
             match self.poll_device_login(&started.device_code).await {

@@ -1,4 +1,4 @@
-//! Pictures and signed addresses.
+//! Operations on images and signed URLs.
 
 use super::{Client, decode};
 use crate::error::Error;
@@ -14,39 +14,44 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl Client {
-    /// A picture, for one credit; free when it is the one that `if_none_match` names.
+    /// Returns an image, for one credit. It is free if it is still the one that `if_none_match`
+    /// names.
     pub async fn get_car_image(&self, asked: &Picture) -> Result<CarImage, Error> {
         self.picture(spending(Request::get(CAR), asked)?).await
     }
 
-    /// As `get_car_image`, streamed into a file that is there whole or not at all. The format is not taken from the file's name.
+    /// Saves an image as `get_car_image` returns it to a file. It is streamed, and the file appears
+    /// complete or not at all. The format does not depend on the file's name.
     pub async fn save_car_image(&self, path: impl AsRef<Path>, asked: &Picture) -> Result<ImageInfo, Error> {
         self.save(path.as_ref(), spending(Request::get(CAR), asked)?).await
     }
 
-    /// What `get_car_image` would say, for nothing. Never renders.
+    /// Returns the headers that `get_car_image` would return. Free; never renders.
     pub async fn head_car_image(&self, asked: &Picture) -> Result<ImageInfo, Error> {
         self.info(of(Request::head(CAR), asked)?).await
     }
 
-    /// A signed address of the picture, for one credit, without a key in it. What `accept` says is of no use here.
+    /// Creates a signed URL of the image, for one credit. The URL does not contain the key.
+    /// `accept` has no effect here.
     pub async fn get_car_image_url(&self, asked: &Picture) -> Result<ImageUrlResponse, Error> {
         self.json(&spending(Request::get(CAR), asked)?.parameter("response", "url")).await
     }
 
-    /// Signed addresses of 1 to 50 pictures, for one credit each, all or none; free to load until they expire.
+    /// Creates signed URLs of 1 to 50 images, for one credit each; either all are created or none.
+    /// Loading them is free until they expire.
     pub async fn create_image_urls(&self, asked: &ImageUrlsRequest) -> Result<ImageUrlsResponse, Error> {
         let request = Request::post("/api/v1/image-urls").body(asked)?;
         let answer = self.transport.send(&named(request, asked.idempotency_key.as_deref())?, None).await?;
         decode(&answer)
     }
 
-    /// The picture of a signed address (or of its token alone), free.
+    /// Loads the image of a signed URL, or of its token alone. Free.
     pub async fn load_delivery(&self, url: &str, if_none_match: Option<&str>) -> Result<CarImage, Error> {
         self.picture(load(url, if_none_match)?).await
     }
 
-    /// As `load_delivery`, of an address whose format is `auto`: `accept` is what is welcome, such as `image/avif,image/webp`.
+    /// Loads the image of a signed URL whose format is `auto`. `accept` has the acceptable media
+    /// types, such as `image/avif,image/webp`.
     pub async fn load_delivery_as(
         &self,
         accept: &str,
@@ -56,22 +61,23 @@ impl Client {
         self.picture(load(url, if_none_match)?.header(ACCEPT, Some(accept))?).await
     }
 
-    /// As `load_delivery`, streamed into a file that is there whole or not at all.
+    /// Saves the image of a signed URL to a file. It is streamed, and the file appears complete or
+    /// not at all.
     pub async fn save_delivery(&self, path: impl AsRef<Path>, url: &str) -> Result<ImageInfo, Error> {
         self.save(path.as_ref(), load(url, None)?).await
     }
 
-    /// Whether a signed address is good, without using it up.
+    /// Checks that a signed URL is valid, without using up one of its loads.
     pub async fn check_delivery(&self, url: &str) -> Result<ImageInfo, Error> {
         self.info(Request::head(delivery(url))).await
     }
 
-    /// A picture of the legacy endpoint. Free with a grant, else one credit.
+    /// Returns an image of the legacy endpoint. Free with a grant, else for one credit.
     pub async fn embed_car_image(&self, asked: &Picture, grant: &Grant) -> Result<CarImage, Error> {
         self.picture(spending(Request::get(EMBED), asked)?.query(grant)?).await
     }
 
-    /// What `embed_car_image` would say, for nothing. Never renders.
+    /// Returns the headers that `embed_car_image` would return. Free; never renders.
     pub async fn head_embed_car_image(&self, asked: &Picture, grant: &Grant) -> Result<ImageInfo, Error> {
         self.info(of(Request::head(EMBED), asked)?.query(grant)?).await
     }
@@ -100,19 +106,19 @@ fn of(request: Request, asked: &Picture) -> Result<Request, Error> {
     request.header(REQUEST_ID, asked.request_id.as_deref())
 }
 
-/// A request that takes a credit when it is done.
+/// Marks a request as one that spends a credit.
 fn spending(request: Request, asked: &Picture) -> Result<Request, Error> {
     Ok(of(request, asked)?.repeatable(false))
 }
 
-/// Makes a request one that may be sent again.
+/// Adds an idempotency key, so that the request may be sent again.
 pub(super) fn named(request: Request, idempotency_key: Option<&str>) -> Result<Request, Error> {
     let key = idempotency_key.map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned);
     Ok(request.header(IDEMPOTENCY_KEY, Some(&key))?.repeatable(true))
 }
 
 fn load(url: &str, if_none_match: Option<&str>) -> Result<Request, Error> {
-    // A load may use up an address.
+    // A load may use up a signed URL, so it must not be repeated.
     Ok(Request::get(delivery(url)).header(IF_NONE_MATCH, if_none_match)?.repeatable(false))
 }
 
@@ -122,7 +128,8 @@ fn delivery(url: &str) -> String {
     format!("/api/v1/delivery/{}", encoded(token))
 }
 
-/// A part of a path. Tokens and ids have letters, digits and these alone; whatever else was given must not change which address is asked.
+/// Encodes a part of a path. Tokens and ids consist of letters, digits and the characters below.
+/// Any other character must not change which URL is requested.
 pub(super) fn encoded(part: &str) -> String {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~%".contains(&byte);
     let encoded = part.bytes().map(|byte| match is_part(byte) {

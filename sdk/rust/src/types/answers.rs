@@ -1,33 +1,33 @@
-//! What the service answers, member for member as in its API document.
+//! The service's answers, with the members that its API document has.
 
 use super::words::{Background, Body, Color, Finish, Fit, Format, Scale, Shadow, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a key may take in a UTC month.
+/// The cap on the credits that a key may spend in a UTC month.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MonthlyCap {
     pub credits: i64,
-    /// When the next month begins.
+    /// The time when the next month begins.
     pub reset_at: String,
-    /// In this month so far, less what was given back.
+    /// Credits spent in this month so far, less those given back.
     pub spent: i64,
 }
 
-/// The key that asks.
+/// The API key that made the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeyView {
     pub id: String,
     pub rate_limit_per_minute: i64,
-    /// images:read, account:read, billing:write.
+    /// Any of images:read, account:read and billing:write.
     pub scopes: Vec<String>,
-    /// Only of a key that has one.
+    /// Only present if the key has a cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monthly_cap: Option<MonthlyCap>,
 }
 
-/// Credits that can be bought at once.
+/// An amount of credits that can be bought at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pack {
     /// Price in US cents.
@@ -35,26 +35,26 @@ pub struct Pack {
     pub credits: i64,
 }
 
-/// What things cost.
+/// Prices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pricing {
-    /// The same as `credits_per_image`.
+    /// Same as `credits_per_image`.
     pub credits_per_delivery: i64,
     pub credits_per_dollar: i64,
     pub credits_per_image: i64,
     pub packs: Vec<Pack>,
 }
 
-/// The last thirty UTC days, today included.
+/// Usage in the last thirty UTC days, today included.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Usage30d {
-    /// Credits taken less credits given back.
+    /// Credits spent less credits given back.
     pub credits_spent: i64,
-    /// Pictures delivered, by key or as a counted load of a signed address.
+    /// Images delivered: requests with a key, and counted loads of signed URLs.
     pub images: i64,
-    /// Requests of the account's keys, refused ones included.
+    /// Requests by the account's keys, refused ones included.
     pub requests: i64,
-    /// How many of them existed already, 0 to 1; null without any.
+    /// The ratio of delivered images that existed already, 0 to 1; null if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_rate: Option<f64>,
 }
@@ -63,7 +63,7 @@ pub struct Usage30d {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     pub auto_reload: bool,
-    /// What it can spend now.
+    /// Credits that the account can spend now.
     pub credits: i64,
     pub credits_value_usd: f64,
     pub has_payment_method: bool,
@@ -72,7 +72,7 @@ pub struct Account {
     pub usage_30d: Usage30d,
 }
 
-/// The account, and where to go from here.
+/// The account, and links to what can be done with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AccountResponse {
     pub data: Account,
@@ -80,16 +80,17 @@ pub struct AccountResponse {
     pub request_id: String,
 }
 
-/// What [`Format::Auto`] does.
+/// The behaviour of [`Format::Auto`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AutoFormatOption {
-    /// What it may answer, the best first.
+    /// The formats that it may select, the best first.
     pub formats: Vec<Format>,
     pub id: String,
-    /// What it answers a request without `Accept`.
+    /// The format for a request without `Accept`.
     pub without_accept: Format,
 }
 
+/// A make of the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogMake {
     pub id: i64,
@@ -97,23 +98,25 @@ pub struct CatalogMake {
     pub slug: String,
 }
 
+/// A model of the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogModel {
     pub name: String,
     pub slug: String,
     /// motorcycle, passenger-car, truck, bus, mpv, auto-rickshaw or other.
     pub vehicle_type: String,
-    /// How like the real vehicle its picture is: `generation` (drawn for this generation from measured proportions), `model` (drawn for
-    /// the model), `make` (its class, size and time with the make's face) or `body` (its class, size and time). Of the year that was
-    /// asked for, else the best of its years.
+    /// Likeness of the image to the real vehicle: `generation` (drawn for this generation from
+    /// measured proportions), `model` (drawn for the model), `make` (its class, size and era, with
+    /// the make's face) or `body` (its class, size and era). It is the value of the requested year,
+    /// else the best value of its years.
     pub likeness: String,
     /// The permanent id of make, model and `body`.
     pub vehicle_id: String,
-    /// The usual body, in the year that was asked for or else the newest.
+    /// The usual body, in the requested year or else the newest.
     pub body: Body,
 }
 
-/// The release that answers.
+/// The release of the catalog that answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogRelease {
     /// SHA-256 of the release's files.
@@ -122,7 +125,7 @@ pub struct CatalogRelease {
     pub version: String,
 }
 
-/// Where makes, models and years come from.
+/// A source of makes, models and years.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogSource {
     pub id: String,
@@ -138,11 +141,12 @@ pub struct YearRange {
     pub to: i64,
 }
 
-/// Which vehicles there are.
+/// The extent of the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogOptions {
-    /// How many vehicles (make, model and year) are drawn how closely: for this `generation` from measured proportions, for the `model`, by
-    /// class, size and time with the face of the `make`, or by class, size and time alone (`body`).
+    /// Number of vehicles (make, model and year) by likeness: drawn for this `generation` from
+    /// measured proportions, for the `model`, by class, size and era with the face of the `make`,
+    /// or by class, size and era alone (`body`).
     pub likeness: BTreeMap<String, i64>,
     pub makes: i64,
     pub models: i64,
@@ -151,7 +155,7 @@ pub struct CatalogOptions {
     pub years: YearRange,
 }
 
-/// A make or a model that fits.
+/// A make or a model that fits a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogSearchHit {
     pub kind: String,
@@ -167,16 +171,17 @@ pub struct CatalogSearchHit {
     pub model_slug: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vehicle_type: Option<String>,
-    /// Of a model: the permanent id of its usual body in its newest year.
+    /// For a model: the permanent id of its usual body in its newest year.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vehicle_id: Option<String>,
 }
 
+/// A page on which a person can buy credits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkout {
     pub amount_cents: i64,
     pub credits: i64,
-    /// Where a person pays.
+    /// The page on which a person pays.
     pub url: String,
 }
 
@@ -186,15 +191,15 @@ pub struct CheckoutResponse {
     pub request_id: String,
 }
 
-/// A paint that has a name.
+/// A preset paint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ColorOption {
-    /// To show it in a menu.
+    /// Colour for a menu, as hex digits.
     pub hex: String,
     pub name: Color,
 }
 
-/// Lifetimes of signed addresses, in seconds.
+/// Lifetimes of signed URLs, in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeliveryTtl {
     pub default: i64,
@@ -202,7 +207,7 @@ pub struct DeliveryTtl {
     pub min: i64,
 }
 
-/// One picture in slugs, as the catalog and the enumerations spell it.
+/// One image, in slugs, as the catalog and the enumerations spell them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VehicleParams {
     pub color: Color,
@@ -211,16 +216,16 @@ pub struct VehicleParams {
     pub model: String,
     pub view: View,
     pub year: i64,
-    /// The permanent id of make, model and body: `vehicle` of another request.
+    /// The permanent id of make, model and body. It can be sent as `vehicle` of another request.
     pub vehicle_id: String,
     pub body: Body,
-    /// How like the real vehicle the picture is.
+    /// Likeness of the image to the real vehicle.
     pub likeness: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<i64>,
-    /// What has its default is left out, from here on.
+    /// This member and the following ones are absent if they have their default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -237,58 +242,61 @@ pub struct VehicleParams {
     pub finish: Option<Finish>,
 }
 
-/// One signed address.
+/// One signed URL.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeliveryUrl {
     pub expires_at: String,
     pub id: String,
-    /// How like the real vehicle the picture is.
+    /// Likeness of the image to the real vehicle.
     pub likeness: String,
-    /// 0: as often as one likes, until it expires.
+    /// Maximum number of loads; 0 for any number until the URL expires.
     pub max_uses: i64,
     pub url: String,
     pub vehicle: VehicleParams,
 }
 
+/// A device login that has begun.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeviceCodeResponse {
-    /// A secret of the device: it polls with this.
+    /// A secret of the device, with which it polls.
     pub device_code: String,
-    /// Seconds until it is too late.
+    /// Seconds until the login expires.
     pub expires_in: i64,
     /// Seconds between polls.
     pub interval: i64,
-    /// What the person types, or compares.
+    /// The code that the person types or compares.
     pub user_code: String,
-    /// Where the person goes.
+    /// The page that the person opens.
     pub verification_uri: String,
-    /// The same, with the code filled in.
+    /// The same page with the code filled in.
     pub verification_uri_complete: String,
 }
 
+/// The API key of an approved device login.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeviceTokenResponse {
-    /// The API key: shown here and never again.
+    /// The API key. It is shown here and never again.
     pub access_token: String,
     /// Scopes separated by spaces.
     pub scope: String,
     pub token_type: String,
 }
 
-/// The names people know.
+/// Names as people write them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DisplayNames {
     pub make_name: String,
     pub model_name: String,
 }
 
+/// The answer to a report of events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventsResponse {
-    /// How many were taken: all of them.
+    /// Number of accepted events: always all of them.
     pub accepted: i64,
 }
 
-/// What was recognised in the words; null where they say nothing.
+/// Everything that was recognised in the words; null where they say nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExtractedWords {
     /// Words that were not understood.
@@ -309,12 +317,13 @@ pub struct ExtractedWords {
     pub year: Option<i64>,
 }
 
+/// Feedback that was recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// The render.
+    /// The id of the render.
     pub asset_id: String,
     pub recorded: bool,
-    /// True when this report put the render into review; else absent.
+    /// True if this report put the render into review; else absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flagged: Option<bool>,
 }
@@ -325,54 +334,55 @@ pub struct FeedbackResponse {
     pub request_id: String,
 }
 
-/// An encoding.
+/// An image format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FormatOption {
     pub id: Format,
     pub mime: String,
-    /// Whether it keeps the transparent background.
+    /// True if the format keeps the transparent background.
     pub transparent: bool,
 }
 
-/// Per cent of the longer side of what `trim` cuts out.
+/// Range of the padding, as a percentage of the longer side of the area that `trim` cuts out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PaddingOptions {
     pub max: i64,
     pub min: i64,
 }
 
-/// What a picture's frame can be.
+/// Options of an image's framing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FrameOptions {
-    /// Beside six hex digits.
+    /// Named backgrounds; six hex digits are accepted as well.
     pub backgrounds: Vec<Background>,
     pub fits: Vec<Fit>,
     pub padding: PaddingOptions,
     pub scales: Vec<Scale>,
     pub shadows: Vec<Shadow>,
-    /// Whether pictures can be cut to what is seen.
+    /// True if images can be trimmed to their visible part.
     pub trim: bool,
     /// Millimetres for a pixel of the 1024 px source with [`Scale::True`].
     pub true_scale_mm_per_px: f64,
 }
 
-/// Paints beside the presets.
+/// Options of paints other than the presets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PaintOptions {
-    /// Of a color that is given without one.
+    /// The finish of a color that is given without one.
     pub default_finish: Finish,
     pub finishes: Vec<Finish>,
-    /// Whether six hex digits are taken for a color.
+    /// True if six hex digits are accepted as a color.
     pub hex: bool,
 }
 
+/// The health of the service.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Health {
     /// Always `ok`: a service that is down does not answer.
     pub status: String,
 }
 
-/// What this deployment allows.
+/// Limits of this deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitOptions {
     pub delivery_ttl: DeliveryTtl,
@@ -380,39 +390,39 @@ pub struct LimitOptions {
     pub rate_limit_per_minute_default: i64,
 }
 
-/// What things cost.
+/// Prices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PriceOptions {
     pub credits_per_dollar: i64,
     pub credits_per_image: i64,
-    /// What an account starts with.
+    /// Credits that a new account has.
     pub free_credits: i64,
     pub packs: Vec<Pack>,
 }
 
-/// Sides of the square picture, in pixels.
+/// Sides of the square image, in pixels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SizeOptions {
-    /// The largest that can be asked for.
+    /// The largest side that can be requested.
     pub max: i64,
     pub presets: BTreeMap<String, i64>,
-    /// What it is made from.
+    /// The side of the image from which all sizes are made.
     pub source: i64,
 }
 
-/// A camera.
+/// A view of the vehicle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ViewOption {
-    /// Other names it is taken by.
+    /// Other accepted names of the view.
     pub aliases: Vec<String>,
     pub description: String,
     pub id: View,
     pub label: String,
-    /// Turn of the vehicle; 0 shows its nose, 90 its left side.
+    /// Rotation of the vehicle: 0 shows its nose, 90 its left side.
     pub yaw_degrees: i64,
 }
 
-/// Everything that can be asked for.
+/// Every option of an image request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImageOptions {
     pub auto_format: AutoFormatOption,
@@ -434,31 +444,31 @@ pub struct ImageOptionsResponse {
     pub request_id: String,
 }
 
-/// What the address cost.
+/// Credits charged for the signed URL.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImageUrlBilling {
     pub credits_charged: i64,
     pub credits_remaining: i64,
 }
 
-/// A signed address in place of the picture.
+/// A signed URL in place of the image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SignedImage {
     pub expires_at: String,
     pub format: Format,
-    /// Of the picture, in pixels.
+    /// Height of the image in pixels.
     pub height: i64,
-    /// How like the real vehicle the picture is.
+    /// Likeness of the image to the real vehicle.
     pub likeness: String,
-    /// 0: as often as one likes, until it expires.
+    /// Maximum number of loads; 0 for any number until the URL expires.
     pub max_uses: i64,
     pub url: String,
     pub vehicle: VehicleParams,
-    /// Of the picture, in pixels.
+    /// Width of the image in pixels.
     pub width: i64,
 }
 
-/// The JSON form of an image.
+/// The JSON answer to a request for an image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImageUrlResponse {
     pub billing: ImageUrlBilling,
@@ -466,18 +476,18 @@ pub struct ImageUrlResponse {
     pub request_id: String,
 }
 
-/// What the call cost.
+/// Credits charged for the call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MintBilling {
-    /// Always `creation`: loads are free.
+    /// Always `creation`, because loads are free.
     pub charged_on: String,
-    /// One for each address.
+    /// One credit for each signed URL.
     pub credits_charged: i64,
     pub credits_per_url: i64,
     pub credits_remaining: i64,
 }
 
-/// The addresses, one for each image, in their order.
+/// The signed URLs, one for each image, in the order of the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImageUrlsResponse {
     pub billing: MintBilling,
@@ -485,14 +495,14 @@ pub struct ImageUrlsResponse {
     pub request_id: String,
 }
 
-/// Makes of a year.
+/// The makes of a year.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MakeList {
     pub makes: Vec<CatalogMake>,
     pub year: i64,
 }
 
-/// Models of a make.
+/// The models of a make.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelList {
     pub make: CatalogMake,
@@ -501,7 +511,7 @@ pub struct ModelList {
     pub year: Option<i64>,
 }
 
-/// Neighbouring years of a model whose pictures are equally like the real vehicle.
+/// Consecutive years of a model whose images are equally close to the real vehicle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LikenessSpan {
     pub likeness: String,
@@ -512,31 +522,31 @@ pub struct LikenessSpan {
 /// Years in which a model looks the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShownGeneration {
-    /// What the makers or people call it, where that is known.
+    /// The name that the maker or people use, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     pub from: i64,
     pub to: i64,
-    /// The one before it with another face.
+    /// True if this is the generation before it with another face.
     pub facelift: bool,
 }
 
-/// A body that a model was sold with.
+/// A body with which a model was sold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfferedBody {
     pub body: Body,
     pub vehicle_id: String,
     /// Ascending.
     pub years: Vec<i64>,
-    /// Spans of years with one look and one picture, in order of time.
+    /// Spans of years with one look and one image, in order of time.
     pub generations: Vec<ShownGeneration>,
 }
 
-/// Pictures of a view that exist: asked for, they are delivered at once.
+/// Images of a view that are stored: a request for one is answered at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredView {
     pub view: View,
-    /// Presets, in the order of their names.
+    /// Color presets, in the order of their names.
     pub colors: Vec<Color>,
 }
 
@@ -551,13 +561,13 @@ pub struct VehicleOfId {
     pub body: Body,
     /// Ascending.
     pub years: Vec<i64>,
-    /// Spans of years with one look and one picture, in order of time.
+    /// Spans of years with one look and one image, in order of time.
     pub generations: Vec<ShownGeneration>,
-    /// Every body that the model was sold with, this one among them.
+    /// Every body with which the model was sold, this one included.
     pub bodies: Vec<OfferedBody>,
-    /// Of the best of its years.
+    /// The best likeness among its years.
     pub likeness: String,
-    /// Views that exist in the newest year.
+    /// Views that are stored for the newest year.
     pub stored: Vec<StoredView>,
 }
 
@@ -567,12 +577,13 @@ pub struct VehicleResponse {
     pub request_id: String,
 }
 
-/// What a row of `check_vehicles` is.
+/// The result for one row of `check_vehicles`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckedVehicle {
-    /// Of the row, from 0.
+    /// Position of the row, from 0.
     pub index: i64,
-    /// `match`; `suggestion`: the nearest vehicle, `reason` says how it differs; `miss`; `invalid`: too little, or wrong.
+    /// `match`; `suggestion` (the nearest vehicle, and `reason` says how it differs); `miss`; or
+    /// `invalid` (a value is missing or wrong).
     pub status: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vehicle_id: Option<String>,
@@ -588,20 +599,21 @@ pub struct CheckedVehicle {
     pub likeness: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Views that exist.
+    /// Views that are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<Vec<StoredView>>,
-    /// Of a row with `vin`: what the number says, and how sure that is.
+    /// For a row with `vin`: the parts that the number gives, and the confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded: Option<DecodedVin>,
-    /// Of a row whose `vin` has a wrong character: the number that was probably meant.
+    /// For a row whose `vin` has a wrong character: the number that was probably meant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vin_suggestion: Option<String>,
 }
 
+/// The results of `check_vehicles`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckedVehicles {
-    /// One for each row, in their order.
+    /// One result for each row, in the order of the request.
     pub vehicles: Vec<CheckedVehicle>,
 }
 
@@ -611,7 +623,7 @@ pub struct CheckResponse {
     pub request_id: String,
 }
 
-/// What an identification number says beside the vehicle.
+/// Parts of a vehicle identification number beside the vehicle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecodedParts {
     /// Names of the parts that were read: make, model, year, body, series, trim, plant_country.
@@ -622,12 +634,12 @@ pub struct DecodedParts {
     pub trim: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plant_country: Option<String>,
-    /// The other year that the number may mean, thirty away, where nothing tells which.
+    /// The other model year that the number may mean, thirty years away, where nothing tells which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_year: Option<i64>,
 }
 
-/// The vehicle of an identification number, as far as it says it.
+/// The vehicle of a vehicle identification number, as far as the number gives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecodedVin {
     pub make: String,
@@ -640,12 +652,12 @@ pub struct DecodedVin {
     pub year: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
-    /// Absent where the catalog does not have the vehicle.
+    /// Absent if the catalog does not have the vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vehicle_id: Option<String>,
     /// high, medium or low.
     pub confidence: String,
-    /// `full`, or `make-and-year` where the tables have no more of this maker.
+    /// `full`, or `make-and-year` where the tables have no more for this maker.
     pub coverage: String,
     pub decoded: DecodedParts,
 }
@@ -656,14 +668,15 @@ pub struct VinResponse {
     pub request_id: String,
 }
 
-/// Years of a model.
+/// The years of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelYearList {
-    /// How like the real vehicle pictures are, year by year, ascending. Years that the model was not built in may lie within a span.
+    /// Likeness of images to the real vehicle, by spans of years, ascending. A span may contain
+    /// years in which the model was not built.
     pub likeness: Vec<LikenessSpan>,
     /// Looks of its usual body, in order of time.
     pub generations: Vec<ShownGeneration>,
-    /// Every body that it was sold with, the usual one of its newest year first.
+    /// Every body with which it was sold, the usual one of its newest year first.
     pub bodies: Vec<OfferedBody>,
     pub make: CatalogMake,
     pub model: CatalogModel,
@@ -671,7 +684,7 @@ pub struct ModelYearList {
     pub years: Vec<i64>,
 }
 
-/// Models of a make's id, of a year.
+/// The models of a make, given by its id, in a year.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelsOfIdList {
     pub make_id: i64,
@@ -679,6 +692,7 @@ pub struct ModelsOfIdList {
     pub year: i64,
 }
 
+/// A page on which a person can manage cards and receipts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Portal {
     pub url: String,
@@ -702,7 +716,8 @@ pub struct ResolveCandidate {
     pub years: Vec<i64>,
 }
 
-/// Parameters of a picture, in slugs; what the words do not say has its default, or is left out.
+/// Parameters of an image, in slugs. Values that the words do not give have their default, or are
+/// left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedParams {
     pub color: Color,
@@ -710,7 +725,7 @@ pub struct ResolvedParams {
     pub model: String,
     pub view: View,
     pub year: i64,
-    /// Where it is not the model's usual one of that year.
+    /// Absent if it is the model's usual body of that year.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
     /// png, webp or jpg.
@@ -723,21 +738,22 @@ pub struct ResolvedParams {
     pub width: Option<i64>,
 }
 
-/// The picture that is meant.
+/// The image that is meant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedPicture {
-    /// The best first, at most eight; the first is the one in `params`.
+    /// Vehicles that may be meant, the best first, at most eight. The first is the one in `params`.
     pub candidates: Vec<ResolveCandidate>,
-    /// `high`: use `image_path`. `medium` or `low`: show the candidates to somebody.
+    /// With `high`, use `image_path`. With `medium` or `low`, let a person choose among the
+    /// candidates.
     pub confidence: String,
     pub display: DisplayNames,
     pub extracted: ExtractedWords,
-    /// Ready to be requested.
+    /// Path and query of the image request.
     pub image_path: String,
-    /// How like the real vehicle the picture will be.
+    /// Likeness of the image to the real vehicle.
     pub likeness: String,
     pub params: ResolvedParams,
-    /// Permanent id of make, model and body.
+    /// The permanent id of make, model and body.
     pub vehicle_id: String,
 }
 
@@ -747,7 +763,7 @@ pub struct ResolveResponse {
     pub request_id: String,
 }
 
-/// What was found, the best first.
+/// The results of a search, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchResults {
     pub query: String,
@@ -761,24 +777,29 @@ pub struct SearchResults {
 pub struct StatementLine {
     /// RFC 3339, UTC.
     pub at: String,
-    /// What all entries up to this one come to. Credits that are on hold are still in it.
+    /// Sum of all entries up to this one. Credits on hold are still included.
     pub balance: i64,
-    /// The entry that a correction gives back: a charge whose answer did not go out.
+    /// For a correction: the id of the entry whose credits it gives back, because the answer could
+    /// not be sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrects: Option<String>,
-    /// What it added, or took. A settle takes what was on hold; after a hold entry, in older statements, it is 0.
+    /// Credits added, or removed if negative. A settle removes the credits that were on hold; after
+    /// a hold entry, in older statements, it is 0.
     pub credits: i64,
-    /// Names the entry; a page that continues this one starts after it.
+    /// The id of the entry. The page that continues this one starts after it.
     pub id: String,
-    /// grant, purchase, reversal, debit, settle, refund or correction; in older statements also hold and release.
+    /// grant, purchase, reversal, debit, settle, refund or correction; in older statements also
+    /// hold and release.
     pub kind: String,
-    /// The signed address whose credit came back.
+    /// The signed URL whose credit came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_url_id: Option<String>,
-    /// The hold that it settled; in older statements also the one that it opened or released.
+    /// The hold that the entry settled; in older statements also the one that it opened or
+    /// released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_id: Option<String>,
-    /// Why, for grants, purchases and reversals; what for, for debits and settles: the vehicle, view and colour.
+    /// The reason for a grant, purchase or reversal; the vehicle, view and color for a debit or
+    /// settle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The payment, for purchases and reversals.
@@ -791,18 +812,18 @@ pub struct StatementLine {
 pub struct StatementResponse {
     pub data: Vec<StatementLine>,
     pub request_id: String,
-    /// `after` of the next page; null on the last.
+    /// `after` of the next page; null on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_after: Option<String>,
 }
 
-/// Years of the catalog.
+/// The years of the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct YearList {
     /// Ascending.
     pub years: Vec<i64>,
 }
-/// A part of the catalog: which one follows from what was asked.
+/// A part of the catalog. The request decides which variant it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum VehicleList {
@@ -820,7 +841,7 @@ pub struct VehiclesResponse {
     pub request_id: String,
 }
 
-// The two that hold a secret show only what is none.
+// `Debug` output of these two types leaves their secrets out.
 
 impl fmt::Debug for DeviceCodeResponse {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

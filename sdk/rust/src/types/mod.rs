@@ -1,4 +1,4 @@
-//! What is asked and answered, named as in the service's API document.
+//! Types of requests and answers, named as in the service's API document.
 
 mod answers;
 mod picture;

@@ -1,30 +1,33 @@
-//! A picture, and what the headers of its answer say.
+//! An image, and the values in the headers of its answer.
 
 use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
 
-/// What the headers of a picture say.
+/// The values in the headers of an image's answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ImageInfo {
-    /// False when the picture is the one that `if_none_match` named: then there are no bytes and no charge.
+    /// False if the image is still the one that `if_none_match` named. Then there are no bytes and
+    /// no charge.
     pub modified: bool,
     pub request_id: String,
     pub media_type: Option<String>,
     pub width: Option<i64>,
     pub height: Option<i64>,
-    /// Millimetres of the vehicle for a pixel; only where the picture was asked for with [`Scale::True`](super::Scale::True).
+    /// Millimetres of the vehicle for a pixel; only if the image was requested with
+    /// [`Scale::True`](super::Scale::True).
     pub scale: Option<f64>,
     pub etag: Option<String>,
     /// `cache` or `generated`.
     pub source: Option<String>,
-    /// How like the real vehicle it is: `generation`, `model`, `make` or `body`, the closest first.
+    /// Likeness of the image to the real vehicle: `generation`, `model`, `make` or `body`, the
+    /// closest first.
     pub likeness: Option<String>,
-    /// How make and model were read: `exact`, `alias` (another name), `trim` (a version was left out) or `prefix` (the beginning of one
-    /// name).
+    /// The way in which make and model were read: `exact`, `alias` (another name), `trim` (a
+    /// version was left out) or `prefix` (the beginning of one name).
     pub vehicle_match: Option<String>,
-    /// Only of requests with a key.
+    /// Only present for requests with a key.
     pub credits_charged: Option<i64>,
     pub credits_remaining: Option<i64>,
     pub content_location: Option<String>,
@@ -52,7 +55,7 @@ impl ImageInfo {
     }
 }
 
-/// A picture with its bytes.
+/// An image with its bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarImage {
     pub info: ImageInfo,

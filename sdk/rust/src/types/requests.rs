@@ -1,4 +1,4 @@
-//! What the service is asked. `new` takes what is required; the rest is set where it is wanted.
+//! Types of requests. `new` takes the required values; the other members are set as needed.
 
 use super::words::{Background, Body, Color, Finish, Fit, Format, Scale, Shadow, SizePreset, View};
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// The text that stands for a model's newest year.
+/// The value that stands for a model's newest year.
 const LATEST: &str = "latest";
 
-/// A text that is no [`AskedYear`].
+/// The error for a text that is not an [`AskedYear`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a year is a whole number or `{LATEST}`")]
 pub struct NoYear;
@@ -24,7 +24,7 @@ pub enum AskedYear {
 }
 
 impl Default for AskedYear {
-    /// No year at all, which the service refuses: a year is always to be given.
+    /// Year 0, which the service refuses, because a year is always required.
     fn default() -> Self {
         AskedYear::Year(0)
     }
@@ -56,7 +56,7 @@ impl FromStr for AskedYear {
     }
 }
 
-/// A year as documents and addresses have it.
+/// A year as documents and URLs have it.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -88,20 +88,20 @@ impl From<AskedYear> for Written {
     }
 }
 
-/// A picture of `get_car_image` and its kin.
+/// An image request of `get_car_image` and similar methods.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Picture {
-    /// Name or slug, as `model`.
+    /// Name or slug, as is `model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub make: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// A permanent id of make, model and body, in the place of make and model.
+    /// A permanent id of make, model and body, in place of `make` and `model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vehicle: Option<String>,
     pub year: AskedYear,
-    /// The model's usual one when not given.
+    /// The model's usual body if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,10 +118,10 @@ pub struct Picture {
     pub format: Option<Format>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
-    /// Whether the picture is cut to what is seen before it is fitted.
+    /// True if the image is trimmed to its visible part before it is fitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<bool>,
-    /// Per cent of the longer side of what `trim` cuts out.
+    /// Percentage of the longer side of the area that `trim` cuts out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub padding: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,17 +130,19 @@ pub struct Picture {
     pub shadow: Option<Shadow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// Of a color that is no preset.
+    /// The finish of a color that is not a preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
-    /// The validator of a picture at hand: that one is not sent again, and free.
+    /// The `ETag` of an image that the caller has. If the image is still the same, it is not sent
+    /// again, and the request is free.
     #[serde(skip_serializing)]
     pub if_none_match: Option<String>,
-    /// What the request is called in feedback and letters to the operator.
+    /// The id of the request, for feedback and for emails to the operator.
     #[serde(skip_serializing)]
     pub request_id: Option<String>,
-    /// What is welcome with [`Format::Auto`], such as `image/avif,image/webp`. Anything is welcome without it, which means neither of
-    /// these, since many a program reads neither: the picture is png, or jpg where a background is given.
+    /// The acceptable media types for [`Format::Auto`], such as `image/avif,image/webp`. Without it
+    /// the service selects neither of these, because many programs read neither: the image is png,
+    /// or jpg if a background is given.
     #[serde(skip_serializing)]
     pub accept: Option<String>,
 }
@@ -151,17 +153,18 @@ impl Picture {
         Picture { make, model, year: year.into(), ..Picture::default() }
     }
 
-    /// By a permanent id, such as `cyv_0k3jq8z5m2v9t`.
+    /// An image of the vehicle with a permanent id, such as `cyv_0k3jq8z5m2v9t`.
     pub fn of_vehicle(id: impl Into<String>, year: impl Into<AskedYear>) -> Self {
         Picture { vehicle: Some(id.into()), year: year.into(), ..Picture::default() }
     }
 }
 
-/// What lets `embed_car_image` be free: a partner's signature, or what is cached already.
+/// The reason why `embed_car_image` may be free: a partner's signature, or that the image is cached
+/// already.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Grant {
-    /// `cached` alone.
+    /// Only `cached`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// Unix seconds.
@@ -171,7 +174,7 @@ pub struct Grant {
     pub sig: Option<String>,
 }
 
-/// One picture of `create_image_urls`.
+/// One image of `create_image_urls`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageRequest {
@@ -182,11 +185,11 @@ pub struct ImageRequest {
     pub brand: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// A permanent id of make, model and body, in the place of make and model.
+    /// A permanent id of make, model and body, in place of `make` and `model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vehicle: Option<String>,
     pub year: AskedYear,
-    /// The model's usual one when not given.
+    /// The model's usual body if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -203,10 +206,10 @@ pub struct ImageRequest {
     pub format: Option<Format>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
-    /// Whether the picture is cut to what is seen before it is fitted.
+    /// True if the image is trimmed to its visible part before it is fitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<bool>,
-    /// Per cent of the longer side of what `trim` cuts out.
+    /// Percentage of the longer side of the area that `trim` cuts out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub padding: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,7 +218,7 @@ pub struct ImageRequest {
     pub shadow: Option<Shadow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// Of a color that is no preset.
+    /// The finish of a color that is not a preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
 }
@@ -226,13 +229,13 @@ impl ImageRequest {
         ImageRequest { make, model, year: year.into(), ..ImageRequest::default() }
     }
 
-    /// By a permanent id, such as `cyv_0k3jq8z5m2v9t`.
+    /// An image of the vehicle with a permanent id, such as `cyv_0k3jq8z5m2v9t`.
     pub fn of_vehicle(id: impl Into<String>, year: impl Into<AskedYear>) -> Self {
         ImageRequest { vehicle: Some(id.into()), year: year.into(), ..ImageRequest::default() }
     }
 }
 
-/// The same picture as a delivery of its own.
+/// The same image, as a single delivery.
 impl From<ImageRequest> for Picture {
     fn from(image: ImageRequest) -> Self {
         Picture {
@@ -259,17 +262,19 @@ impl From<ImageRequest> for Picture {
     }
 }
 
-/// 1 to 50 pictures, and how long their addresses last.
+/// 1 to 50 images, and the lifetime of their signed URLs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageUrlsRequest {
     pub images: Vec<ImageRequest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_seconds: Option<i64>,
-    /// 0: as often as one likes. Previews of chats and scanners of mail are loads, too: 3 or more for what is sent there.
+    /// Maximum number of loads; 0 for any number. Previews in chats and email scanners count as
+    /// loads, so use 3 or more for URLs that are sent there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_uses: Option<i64>,
-    /// The same key and body again is the same answer for nothing, for a day. A new one is made when not given.
+    /// A request with the same key and body gets the same answer again for free, for a day. A new
+    /// key is made if not given.
     #[serde(default, skip_serializing)]
     pub idempotency_key: Option<String>,
 }
@@ -280,14 +285,14 @@ impl From<Vec<ImageRequest>> for ImageUrlsRequest {
     }
 }
 
-/// What `resolve_image` reads.
+/// A request of `resolve_image`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResolveRequest {
     /// Free text, such as `navy 911 from behind`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// In the place of `query`: a vehicle identification number or its beginning.
+    /// A vehicle identification number or its beginning, in place of `query`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -303,13 +308,14 @@ impl ResolveRequest {
         ResolveRequest { query: Some(query.into()), ..ResolveRequest::default() }
     }
 
-    /// By a vehicle identification number or its beginning.
+    /// A request by a vehicle identification number or its beginning.
     pub fn of_vin(vin: impl Into<String>) -> Self {
         ResolveRequest { vin: Some(vin.into()), ..ResolveRequest::default() }
     }
 }
 
-/// One row of `check_vehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with what else is known.
+/// One row of `check_vehicles`: `make` and `model`, or `vehicle`, `vin` or `query`, with further
+/// values that are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CheckRow {
@@ -331,8 +337,9 @@ pub struct CheckRow {
     pub query: Option<String>,
 }
 
-/// Which part of the catalog `get_vehicles` gives: years (nothing set), makes of a year, models of a make, years of a model, or what a
-/// search (`q`, of one `make` where it is given) finds.
+/// The part of the catalog that `get_vehicles` returns: years (nothing set), makes of a year,
+/// models of a make, years of a model, or the results of a search (`q`, within one `make` if it is
+/// given).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VehiclesQuery {
@@ -350,18 +357,19 @@ pub struct VehiclesQuery {
     pub model: Option<String>,
 }
 
-/// Where a page of the statement begins, and how long it is.
+/// Start and length of a page of the statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StatementQuery {
-    /// The id of an entry.
+    /// The id of the entry after which the page starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<i64>,
 }
 
-/// How good a picture is: the one of `request_id`, or of `make` and `model` (or `vehicle`) and `year`.
+/// Feedback about an image: the one of `request_id`, or of `make` and `model` (or `vehicle`) and
+/// `year`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeedbackRequest {
@@ -381,7 +389,7 @@ pub struct FeedbackRequest {
     pub view: Option<View>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
-    /// Of a color that is no preset.
+    /// The finish of a color that is not a preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -396,7 +404,7 @@ pub struct FeedbackRequest {
     pub reason: Option<String>,
 }
 
-/// What `report_events` takes.
+/// One event of `report_events`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Event {

@@ -1,4 +1,5 @@
-//! The service's enumerations. Open: a word that is newer than this crate, or an alias such as `hero`, is `Other`.
+//! The service's enumerations. They are open: a word that is newer than this crate, or an alias
+//! such as `hero`, is `Other`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,7 +11,7 @@ macro_rules! words {
         #[serde(from = "String", into = "String")]
         pub enum $name {
             $($(#[$of_variant])* $variant,)+
-            /// Any other word; the service says whether it knows it.
+            /// Any other word. The service refuses it if it does not know it.
             Other(String),
         }
 
@@ -53,7 +54,7 @@ macro_rules! words {
 }
 
 words!(
-    /// A camera.
+    /// A view of the vehicle.
     View {
         Front = "front",
         Front34 = "front-3-4",
@@ -65,7 +66,7 @@ words!(
 );
 
 words!(
-    /// A paint: a preset here, or six hex digits, with or without `#`: `Color::from("#1f4e8c")`.
+    /// A paint: a preset, or six hex digits with or without `#`, such as `Color::from("#1f4e8c")`.
     Color {
         White = "white",
         Black = "black",
@@ -86,31 +87,33 @@ words!(
 );
 
 words!(
-    /// An encoding.
+    /// An image format.
     Format {
         Png = "png",
         Webp = "webp",
         Jpg = "jpg",
         Avif = "avif",
-        /// The best of those that the request's `Accept` names.
+        /// The best of the formats that the request's `Accept` names.
         Auto = "auto",
     }
 );
 
 words!(
-    /// How a picture relates to the box of its width and height.
+    /// The fit of an image into the box of its width and height.
     Fit {
-        /// As large as fits into the box.
+        /// As large as possible within the box; the image may be smaller than the box.
         Inside = "inside",
-        /// Exactly the box, the vehicle whole and in the middle.
+        /// Exactly the box, with the whole vehicle in the middle.
         Contain = "contain",
-        /// Exactly the box, filled; empty space is cut off first, the vehicle only if it must.
+        /// Exactly the box, filled. Empty space is cut off first, and the vehicle only if
+        /// necessary.
         Cover = "cover",
     }
 );
 
 words!(
-    /// What a picture is laid on. Six hex digits as well: `Background::from("f4f4f2")`.
+    /// The background of an image. Six hex digits are accepted as well:
+    /// `Background::from("f4f4f2")`.
     Background {
         Transparent = "transparent",
         White = "white",
@@ -127,17 +130,17 @@ words!(
 );
 
 words!(
-    /// How large the vehicle is drawn.
+    /// The scale at which the vehicle is drawn.
     Scale {
         /// Each vehicle fills the frame.
         Fill = "fill",
-        /// All vehicles are at the same millimetres for a pixel.
+        /// All vehicles have the same number of millimetres for a pixel.
         True = "true",
     }
 );
 
 words!(
-    /// The finish of a paint that is no preset.
+    /// The finish of a paint that is not a preset.
     Finish {
         Solid = "solid",
         Metallic = "metallic",
@@ -147,7 +150,7 @@ words!(
 );
 
 words!(
-    /// A body. Asked for, `estate` and `saloon` are taken as well: `Body::from("estate")`.
+    /// A body. In requests, `estate` and `saloon` are accepted as well: `Body::from("estate")`.
     Body {
         Sedan = "sedan",
         Hatchback = "hatchback",

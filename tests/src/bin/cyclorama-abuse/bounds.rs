@@ -1,4 +1,4 @@
-//! What is stored, before and after, and how much of it there may be.
+//! Measures what is stored before and after, and checks how much it may grow.
 
 use crate::setting::{EVENTS_MIB_PER_DAY, SIZE_STORE_FREE_MIB, SIZE_STORE_MIB, Setting};
 use anyhow::{Context, Result};
@@ -8,25 +8,31 @@ use std::path::Path;
 
 const MIB: u64 = 1 << 20;
 
-/// What may come in between two sweeps of the size store.
+/// Growth of the size store that is allowed between two sweeps, in MiB.
 const SLACK_MIB: u64 = 1;
 
-/// What one delivered picture may take in the database: its ledger entry, with what the indexes of it take.
+/// Maximum size of one delivered image in the database, in bytes: its ledger entry, including its
+/// part of the indexes.
 const BYTES_PER_CHARGE: u64 = 2_048;
-/// What an event may take beside its properties: its other columns, and the indexes.
+/// Maximum size of an event in the database for each byte of its properties: its other columns, and
+/// the indexes.
 const DATABASE_BYTES_PER_EVENT_BYTE: u64 = 2;
-/// What the rest of the database may grow by: the rows of `ROWS_MAX`, pages that are free again, a write-ahead log.
+/// Maximum growth of the rest of the database, in MiB: the rows of `ROWS_MAX`, pages that are free
+/// again, a write-ahead log.
 const DATABASE_REST_MIB: u64 = 64;
-/// What anything else in the data folder may grow by, logs and temporary files for example.
+/// Maximum growth of everything else in the data folder, in MiB: logs and temporary files, for
+/// example.
 const FOLDER_REST_MIB: u64 = 4;
 
-/// Rows that a table may grow by however many requests come. A table that is not named here may grow by `ROWS_MAX_ELSEWHERE`.
+/// Maximum growth of each table in rows, however many requests come. A table that is not named here
+/// may grow by `ROWS_MAX_ELSEWHERE`.
 const ROWS_MAX: [(&str, u64); 5] = [
-    // Of the 4,096 client addresses that the floods use, one for each limit that counts them, until they are swept.
+    // One for each of the 4,096 client addresses of the floods and each limit that counts them,
+    // until they are swept.
     ("rate_windows", 50_000),
-    // Failed attempts to sign in: one for each client address and each e-mail address.
+    // Failed attempts to sign in: one for each client address and each email address.
     ("attempts", 10_000),
-    // They live for minutes, and their number for each client address is limited.
+    // Device logins live for minutes, and their number for each client address is limited.
     ("device_logins", 20_000),
     // Batches of charges whose callers have been answered, until the next sweep.
     ("meter_batches", 100_000),
@@ -38,16 +44,16 @@ const ROWS_MAX_ELSEWHERE: u64 = 200;
 /// Tables that have at most one row for each charge.
 const ROW_PER_CHARGE: [&str; 3] = ["ledger_entries", "deliveries", "holds"];
 
-/// Judged by the bytes in it, not by its rows.
+/// The table that is measured by its bytes and not by its rows.
 const EVENTS: &str = "events";
 
 pub struct Grown {
     objects_bytes: u64,
     database_bytes: u64,
-    /// Of the data folder, without objects and the database.
+    /// Bytes of the data folder, without objects and the database.
     other_bytes: u64,
     rows: BTreeMap<String, u64>,
-    /// Entries of the account whose hundred keys were refused again and again.
+    /// Ledger entries of the account whose hundred keys were refused repeatedly.
     holders_entries: i64,
     /// Bytes of the properties of reported events.
     events_bytes: u64,
@@ -100,7 +106,7 @@ impl Grown {
         Ok(Grown { objects_bytes, database_bytes, other_bytes, rows, holders_entries, events_bytes })
     }
 
-    /// Prints both, of the tables only those that changed.
+    /// Prints both measurements side by side; of the tables, only those that changed.
     pub fn print_beside(&self, after: &Grown) {
         println!("\nstored                        before        after");
         let line = |name: &str, before: &dyn std::fmt::Display, after: &dyn std::fmt::Display| {
@@ -120,7 +126,8 @@ impl Grown {
         }
     }
 
-    /// What grew by more than it may. `charges`: pictures that were paid for in between.
+    /// Lists everything that grew by more than it may. `charges` is the number of images paid for
+    /// in between.
     pub fn broken(&self, before: &Grown, setting: &Setting, charges: u64) -> Vec<String> {
         let mut broken = Vec::new();
         let mut judge = |what: &str, before: u64, after: u64, most: u64| {
@@ -152,7 +159,7 @@ impl Grown {
     }
 }
 
-/// Of a folder, with everything in it.
+/// The bytes of a folder with everything in it.
 fn bytes_of(path: &Path) -> u64 {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     entries

@@ -1,5 +1,5 @@
-//! Many who send requests at a fixed rate, however long answers take: what is sent does not slow down with the service, and a latency counts
-//! from the moment a request was due.
+//! Clients that send requests at a fixed rate, however long answers take. They do not slow down
+//! with the service, and a latency is measured from the moment a request was due.
 
 use reqwest::RequestBuilder;
 use std::collections::BTreeMap;
@@ -8,15 +8,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Makes the request of a number.
+/// Makes a request from its number.
 pub type Requests = Arc<dyn Fn(u64) -> RequestBuilder + Send + Sync>;
 
-/// Requests of one kind under way; one that is due while so many are is not sent, and counted as such. A client has only so many connections.
+/// Maximum number of open requests of one kind. A request that is due while there are as many is
+/// not sent, and is counted as such: a client has a limited number of connections.
 const UNDER_WAY_MAX: usize = 64;
-/// Longer than any answer takes that is no render.
+/// Time limit of a request: longer than any answer takes, except for a render.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
-/// What came of the requests of one kind.
+/// The results of the requests of one kind.
 #[derive(Default)]
 pub struct Told {
     latencies_ms: Vec<f64>,
@@ -26,7 +27,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Of a sorted list; NaN of none.
+    /// The percentile of the latencies, which must be sorted; NaN if there are none.
     pub fn percentile_ms(&self, share: f64) -> f64 {
         match self.latencies_ms.as_slice() {
             [] => f64::NAN,
@@ -51,7 +52,7 @@ impl Told {
     }
 }
 
-/// Sends `per_second` requests for `lasting`, and waits for the last answers.
+/// Sends `per_second` requests for the duration `lasting`, and waits for the last answers.
 pub async fn send(requests: Requests, per_second: f64, lasting: Duration) -> Told {
     let (told, room) = (Arc::new(Mutex::new(Told::default())), Arc::new(Semaphore::new(UNDER_WAY_MAX)));
     let (began, gap) = (Instant::now(), Duration::from_secs_f64(1.0 / per_second));
@@ -105,7 +106,8 @@ async fn ask(request: RequestBuilder) -> Answer {
     };
     match read.await {
         Ok((status, says_when)) => {
-            // Bad input and too much of it are the client's fault; a service that cannot says when it can.
+            // Bad or excessive input is the client's fault. A service that cannot answer must say
+            // when it can.
             let failure = match status.as_u16() {
                 503 if !says_when => Some("503 without Retry-After".to_owned()),
                 500 | 501 | 502 | 504.. => Some(format!("status {}", status.as_u16())),

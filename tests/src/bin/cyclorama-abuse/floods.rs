@@ -1,4 +1,5 @@
-//! Who wants to make the service slow or full, each at a rate that one machine with two cores can send beside everything else.
+//! Floods of requests that try to make the service slow or full, each at a rate that one machine
+//! with two cores can send beside everything else.
 
 use crate::crowd::Requests;
 use crate::setting::{PICTURES, Setting};
@@ -25,7 +26,7 @@ pub fn all(setting: &Setting) -> Vec<Flood> {
     let form = setting.form.clone();
     let mut floods = Vec::new();
 
-    // Free pictures in sizes of which no two are alike; every fifth asks for the head alone.
+    // Free images, no two of the same size; every fifth request is a HEAD.
     let ask = ask_for.clone();
     floods.push(flood(
         "free sizes",
@@ -45,7 +46,7 @@ pub fn all(setting: &Setting) -> Vec<Flood> {
             from_elsewhere(ask(Method::GET, &path), number).bearer_auth(&stranger.0)
         }),
     ));
-    // Pictures that nobody has rendered, with the budget spent: each is a hold that comes to nothing.
+    // Images not rendered yet, while the budget is spent: each makes a hold that is released.
     let ask = ask_for.clone();
     floods.push(flood(
         "cold, 100 keys",
@@ -108,13 +109,15 @@ pub fn all(setting: &Setting) -> Vec<Flood> {
     floods
 }
 
-/// A picture, size and format of which no two are the same for as long as there are any. Pictures are square, so the size is one number.
+/// Query of an image, size and format that do not repeat until all have been used. Images are
+/// square, so the size is one number.
 fn sized(number: u64) -> String {
     let (side, picture) = (17 + number % 1_007, PICTURES[(number / 1_007) as usize % PICTURES.len()]);
     format!("{picture}&w={side}&h={side}&format={}", FORMATS[(number % 3) as usize])
 }
 
-/// As the proxy of this machine would pass it on, for one of a few thousand clients.
+/// Adds the header with which the proxy of this machine forwards a request of one of a few thousand
+/// clients.
 fn from_elsewhere(request: RequestBuilder, number: u64) -> RequestBuilder {
     let client = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
     request.header("x-forwarded-for", format!("127.{}.{}.1", 1 + client / 256, client % 256))

@@ -1,6 +1,7 @@
-//! `make abuse`: a service with a fake node, customers who pay, and everybody at once who wants to make it slow or full. Says what paying
-//! customers notice, what grew, and whether the books are sound; ends with 1 where a bound is broken. Runs on the loopback alone, for a given
-//! time, at given rates, and leaves nothing behind.
+//! `make abuse`: a service with a fake node, paying customers, and floods that try to make it slow
+//! or full, all at once. Reports what paying customers notice, what grew, and whether the ledger is
+//! sound; exits with 1 if a bound is broken. It runs on the loopback interface only, for a given
+//! time and at given rates, and leaves nothing behind.
 
 mod bounds;
 mod crowd;
@@ -14,13 +15,14 @@ use cyclorama_tests::DatabaseChoice;
 use setting::Setting;
 use std::time::Duration;
 
-/// Of the whole time, how much belongs to customers alone.
+/// The ratio of the whole time in which only paying customers send requests.
 const QUIET_SHARE: f64 = 0.25;
-/// Paying requests a second. They share two cores with everything else: few enough that it is the floods that make the load.
+/// Paying requests a second. They share two cores with everything else, and are few enough that the
+/// floods make up the load.
 const PAYING_PER_SECOND: f64 = 25.0;
-/// How much slower paying requests may become, at their 99th percentile.
+/// Maximum factor by which paying requests may become slower, at their 99th percentile.
 const SLOWER_MAX: f64 = 2.0;
-/// Below this nobody notices, and a ratio is noise.
+/// Latency, in milliseconds, below which nobody notices and a ratio is noise.
 const NOTICED_MS: f64 = 20.0;
 
 #[tokio::main]
@@ -42,7 +44,7 @@ async fn main() -> std::process::ExitCode {
     }
 }
 
-/// `--minutes N` and `--postgres`.
+/// Reads `--minutes N` and `--postgres`.
 fn arguments() -> Result<(Duration, DatabaseChoice)> {
     let (mut minutes, mut database) = (5.0, DatabaseChoice::Sqlite);
     let mut given = std::env::args().skip(1);
@@ -57,7 +59,7 @@ fn arguments() -> Result<(Duration, DatabaseChoice)> {
     Ok((Duration::from_secs_f64(minutes * 60.0), database))
 }
 
-/// What is broken.
+/// Runs the floods, and returns the bounds that were broken.
 async fn abuse() -> Result<Vec<String>> {
     let (lasting, database) = arguments()?;
     let quiet = lasting.mul_f64(QUIET_SHARE);
@@ -68,7 +70,7 @@ async fn abuse() -> Result<Vec<String>> {
         (lasting - quiet).as_secs_f64()
     );
 
-    // What a first request of each kind compiles, opens and caches is not what is measured.
+    // The first request of each kind compiles, opens and caches things, which must not be measured.
     crowd::send(setting.paying(), PAYING_PER_SECOND, Duration::from_secs(5)).await;
     let alone = crowd::send(setting.paying(), PAYING_PER_SECOND, quiet).await;
 
@@ -84,7 +86,7 @@ async fn abuse() -> Result<Vec<String>> {
     for flood in futures::future::join_all(running).await {
         told.push(flood?);
     }
-    // Sweepers and writers come to their end.
+    // Sweepers and writers finish in this time.
     tokio::time::sleep(setting::SETTLING).await;
     let after = Grown::measure(&setting).await?;
 
@@ -120,7 +122,7 @@ fn print_told(alone: &Told, among: &Told, names: &[(&str, f64)], told: &[Told]) 
     }
 }
 
-/// What paying customers must not notice.
+/// Checks what paying customers must not notice.
 fn served(alone: &Told, among: &Told) -> Vec<String> {
     let mut broken = Vec::new();
     for (when, told) in [("alone", alone), ("among the floods", among)] {

@@ -1,4 +1,4 @@
-//! The service under abuse and everybody who has an account there.
+//! The service under abuse, and everybody who has an account there.
 
 use crate::crowd::Requests;
 use anyhow::{Context, Result, ensure};
@@ -9,31 +9,32 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Small, so that the floods reach the bounds within minutes, with a fake node's flat pictures; the kind is the same at any size.
+/// Limits of the service. They are small, so that the floods reach them within minutes with a fake
+/// node's flat images; the behaviour is the same at any size.
 pub const SIZE_STORE_MIB: u64 = 2;
 pub const SIZE_STORE_FREE_MIB: u64 = 1;
 pub const SIZE_SWEEP_SECONDS: u64 = 5;
 pub const EVENTS_MIB_PER_DAY: u64 = 8;
-/// Longer than any sweeper takes that counts here.
+/// Longer than any sweeper that matters here takes.
 pub const SETTLING: Duration = Duration::from_secs(SIZE_SWEEP_SECONDS * 3);
-/// Entries of the account whose statement is read again and again.
+/// Number of entries of the account whose statement is read repeatedly.
 const STATEMENT_ENTRIES: u64 = 10_000;
-/// As many keys as an account may have.
+/// The maximum number of keys of an account.
 const KEYS: usize = 100;
 
 pub struct Setting {
     pub service: Service,
     pub database: DatabaseChoice,
-    /// Pays, and is to notice nothing.
+    /// A customer that pays, and must not notice the floods.
     customer: Key,
-    /// Pays, for sizes that nobody else asks for.
+    /// A customer that pays, for sizes that nobody else requests.
     pub stranger: Key,
-    /// An account with a hundred keys, and their account.
+    /// The hundred keys of one account (`keys`), and that account (`holder`).
     pub keys: Arc<Vec<String>>,
     pub holder: Customer,
     /// An account with a long statement.
     pub reader: Key,
-    /// The form of the page for signing in, as a browser has it.
+    /// The form of the sign-in page, as a browser has it.
     pub form: Form,
     _node: FakeNode,
 }
@@ -49,7 +50,8 @@ pub struct Key(pub String);
 
 impl Setting {
     pub async fn make(database: DatabaseChoice) -> Result<Self> {
-        // Clients stand behind a proxy of this machine that says who they are: the floods come from as many addresses as they like.
+        // Clients stand behind a proxy of this machine that forwards their addresses, so the floods
+        // can come from any number of addresses.
         let options = Options::default()
             .set("CYCLORAMA_TRUSTED_PROXIES", "127.0.0.1")
             .set("CYCLORAMA_SIZE_STORE_MIB", SIZE_STORE_MIB)
@@ -60,7 +62,7 @@ impl Setting {
         let service = Service::start_with(database, options).await?;
         let node = FakeNode::join(&service, Behaviour::Deliver).await?;
         let customer = unlimited(&service)?;
-        // Everything that customers ask for is there.
+        // Renders every image that customers request.
         for picture in PAID {
             let path = format!("/api/v1/images/car?{picture}");
             let answer =
@@ -79,12 +81,12 @@ impl Setting {
         Ok(Setting { service, database, customer, stranger, keys: Arc::new(keys), holder, reader, form, _node: node })
     }
 
-    /// No new picture from now on: each is held, and refused.
+    /// Sets the budget to zero, so that every new image is held and then refused.
     pub fn spend_the_budget(&self) -> Result<()> {
         self.service.operator(&["budget", "set", "--usd-per-day", "0"]).map(drop)
     }
 
-    /// What customers ask for: pictures that are there, in several forms.
+    /// The requests of customers: images that exist, in several forms.
     pub fn paying(&self) -> Requests {
         let (http, base, key) = (self.service.http.clone(), self.service.base_url.clone(), self.customer.clone());
         Arc::new(move |number| {
@@ -94,7 +96,7 @@ impl Setting {
     }
 }
 
-/// Whose sizes are asked for by the floods: all of them are there at 1024 px.
+/// The images whose sizes the floods request. All of them exist at 1024 px.
 pub const PICTURES: [&str; 2] =
     ["make=honda&model=civic&year=2018&view=side&color=red", "make=honda&model=civic&year=2018&view=side&color=blue"];
 
@@ -105,7 +107,7 @@ const PAID: [&str; 4] = [
     "make=honda&model=civic&year=2018&view=side&color=blue&size=thumb&format=png",
 ];
 
-/// An account that pays as much as it likes.
+/// A key of an account with plenty of credits and no effective rate limit.
 fn unlimited(service: &Service) -> Result<Key> {
     let customer = service.customer(100_000_000)?;
     let made = service.operator(&["key", "create", "--account", &customer.account_id, "--rate-limit", "1000000000"])?;

@@ -1,11 +1,13 @@
-//! What stands before the control planes: HAProxy, which asks each of them twice a second whether it is ready, and sends nothing twice but to
-//! one that it cannot connect to.
+//! The load balancer before the control planes: HAProxy, which checks twice a second whether each
+//! of them is ready. It sends a request a second time only if it could not connect to the first
+//! control plane.
 
 use crate::hosts::address_of;
 use crate::programs::{BALANCER, PLANES};
 use std::fmt::Write;
 
-/// How long a control plane that stops serves on: HAProxy has noticed after a second and a half.
+/// Seconds for which a stopping control plane still serves. HAProxy notices after a second and a
+/// half.
 pub const NOTICED_SECONDS: u64 = 3;
 
 pub fn configuration() -> String {

@@ -1,4 +1,4 @@
-//! What must hold while a trial runs and after it: money, budget, single flight, objects.
+//! Checks what must hold during a trial and after it: money, budget, single flight, objects.
 
 use crate::clients::{Asked, Tally};
 use crate::programs::Farm;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// What was seen of the budget.
+/// Observations of the budget.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub looks: u64,
-    /// Largest share of the day's budget that was reserved or settled.
+    /// The largest ratio of the day's budget that was reserved or settled.
     pub most: f64,
     pub findings: Vec<String>,
 }
@@ -26,7 +26,7 @@ pub async fn watch_budget(database_url: String, asked: Arc<Asked>) -> Result<See
     let pool = AnyPool::connect_lazy(&database_url)?;
     let sql = "select d.reserved_microusd, d.settled_microusd, b.microusd_per_day from budget_days d, budget b";
     while !asked.has_ended() {
-        // PostgreSQL is away now and then.
+        // PostgreSQL is unreachable at times.
         if let Ok(days) = sqlx::query(sql).fetch_all(&pool).await {
             seen.looks += 1;
             for day in days {
@@ -42,7 +42,7 @@ pub async fn watch_budget(database_url: String, asked: Arc<Asked>) -> Result<See
     Ok(seen)
 }
 
-/// What clients noticed of an upgrade, and what it cost: nothing.
+/// Checks that clients noticed nothing of an upgrade, and that it cost nothing.
 pub async fn unnoticed(farm: &Farm, tallies: &[Tally]) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for Tally { lost, refused, .. } in tallies.iter().filter(|tally| tally.lost > 0 || !tally.refused.is_empty()) {
@@ -58,7 +58,8 @@ pub async fn unnoticed(farm: &Farm, tallies: &[Tally]) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// Waits until nothing is held, queued or leased any more; what still is, is a finding.
+/// Waits until nothing is held, queued or leased any more. Anything that still is becomes a
+/// finding.
 pub async fn at_rest(farm: &Farm, patience: Duration) -> Result<Vec<String>> {
     let pool = AnyPool::connect(&farm.database_url()).await?;
     let began = Instant::now();
@@ -81,7 +82,7 @@ pub async fn at_rest(farm: &Farm, patience: Duration) -> Result<Vec<String>> {
     }
 }
 
-/// Reads everything; what does not hold goes to `findings`.
+/// Reads all records at the end; every violation goes to `findings`.
 pub async fn read(
     farm: &Farm,
     customers: &[Customer],
@@ -102,7 +103,7 @@ pub async fn read(
         if spent != number("deliveries") {
             findings.push(format!("{spent} credits were taken for {} deliveries", number("deliveries")));
         }
-        // Of an answer that was lost on its way nobody can say whether it was paid for.
+        // If the answer was lost on its way, it is unknown whether it was paid for.
         if !(tally.delivered..=tally.delivered + tally.lost).contains(&spent) {
             let Tally { delivered, lost, .. } = tally;
             findings
@@ -125,7 +126,7 @@ pub async fn read(
     Ok(figures)
 }
 
-/// A vehicle and view is rendered again only after its lease was lost.
+/// Checks that a vehicle and view is rendered again only after its lease was lost.
 async fn single_flight(farm: &Farm, pool: &AnyPool, findings: &mut Vec<String>, figures: &mut String) -> Result<()> {
     let mut renders = BTreeMap::<String, BTreeSet<(String, String)>>::new();
     let mut lines = 0;
@@ -169,7 +170,7 @@ async fn single_flight(farm: &Farm, pool: &AnyPool, findings: &mut Vec<String>, 
     Ok(())
 }
 
-/// Every object that a record names is there.
+/// Checks that every object that a record names exists.
 async fn objects(farm: &Farm, pool: &AnyPool, findings: &mut Vec<String>, figures: &mut String) -> Result<()> {
     let rows = sqlx::query("select distinct master_sha256 from renders where state = 'done'").fetch_all(pool).await?;
     let mut looked = 0;
@@ -185,7 +186,7 @@ async fn objects(farm: &Farm, pool: &AnyPool, findings: &mut Vec<String>, figure
     let layers = sqlx::query("select vehicle_key, view, revision, named_by_sha256 from layers").fetch_all(pool).await?;
     for row in &layers {
         let (vehicle, view, revision): (String, String, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-        // A version before this one named them by the revision alone.
+        // An earlier version named them by the revision alone.
         let content = row.try_get::<Option<String>, _>(3)?.map_or(String::new(), |sha256| format!("-{sha256}"));
         let key = format!("layers/{vehicle}/{view}/{revision}{content}");
         looked += 1;

@@ -1,4 +1,5 @@
-//! Clients: each asks for one picture after the other, of a list that all share, until all have been asked for.
+//! Clients of the trial. Each requests one image after the other from a list that all share, until
+//! all have been requested.
 
 use anyhow::Result;
 use cyclorama_tests::service::Customer;
@@ -8,30 +9,30 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 const AT_ONCE: usize = 64;
-/// Of pictures that were refused or lost.
+/// Maximum number of tries for an image that was refused or lost.
 const TRIES_MAX: u32 = 12;
 const RETRY_AFTER: Duration = Duration::from_secs(3);
 const STEADY_PAUSE: Duration = Duration::from_secs(6);
-/// Longer than a request waits for its render.
+/// Time limit of a request: longer than it waits for its render.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// How clients ask.
+/// The pace at which clients send requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// The next picture as soon as there is one.
+    /// Each client requests the next image as soon as it has the last one.
     Flat,
-    /// Each client pauses in between: some ten a second in all.
+    /// Each client pauses in between: about ten requests a second in total.
     Steady,
 }
 
-/// The list and how far the clients are.
+/// The list of images, and the clients' progress.
 pub struct Asked {
     variants: Vec<String>,
     pace: Pace,
     next: AtomicUsize,
     answered: AtomicUsize,
     ended: AtomicBool,
-    /// Refusals for want of budget.
+    /// Number of refusals because the budget was spent.
     pub unaffordable: AtomicUsize,
 }
 
@@ -48,7 +49,7 @@ impl Asked {
         })
     }
 
-    /// 0 to 1.
+    /// The ratio of images that were answered, 0 to 1.
     pub fn share(&self) -> f64 {
         self.answered.load(Ordering::Relaxed) as f64 / self.variants.len() as f64
     }
@@ -62,15 +63,15 @@ impl Asked {
     }
 }
 
-/// What one customer has seen.
+/// The answers that one customer got.
 #[derive(Debug, Default, Clone)]
 pub struct Tally {
     pub delivered: u64,
-    /// Connections that ended without a whole answer: the picture may have been paid for or not.
+    /// Connections that ended without a complete answer. The image may have been paid for or not.
     pub lost: u64,
-    /// Answers without a picture, by status and code.
+    /// Answers without an image, by status and code.
     pub refused: BTreeMap<String, u64>,
-    /// Pictures that were given up.
+    /// Images that the client gave up.
     pub missing: Vec<String>,
 }
 
@@ -85,7 +86,7 @@ impl Tally {
     }
 }
 
-/// A tally for each customer, in their order.
+/// Requests the images, and returns a tally for each customer, in their order.
 pub async fn ask(base_url: String, customers: Vec<Customer>, asked: Arc<Asked>) -> Result<Vec<Tally>> {
     let http = cyclorama_tests::service::http_client()?;
     let workers: Vec<_> = (0..AT_ONCE)
@@ -132,7 +133,7 @@ async fn fetch(http: &reqwest::Client, url: &str, customer: &Customer, asked: &A
                 let problem: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
                 let code = problem["code"].as_str().unwrap_or("without a code").to_owned();
                 if code == "daily_budget_spent" {
-                    // Until somebody raises it.
+                    // Tries again without counting it, until somebody raises the budget.
                     tries -= 1;
                     asked.unaffordable.fetch_add(1, Ordering::Relaxed);
                 }

@@ -1,5 +1,5 @@
-//! A node without an engine, as a program: each render is a pause and flat pictures. It writes what it has rendered into a journal, before it
-//! says so to anybody.
+//! A node without an engine, as a program: each render is a pause and flat images. It writes each
+//! finished render into a journal before it reports it.
 
 use anyhow::Result;
 use cyclorama_core::wire::{Job, JobKind, JobProgress};
@@ -25,7 +25,7 @@ pub async fn serve(url: &str, token: &str, name: &str, journal: &str) -> Result<
         let held = Held::default();
         let workers = (0..SLOTS).map(|_| tokio::spawn(work(client.clone(), held.clone(), journal.clone())));
         let workers: Vec<_> = workers.collect();
-        // A service that has forgotten the node, or is out of reach for long, is joined anew.
+        // Joins again if the service has forgotten the node or is unreachable for long.
         let mut failures = 0;
         while failures < 20 {
             let jobs = held.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -63,7 +63,8 @@ async fn deliver(client: &NodeClient, job: &Job, journal: &Mutex<std::fs::File>)
         let line = format!("{} {} {} {}\n", job.vehicle.key(), job.view, job.job_id, job.fence);
         let _ = journal.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
     }
-    // As a real node: uploads are repeated, and so is the result, until another node must have the job.
+    // As a real node does, uploads and the result are repeated until another node must have the
+    // job.
     for _ in 0..8 {
         if let Ok(objects) = client.upload(job).await
             && let Ok(status) = client.result(job, objects).await

@@ -1,10 +1,11 @@
-//! Hosts: network namespaces on a bridge of this machine, each with a link that can be cut or slowed down.
+//! Hosts of the trial: network namespaces on a bridge of this machine, each with a link that can be
+//! cut or slowed down.
 
 use anyhow::{Result, ensure};
 use std::process::{Command, Stdio};
 
 const BRIDGE: &str = "cyctrial0";
-/// Where clients and the balancer are.
+/// The address of clients and the balancer.
 pub const THIS_MACHINE: &str = "10.213.77.1";
 
 /// Every host and its address.
@@ -24,7 +25,7 @@ pub fn address_of(host: &str) -> &'static str {
     HOSTS.iter().find(|(name, _)| *name == host).map_or(THIS_MACHINE, |(_, address)| address)
 }
 
-/// The network; it goes when this is dropped.
+/// The network. It is removed when this is dropped.
 pub struct Hosts(());
 
 impl Hosts {
@@ -47,7 +48,7 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// Nothing comes through to the host or from it, and nobody is told.
+    /// Drops everything to and from the host; connections are not closed.
     pub fn cut(&self, host: &str) -> Result<()> {
         run("ip", &["link", "set", &link(host), "nomaster"])
     }
@@ -56,7 +57,8 @@ impl Hosts {
         run("ip", &["link", "set", &link(host), "master", BRIDGE])
     }
 
-    /// What goes to the host has to queue, up to two seconds, or is dropped. (A limit of the rate: not every kernel can delay packets.)
+    /// Slows the link down: packets to the host must queue for up to two seconds, or are dropped.
+    /// (This limits the rate, because not every kernel can delay packets.)
     pub fn slow(&self, host: &str, kilobits_per_second: u32) -> Result<()> {
         let rate = format!("{kilobits_per_second}kbit");
         run("tc", &["qdisc", "add", "dev", &link(host), "root", "tbf", "rate", &rate, "burst", "16kb", "latency", "2s"])
@@ -67,7 +69,7 @@ impl Hosts {
     }
 }
 
-/// `program`, on the host.
+/// Makes a command that runs `program` on the host.
 pub fn on(host: &str, program: &str) -> Command {
     let mut command = Command::new("ip");
     command.args(["netns", "exec", &space(host), program]).stdin(Stdio::null());
@@ -89,7 +91,8 @@ fn run(program: &str, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Also what an earlier trial has left behind. What is not there cannot be removed, which is as good.
+/// Removes the network, also that of an earlier trial. Errors are ignored, because some of it may
+/// not exist.
 fn remove() {
     for (host, _) in HOSTS {
         let _ = run("ip", &["netns", "del", &space(host)]);

@@ -1,9 +1,12 @@
-//! A farm on one machine, in trouble: three control planes, four nodes, PostgreSQL and a bucket, each on a host of its own (a network
-//! namespace). In three acts: an `upgrade` under load, which nobody may notice; `troubles`, in which hosts are killed, cut off and slowed
-//! down while clients ask for pictures; and `prewarming`, killed again and again. At the end the `books` are read.
+//! A trial of a farm on one machine with simulated failures: three control planes, four nodes,
+//! PostgreSQL and a bucket, each on a separate host (a network namespace). It has three acts: an
+//! `upgrade` under load, which nobody may notice; `troubles`, in which hosts are killed, cut off
+//! and slowed down while clients request images; and `prewarming`, which is killed repeatedly. At
+//! the end the `books` are checked.
 //!
-//! `scripts/farm-trial.sh --pictures 10000`, as root. What it is made of besides: `hosts` (the network), `programs` (what runs on them),
-//! `balancer` (what stands before the control planes) and `clients`.
+//! Run it by `scripts/farm-trial.sh --pictures 10000`, as root. Its other parts are `hosts` (the
+//! network), `programs` (the programs on them), `balancer` (before the control planes) and
+//! `clients`.
 
 #![allow(
     clippy::disallowed_methods,
@@ -23,14 +26,14 @@ mod upgrade;
 use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
 
-/// What an hour of a node would cost is not said: a render is counted at this.
+/// The cost of a render. The nodes report no price for an hour, so each render is counted at this.
 const USD_PER_RENDER: f64 = 0.002;
-/// The day's budget ends at this share of the pictures, and is raised when that is seen.
+/// The ratio of the images at which the day's budget ends. The budget is raised when that is seen.
 const BUDGET_SHARE: f64 = 0.9;
 const CUSTOMERS: usize = 4;
-/// More than clients ask for while everything is replaced.
+/// More than clients request while everything is replaced.
 const UPGRADE_PICTURES_MAX: usize = 3_000;
-/// At the end: until leases have run out and every hold is settled.
+/// Maximum time at the end until leases have expired and every hold is settled.
 const REST_MAX: Duration = Duration::from_secs(180);
 
 fn main() -> Result<()> {
@@ -38,7 +41,7 @@ fn main() -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let runtime = tokio::runtime::Runtime::new()?;
     match words.as_slice() {
-        // What the trial itself starts on its hosts.
+        // These subcommands are started by the trial itself on its hosts.
         ["fake-node", url, token, name, journal] => runtime.block_on(fake_node::serve(url, token, name, journal)),
         ["bucket", address, folder] => runtime.block_on(programs::serve_bucket(address, folder)),
         [] => runtime.block_on(trial(10_000)),

@@ -1,4 +1,5 @@
-//! An operator's batch while everything is killed five times: each row must be made, once.
+//! Starts an operator's prewarm batch and kills everything five times meanwhile: each row must be
+//! made exactly once.
 
 use crate::programs::{FAKE_NODES, Farm, PLANES};
 use anyhow::{Context, Result, ensure};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 const KILLS: i64 = 5;
 const TAKES_MAX: Duration = Duration::from_secs(900);
 
-/// The number of rows. `rows` is the size of the batch.
+/// Returns the number of rows. `rows` is the size of the batch.
 pub async fn make(farm: &mut Farm, rows: usize, findings: &mut Vec<String>) -> Result<()> {
     let list = farm.prewarm_list(rows)?;
     let started = farm.operator(&["prewarm", "start", "--budget-percent", "100", "--list", &list])?;

@@ -1,5 +1,5 @@
-//! What runs on the hosts: PostgreSQL, the bucket, three control planes with clocks of their own, three nodes without an engine and a real
-//! one. Each can be killed and started again.
+//! The programs on the hosts: PostgreSQL, the bucket, three control planes with different clocks,
+//! three nodes without an engine and a real one. Each can be killed and started again.
 
 use crate::balancer;
 use crate::hosts::{Hosts, address_of, on};
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Where clients and nodes find the service.
+/// The address at which clients and nodes find the service.
 pub const BALANCER: &str = "10.213.77.1:8080";
 const START_MAX: Duration = Duration::from_secs(60);
 const STOP_MAX: Duration = Duration::from_secs(90);
 
-/// Control planes, and how wrong the clock of each one's machine is.
+/// Control planes, and the error of the clock of each one's machine.
 pub const PLANES: [(&str, &str); 3] = [("plane1", "+0"), ("plane2", "+90s"), ("plane3", "-90s")];
 pub const FAKE_NODES: [&str; 3] = ["node1", "node2", "node3"];
 pub const REAL_NODE: &str = "node4";
@@ -44,7 +44,7 @@ impl Drop for Farm {
 }
 
 impl Farm {
-    /// Everything but the nodes. The hosts must outlive it.
+    /// Starts everything except the nodes. The hosts must outlive the farm.
     pub async fn start(_hosts: &Hosts, folder: &Path) -> Result<Farm> {
         let mut farm = Farm { folder: folder.to_owned(), node_token: String::new(), running: BTreeMap::new() };
         farm.make_database().await?;
@@ -63,7 +63,7 @@ impl Farm {
         format!("postgres://cyclorama@{}/farm", address_of("db"))
     }
 
-    /// An object as the bucket keeps it.
+    /// The file of an object in the bucket.
     pub fn object(&self, key: &str) -> PathBuf {
         self.folder.join("bucket").join(bucket::NAME).join(PREFIX).join(key)
     }
@@ -75,7 +75,7 @@ impl Farm {
     async fn make_database(&self) -> Result<()> {
         let data = self.folder.join("postgres");
         std::fs::create_dir(&data)?;
-        // Both the server, which is not root, and the trial have to come here.
+        // Both the server, which does not run as root, and the trial need access to this folder.
         std::fs::set_permissions(&self.folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         let made = Command::new("bash").arg(postgres_script()).arg("initialise").arg(&data).output()?;
         ensure!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -87,7 +87,7 @@ impl Farm {
         Ok(())
     }
 
-    /// `start` and `restart`, or `stop` in a mode of `pg_ctl`.
+    /// Runs `start` and `restart`, or `stop` with a mode of `pg_ctl`.
     pub fn postgres(&self, verb: &str, mode: &str) -> Result<()> {
         let data = self.folder.join("postgres");
         let output = on("db", "bash")
@@ -152,7 +152,7 @@ impl Farm {
     pub fn start_plane(&mut self, plane: &'static str) -> Result<()> {
         let mut command = self.on_plane(plane)?;
         let wrong = PLANES.iter().find(|(name, _)| *name == plane).map_or("+0", |(_, wrong)| wrong);
-        // Only the time of day is wrong; timers run as they should.
+        // Only the time of day is wrong; timers run normally.
         command.env("LD_PRELOAD", faketime()?).env("FAKETIME", wrong).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         command.arg("serve");
         self.spawn(plane, command)
@@ -204,7 +204,7 @@ impl Farm {
         self.spawn(node, command)
     }
 
-    /// SIGKILL.
+    /// Kills a program by SIGKILL.
     pub fn kill(&mut self, host: &str) -> Result<()> {
         let mut child = self.running.remove(host).with_context(|| format!("{host} is not running"))?;
         child.kill()?;
@@ -212,7 +212,7 @@ impl Farm {
         Ok(())
     }
 
-    /// SIGTERM; resolves when the program has ended by itself.
+    /// Stops a program by SIGTERM, and returns when it has ended by itself.
     pub async fn terminate(&mut self, host: &str) -> Result<()> {
         let child = self.running.remove(host).with_context(|| format!("{host} is not running"))?;
         let status = terminate(child, STOP_MAX).await.with_context(|| host.to_owned())?;
@@ -220,7 +220,7 @@ impl Farm {
         Ok(())
     }
 
-    /// Asks the first control plane, as an operator does.
+    /// Runs an operator command on the first control plane.
     pub fn operator(&self, arguments: &[&str]) -> Result<Value> {
         let output = self.on_plane(PLANES[0].0)?.args(arguments).arg("--json").output()?;
         let said = String::from_utf8_lossy(&output.stderr);
@@ -228,7 +228,7 @@ impl Farm {
         Ok(serde_json::from_slice(&output.stdout).unwrap_or(Value::Null))
     }
 
-    /// So much more may be spent today.
+    /// Raises the budget, so that `usd` more may be spent today.
     pub fn allow(&self, usd: f64) -> Result<()> {
         let shown = self.operator(&["budget", "show"])?;
         let settled = shown["settled_usd"].as_f64().with_context(|| format!("no settled_usd: {shown}"))?;
@@ -240,7 +240,7 @@ impl Farm {
         Customer::make(|arguments| self.operator(arguments), credits)
     }
 
-    /// Requests for so many pictures, each of another vehicle or from another side.
+    /// Returns requests for `pictures` images, each of another vehicle or in another view.
     pub fn variants(&self, pictures: usize) -> Result<Vec<String>> {
         let of = |[make, model, year, view]: [String; 4]| {
             format!("/api/v1/images/car?make={make}&model={model}&year={year}&view={view}&w=256")
@@ -248,7 +248,7 @@ impl Farm {
         Ok(vehicles_and_views("passenger-car", pictures)?.into_iter().map(of).collect())
     }
 
-    /// A list of so many vehicles and views that no client asks for.
+    /// Writes a list of `rows` vehicles and views that no client requests, and returns its path.
     pub fn prewarm_list(&self, rows: usize) -> Result<String> {
         let file = self.folder.join("prewarm.csv");
         let lines = vehicles_and_views("truck", rows)?
@@ -262,7 +262,8 @@ impl Farm {
     }
 }
 
-/// Make, model, year and view. View by view: two views of a vehicle are seldom wanted at once.
+/// Returns make, model, year and view, view by view, because two views of a vehicle are seldom
+/// wanted at once.
 fn vehicles_and_views(vehicle_type: &str, number: usize) -> Result<Vec<[String; 4]>> {
     const VIEWS: [&str; 6] = ["front", "front-3-4", "side", "side-right", "rear-3-4", "rear"];
     let output = Command::new(binaries()?.join("cyclorama")).args(["catalog", "list"]).output()?;
@@ -293,7 +294,7 @@ fn faketime() -> Result<PathBuf> {
     found.context("libfaketime is not installed: scripts/farm-trial.sh installs it")
 }
 
-/// The bucket's server, as a program.
+/// Runs the bucket's server, as a program.
 pub async fn serve_bucket(address: &str, folder: &str) -> Result<()> {
     let _bucket = Bucket::start_at(address, Path::new(folder)).await?;
     std::future::pending().await

@@ -1,4 +1,5 @@
-//! What goes wrong, and when: by the share of the pictures that have been answered, so that a trial of any length sees all of it.
+//! Simulates failures, each when a given ratio of the images has been answered, so that a trial of
+//! any length has all of them.
 
 use crate::clients::Asked;
 use crate::hosts::Hosts;
@@ -7,7 +8,7 @@ use anyhow::Result;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Longer than a lease (10 s), so that what is cut off loses what it holds.
+/// Longer than a lease (10 s), so that a host that is cut off loses its leases.
 const LONG: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_secs(5);
 
@@ -58,7 +59,7 @@ pub async fn make(hosts: &Hosts, farm: &mut Farm, asked: &Asked) -> Result<()> {
     tokio::time::sleep(SHORT).await;
     farm.postgres("start", "fast")?;
 
-    // The budget ends before the pictures do.
+    // The budget is spent before all images are made.
     while asked.unaffordable.load(Ordering::Relaxed) == 0 && asked.share() < 1.0 {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }

@@ -1,4 +1,5 @@
-//! Control planes and nodes are replaced one after the other while clients ask: nobody may notice, and no lease may be lost.
+//! Replaces control planes and nodes one after the other while clients send requests. Clients may
+//! notice nothing, and no lease may be lost.
 
 use crate::clients::Asked;
 use crate::programs::{FAKE_NODES, Farm, PLANES, REAL_NODE};
@@ -6,10 +7,10 @@ use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_secs(2);
-/// A render takes a third of a second on these nodes.
+/// Maximum time until a node has drained. A render takes a third of a second on these nodes.
 const DRAIN_MAX: Duration = Duration::from_secs(20);
 
-/// Twice, or until everything has been asked for.
+/// Replaces everything twice, or until all images have been requested.
 pub async fn make(farm: &mut Farm, asked: &Asked) -> Result<()> {
     for _ in 0..2 {
         for (plane, _) in PLANES {

@@ -1,5 +1,6 @@
-//! Operations and types of the client against the service's own API document: for each schema a document with everything and one with the
-//! least are made, and read and written by the type of its name.
+//! Compares operations and types of the client with the service's API document: for each schema, a
+//! document with all members and one with the required members are made, and read and written by
+//! the type of that name.
 
 use cyclorama_client::types;
 use serde::Serialize;
@@ -7,9 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// What is for render nodes, not for this client.
+/// Operations for render nodes, which this client does not have.
 const LEFT_OUT: &str = "/node/";
-/// Read by what was asked for, see `get_vehicles`.
+/// The request decides how these are read, see `get_vehicles`.
 const BY_HAND: [&str; 2] = ["VehiclesResponse", "VehicleList"];
 
 type ReadAndWrite = fn(Value) -> serde_json::Result<Value>;
@@ -145,7 +146,8 @@ pub async fn check(url: &str, called: &BTreeSet<String>) {
     parameters_are_members(&document, schemas);
 }
 
-/// Parameters of addresses, as far as they are not another method's or a key.
+/// Checks that parameters of URLs are members of the request types, except for those that belong to
+/// another method or name the key.
 fn parameters_are_members(document: &Value, schemas: &Map<String, Value>) {
     let asked = |path: &str, left_out: &[&str]| -> Value {
         let parameters = document["paths"][path]["get"]["parameters"].as_array().unwrap();
@@ -157,7 +159,7 @@ fn parameters_are_members(document: &Value, schemas: &Map<String, Value>) {
                 name => name,
             };
             let value = match name {
-                // A text in addresses.
+                // The value is a text in URLs.
                 "trim" => json!(true),
                 "year" => json!(2018),
                 _ => sample(schemas, &parameter["schema"], true),
@@ -182,7 +184,7 @@ fn name_of(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next())
 }
 
-/// Every schema that an answer is made of.
+/// Collects every schema of which an answer consists.
 fn visit(schemas: &Map<String, Value>, value: &Value, found: &mut BTreeSet<String>) {
     if let Some(name) = name_of(value)
         && found.insert(name.to_owned())
@@ -196,7 +198,7 @@ fn visit(schemas: &Map<String, Value>, value: &Value, found: &mut BTreeSet<Strin
     }
 }
 
-/// A document of the schema: with every member, or with those that are required.
+/// Makes a document of the schema: with every member, or with those that are required.
 fn sample(schemas: &Map<String, Value>, schema: &Value, whole: bool) -> Value {
     if let Some(name) = name_of(schema) {
         return sample(schemas, &schemas[name], whole);

@@ -1,4 +1,4 @@
-//! What a scenario calls, by the name of the operation: arguments and results as JSON.
+//! The calls of scenarios, by the name of the operation, with arguments and results as JSON.
 
 use cyclorama_client::types::{CheckRow, DeviceCodeResponse, Event, StatementQuery};
 use cyclorama_client::{CarImage, Client, Error, ImageInfo, sign_partner_url};
@@ -104,7 +104,7 @@ async fn done(client: &Client, url: &str, name: &str, mut given: Value, step: &V
     })
 }
 
-/// What the catalog says of one vehicle, or of a list of them.
+/// Calls an operation of the catalog for one vehicle, or for a list of them.
 async fn vehicle(client: &Client, name: &str, mut given: Value) -> Result<Value, Error> {
     Ok(match name {
         "getVehicles" => document(client.get_vehicles(&read(given)).await?),
@@ -114,7 +114,7 @@ async fn vehicle(client: &Client, name: &str, mut given: Value) -> Result<Value,
     })
 }
 
-/// A signed address, as a client loads it that says what it takes, or says nothing of it.
+/// Loads a signed URL, with or without the media types that the client accepts.
 async fn loaded(client: &Client, given: &Value) -> Result<CarImage, Error> {
     let (url, if_none_match) = (given["url"].as_str().unwrap(), given["if_none_match"].as_str());
     match given["accept"].as_str() {
@@ -141,7 +141,7 @@ fn picture(image: CarImage) -> Value {
     told
 }
 
-/// Takes what is a grant's out of the arguments.
+/// Moves the members of a grant out of the arguments.
 fn grant(given: &mut Value) -> Value {
     let members = given.as_object_mut().unwrap();
     ["mode", "exp", "sig"].into_iter().filter_map(|name| members.remove_entry(name)).collect()

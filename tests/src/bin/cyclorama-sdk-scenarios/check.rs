@@ -1,9 +1,9 @@
-//! Whether a result is what a scenario expects.
+//! Checks that a result is the one that a scenario expects.
 
 use cyclorama_client::{Error, ErrorKind};
 use serde_json::{Value, json};
 
-/// The member at `a.0.b`; the whole without a path.
+/// Returns the member at a path such as `a.0.b`, or the whole document for an empty path.
 pub fn at<'a>(document: &'a Value, path: &str) -> &'a Value {
     path.split('.').filter(|name| !name.is_empty()).fold(document, |value, name| match value {
         Value::Array(items) => &items[name.parse::<usize>().unwrap()],

@@ -1,5 +1,6 @@
-//! Runs `sdk/scenarios.json` with the Rust client against the service of CYCLORAMA_URL, holds its types to the service's API document,
-//! and runs the quick start of its README; `scripts/test_sdks.sh` starts the service and makes the keys. To be started in `sdk/rust`.
+//! Runs `sdk/scenarios.json` with the Rust client against the service at CYCLORAMA_URL, compares
+//! the client's types with the service's API document, and runs the quick start of its README.
+//! `scripts/test_sdks.sh` starts the service and makes the keys. It must be started in `sdk/rust`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 #![allow(
@@ -25,7 +26,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use upstream::Upstream;
 
-/// What scenarios know beforehand is in the environment under these names.
+/// Prefix of the environment variables that scenarios use as known values.
 const PREFIX: &str = "CYCLORAMA_TEST_";
 
 #[tokio::main]
@@ -63,7 +64,7 @@ async fn main() -> ExitCode {
 struct Run {
     url: String,
     known: Map<String, Value>,
-    /// Reads the balance.
+    /// The client that reads the balance.
     main: Client,
     called: BTreeSet<String>,
 }
@@ -154,7 +155,8 @@ impl Run {
         }
     }
 
-    /// With `${name}` replaced by what is known; a text that is nothing else keeps its type.
+    /// Replaces `${name}` by the known value. A text that is only such a name gets the type of the
+    /// value.
     fn filled(&self, value: &Value) -> Value {
         match value {
             Value::Null => json!({}),

@@ -1,4 +1,5 @@
-//! The quick start of the README, run as a reader would: it is the example of the package, word for word.
+//! Checks that the quick start of the README is the package's example, word for word, and runs it
+//! as a reader would.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! A service that fails as it is told.
+//! A service that fails in the ways that a scenario sets.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ impl Upstream {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let noted = requests.clone();
         let serving = tokio::spawn(async move {
-            // One request for each connection, one after the other.
+            // Serves one request for each connection, one after the other.
             while let Ok((connection, _)) = listener.accept().await {
                 let _ = answer(connection, &answers, &noted).await;
             }

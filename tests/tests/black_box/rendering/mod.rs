@@ -1,4 +1,5 @@
-//! Tests that draw with the real render node: some seconds for each picture. `make check` leaves them out.
+//! Tests that render with the real render node, which takes some seconds for each image. `make
+//! check` leaves them out.
 
 mod buckets;
 mod pipeline;

@@ -1,4 +1,5 @@
-//! The whole way with the real render node: geometry, G-buffer, diffusion, paint, encoding, delivery.
+//! The whole pipeline with the real render node: geometry, G-buffer, diffusion, paint, encoding,
+//! delivery.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use image::RgbaImage;
 use reqwest::StatusCode;
 use sha2::Digest;
 
-/// A real render on a slow machine, its first one with a cold start of everything.
+/// Time limit of a real render on a slow machine, the first one with a cold start of everything.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 async fn picture(service: &Service, customer: &cyclorama_tests::service::Customer, query: &str) -> RgbaImage {
@@ -18,7 +19,8 @@ async fn picture(service: &Service, customer: &cyclorama_tests::service::Custome
     image::load_from_memory(&answer.bytes().await.unwrap()).unwrap().to_rgba8()
 }
 
-/// Mean sRGB of the pixels that are surely vehicle and coloured most like paint: the upper half of the covered area.
+/// Mean sRGB of the pixels that are surely vehicle and most likely paint: the upper half of the
+/// covered area.
 fn mean_colour(picture: &RgbaImage) -> [f64; 3] {
     let (mut sum, mut count) = ([0.0; 3], 0.0);
     for pixel in picture.pixels().filter(|p| p.0[3] == 255) {
@@ -30,14 +32,14 @@ fn mean_colour(picture: &RgbaImage) -> [f64; 3] {
     sum.map(|total| total / count)
 }
 
-/// Left, top, right, bottom of everything at least half covered.
+/// Left, top, right and bottom of all pixels that are nearly opaque.
 fn bounds(picture: &RgbaImage) -> (u32, u32, u32, u32) {
     let solid = picture.enumerate_pixels().filter(|(_, _, p)| p.0[3] > 250);
     solid.fold((u32::MAX, u32::MAX, 0, 0), |(l, t, r, b), (x, y, _)| (l.min(x), t.min(y), r.max(x), b.max(y)))
 }
 
-/// Compares a picture with the one kept in `tests/goldens`, both at 256 px. `CYCLORAMA_UPDATE_GOLDENS=1` writes anew;
-/// a picture that differs is written beside the expected one.
+/// Compares an image with the one in `tests/goldens`, both at 256 px. `CYCLORAMA_UPDATE_GOLDENS=1`
+/// writes it again. An image that differs is written beside the expected one.
 fn assert_like_golden(picture: &RgbaImage, name: &str) {
     let small = image::imageops::resize(picture, 256, 256, image::imageops::FilterType::Triangle);
     let file = cyclorama_tests::package_file(&format!("goldens/{name}.png"));
@@ -90,7 +92,8 @@ async fn a_real_car_from_a_real_pipeline() {
         either += u32::from(covered(a) || covered(b));
     }
     assert!(f64::from(both) / f64::from(either) > 0.98, "{both} of {either}");
-    // The 911's roof peaks well before its tail, and its nose is lower than its tail: with the nose to the left.
+    // The 911's roof peaks well before its tail, and its nose, which is to the left, is lower than
+    // its tail.
     let height_at = |x: u32| (0..1024).find(|y| covered(side.get_pixel(x, *y))).unwrap_or(1024);
     let (l, _, r, _) = bounds(&side);
     let (nose, tail) = (height_at(l + (r - l) / 12), height_at(r - (r - l) / 12));
@@ -98,7 +101,7 @@ async fn a_real_car_from_a_real_pipeline() {
     assert_eq!(service.balance(&customer).await.unwrap(), 46);
 }
 
-/// Views and bodies that the 911 does not show, as a person judged them good.
+/// Views and bodies that the 911 does not show, which a person judged to be good.
 const JUDGED: [(&str, &str, u16, &str, &str); 4] = [
     ("ford", "f-150", 2020, "front-3-4", "blue"),
     ("jeep", "wrangler", 2019, "rear", "orange"),
@@ -149,15 +152,15 @@ const SCHEDULER: &str = "scheduler/scheduler_config.json";
 #[tokio::test(flavor = "multi_thread")]
 async fn a_render_that_nobody_waits_for_any_more_stops_between_two_steps() {
     let models = slow_models();
-    // The diffusion takes several times as long as all that comes before it. On a busy machine the time may be up
-    // before it begins: then once more, with twice the time.
+    // The diffusion takes several times as long as everything before it. On a busy machine the time
+    // may be over before it begins; then the test is repeated with twice the time.
     for wait_seconds in [4, 8, 16, 32, 64] {
         let options = Options::default()
             .with_embedded_node()
             .set("CYCLORAMA_MODELS", models.path().display())
             .set("CYCLORAMA_RENDER_WAIT_SECONDS", wait_seconds)
             .set("CYCLORAMA_HEARTBEAT_SECONDS", 1)
-            // Renders nothing of its own.
+            // The service renders no examples.
             .set("CYCLORAMA_BUDGET_EXAMPLE_PERCENT", 0);
         let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
         let customer = service.customer(1).unwrap();
@@ -167,11 +170,13 @@ async fn a_render_that_nobody_waits_for_any_more_stops_between_two_steps() {
         let answer = service.get(&customer, query).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(service.balance(&customer).await.unwrap(), 1);
-        until_logged(&service, "job given up").await;
+        until_logged(&service, "job cancelled").await;
         let log = service.log();
         assert!(!log.contains("job done"), "{log}");
-        let ended: Vec<&str> =
-            log.lines().filter(|line| line.contains("a render was given up: nobody waits for it any more")).collect();
+        let ended: Vec<&str> = log
+            .lines()
+            .filter(|line| line.contains("a render was cancelled because no request waits for it"))
+            .collect();
         assert_eq!(ended.len(), 1, "{log}");
         if ended[0].contains("\"stage\":\"diffusion\"") {
             return;
@@ -180,7 +185,7 @@ async fn a_render_that_nobody_waits_for_any_more_stops_between_two_steps() {
     panic!("the render never came to the diffusion before the time was up");
 }
 
-/// Waits for the message to be in the log.
+/// Waits until the log has the message.
 async fn until_logged(service: &Service, message: &str) {
     for _ in 0..PATIENCE.as_secs() * 4 {
         if service.log().contains(message) {
@@ -197,7 +202,7 @@ async fn the_embedded_node_does_not_outlive_a_killed_service() {
         Service::start_with(DatabaseChoice::Sqlite, Options::default().with_embedded_node()).await.unwrap();
     let customer = service.customer(5).unwrap();
     picture(&service, &customer, "make=porsche&model=911&year=2024&view=rear").await;
-    // The engine is busy again when the end comes.
+    // The engine is busy again when the node is stopped.
     let query = "/api/v1/images/car?make=ford&model=mustang&year=2020";
     assert!(service.get(&customer, query).timeout(Duration::from_millis(700)).send().await.is_err());
     let node = service.children();

@@ -1,5 +1,5 @@
-//! A machine with several graphics cards: a node's process for each, and one that watches over them. The cards are the software adapter,
-//! twice.
+//! A machine with several graphics cards: one node process for each, and a supervisor. The cards
+//! are the software adapter, twice.
 
 use cyclorama_tests::programs::binaries;
 use cyclorama_tests::service::{children_of, has_ended, terminate};
@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A cold start and a real render on a slow machine.
+/// Time limit of a cold start and a real render on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 fn node() -> Command {
@@ -24,7 +24,7 @@ fn node() -> Command {
     command
 }
 
-/// The machine of two cards, at work for the service. Killed if a test breaks off.
+/// The machine with two cards, working for the service. It is killed if a test breaks off.
 struct Machine {
     child: Option<Child>,
     log: tempfile::NamedTempFile,
@@ -57,7 +57,7 @@ impl Machine {
         })
     }
 
-    /// Its two processes, once both have begun.
+    /// Waits until both processes have begun, and returns them.
     async fn both(&self) -> [u32; 2] {
         for _ in 0..PATIENCE.as_secs() * 20 {
             if let [Some(one), Some(two)] = ["rack-1", "rack-2"].map(|name| self.process(name)) {
@@ -85,7 +85,7 @@ fn nodes(service: &Service) -> Vec<Value> {
     service.operator(&["node", "list"]).unwrap()["nodes"].as_array().unwrap().clone()
 }
 
-/// The node of this name that is alive, once there is one that `fits`.
+/// Waits until the living node of this name fulfils `fits`, and returns it.
 async fn until(service: &Service, name: &str, fits: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..PATIENCE.as_secs() * 2 {
         let found = nodes(service).into_iter().find(|node| node["name"] == name && node["alive"] == true && fits(node));
@@ -99,7 +99,7 @@ async fn until(service: &Service, name: &str, fits: impl Fn(&Value) -> bool) -> 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_card_is_a_node_that_renders_comes_back_and_leaves() {
-    // Renders nothing of its own.
+    // The service renders no examples.
     let options = Options::default().set("CYCLORAMA_BUDGET_EXAMPLE_PERCENT", 0);
     let service = Service::start_with(DatabaseChoice::Sqlite, options).await.unwrap();
     let customer = service.customer(50).unwrap();
@@ -108,7 +108,7 @@ async fn each_card_is_a_node_that_renders_comes_back_and_leaves() {
     until(&service, "rack-2", |node| node["usd_per_hour"] == first["usd_per_hour"]).await;
     assert_eq!(first["usd_per_hour"], 1.5, "half of what the machine costs");
 
-    // More than one holds at once.
+    // More jobs than one node takes at once.
     let views = ["front", "rear", "side", "front-3-4", "rear-3-4", "side-right"];
     for model in ["golf", "passat", "polo", "jetta"] {
         let pictures = views.map(|view| {
@@ -138,7 +138,8 @@ async fn each_card_is_a_node_that_renders_comes_back_and_leaves() {
     assert!(has_ended(again) && has_ended(other));
     assert!(nodes(&service).iter().all(|node| node["alive"] == false || node["node_id"] == first["node_id"]));
 
-    // A supervisor may tell every process at once: each is asked once, and finishes what it holds.
+    // A service manager may signal every process of the group at once. Each node counts that as one
+    // request to stop, and finishes its jobs.
     let mut machine = Machine::start(&service);
     for name in ["rack-1", "rack-2"] {
         until(&service, name, |node| node["node_id"] != first["node_id"]).await;
@@ -161,7 +162,7 @@ async fn each_card_is_a_node_that_renders_comes_back_and_leaves() {
     let log = machine.log();
     assert!(!log.contains("told twice"), "{log}");
 
-    // Whatever becomes of the one that watches, nothing is left behind.
+    // Whatever happens to the supervisor, no process is left behind.
     let mut machine = Machine::start(&service);
     let processes = machine.both().await;
     machine.child.as_mut().unwrap().kill().unwrap();
@@ -185,7 +186,7 @@ fn the_doctor_looks_at_each_card() {
         ["rack-1", "rack-2"].iter().flat_map(|node| of_one.map(|check| format!("{node} {check}"))).collect();
     assert_eq!(names, expected);
 
-    // A card that is not here.
+    // A card that does not exist here.
     let output = node().env("CYCLORAMA_NODE_ADAPTER", "cpu,0000:7f:00.0").arg("doctor").output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(!output.status.success() && told.contains("CYCLORAMA_NODE_ADAPTER is `0000:7f:00.0`"), "{told}");

@@ -1,4 +1,4 @@
-//! One trace from the caller of a cold picture to the stages of its render.
+//! One trace from the caller of a cold image to the stages of its render.
 
 use crate::traces::{CALLER, REQUEST, named, traced};
 use cyclorama_tests::{Collector, DatabaseChoice, Service, on_both_databases, secrets};
@@ -20,7 +20,7 @@ on_both_databases! {
         let answer = car("make=honda&model=civic&year=2020&color=red").await;
         assert_eq!(answer.status(), StatusCode::OK, "{}", service.log());
         let request_id = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
-        // The same vehicle in another colour: paint alone, and the parts of a render that it has.
+        // The same vehicle in another colour: only paint, and the stages that a paint job has.
         assert_eq!(car("make=honda&model=civic&year=2020&color=blue").await.status(), StatusCode::OK);
         let spans = collector.wait_for(trace_id, &["paint", "fetch"]).await.unwrap();
 
@@ -35,13 +35,13 @@ on_both_databases! {
         for (child, parent) in calls.into_iter().chain(stages.map(|stage| (stage, render))) {
             let child = spans.iter().find(|span| span.name == child && span.parent_id == parent.span_id);
             let child = child.unwrap_or_else(|| panic!("no `{child:?}` inside `{}`: {spans:#?}", parent.name));
-            // The client may have its picture before the node has the answer to its result.
+            // The client may have its image before the node has the answer to its result.
             assert!(child.name == "render" || child.nanoseconds <= parent.nanoseconds, "{child:?} outlasts {parent:?}");
         }
         assert!(named(&spans, "gbuffer").nanoseconds > 1_000_000, "a stage lasts as long as it took");
         let told = format!("{:?}", collector.spans());
         assert_eq!(secrets::leak(&told), None);
-        // Probes, and what a node asks outside of a job, would drown everything else.
+        // Probes, and a node's requests outside of a job, would outnumber everything else.
         assert!(!["readyz", "/leases", "/heartbeat", "/uploads"].iter().any(|noise| told.contains(noise)), "{told}");
     }
 }

@@ -1,10 +1,11 @@
-//! Geometry of the catalog's vehicles, through the two commands that an operator would join with a pipe.
+//! Geometry of the catalog's vehicles, through the two commands that an operator would join with a
+//! pipe.
 
 use cyclorama_tests::programs::binaries;
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
-/// The check's exit and its two outputs for lines on its standard input.
+/// Runs the check on these lines, and returns its success and its two outputs.
 fn check(lines: &str, arguments: &[&str]) -> (bool, String, String) {
     let mut child = Command::new(binaries().unwrap().join("cyclorama-node"))
         .arg("check-vehicles")
@@ -14,7 +15,7 @@ fn check(lines: &str, arguments: &[&str]) -> (bool, String, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Arguments that are refused are refused before anything is read.
+    // Wrong arguments are refused before any input is read.
     let written = child.stdin.take().unwrap().write_all(lines.as_bytes());
     assert!(written.is_ok() || written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe));
     let output = child.wait_with_output().unwrap();
@@ -22,7 +23,7 @@ fn check(lines: &str, arguments: &[&str]) -> (bool, String, String) {
     (output.status.success(), text(output.stdout), text(output.stderr))
 }
 
-/// `cyclorama catalog list`.
+/// The output of `cyclorama catalog list`.
 fn catalog() -> String {
     let listed = Command::new(binaries().unwrap().join("cyclorama")).args(["catalog", "list"]).output().unwrap();
     assert!(listed.status.success());
@@ -79,12 +80,12 @@ fn how_a_body_reflects_is_a_line_of_figures_and_a_picture() {
     let (good, rows, notes) = check(golf, &arguments);
     let row: serde_json::Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     assert!(row["surfaces"]["side"]["waves_per_m"].as_f64().unwrap() > 0.0, "{row}");
-    // Only what is beyond its bounds makes the command fail.
+    // The command fails only if a value is beyond its bounds.
     assert_eq!(good, row["beyond_bounds"].as_array().unwrap().is_empty(), "{row} {notes}");
     assert!(std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
 
     let (good, _, error) = check(golf, &["--bounds"]);
     assert!(!good && error.contains("--surfaces"), "{error}");
     let (good, _, error) = check(scooter, &["--surfaces", "--picture", picture.to_str().unwrap()]);
-    assert!(!good && error.contains("a picture is of one body, not of 0"), "{error}");
+    assert!(!good && error.contains("--picture needs exactly one body, not 0"), "{error}");
 }

@@ -1,7 +1,9 @@
-//! What a batch has asked for, written down before it is asked: one JSON document a line, only ever added to. From it a batch that was
-//! killed at any moment goes on, asking again by the same name for what it may have been charged for.
+//! The journal of a batch: every request for a signed URL is written down before it is
+//! sent, as one JSON document per line, and lines are only ever added. A batch that was
+//! killed at any moment resumes from the journal: it repeats a request that may have been
+//! charged under the same idempotency key.
 //!
-//! The signed addresses in it are as good as the pictures: it is readable by its owner only.
+//! The signed URLs in the journal are as good as the images, so only its owner can read it.
 
 use crate::cli::exit::WrongUsage;
 use anyhow::{Context, bail};
@@ -13,22 +15,23 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// What a row has come to.
+/// The state of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Is about to be asked for, by this attempt's name.
+    /// The signed URL is about to be requested, under the idempotency key of this attempt.
     Asked {
         attempt: u32,
         at: i64,
     },
-    /// Paid: the address is there to be loaded.
+    /// The signed URL is paid for and can be loaded.
     Minted {
         attempt: u32,
         url: String,
         request_id: String,
     },
-    /// The render failed and its credit came back: the next attempt has another name.
+    /// The render failed and its credit was given back. The next
+    /// attempt has another idempotency key.
     GivenBack {
         attempt: u32,
     },
@@ -36,7 +39,7 @@ pub enum State {
         attempt: u32,
         request_id: String,
     },
-    /// Refused, and nothing was charged.
+    /// The request was refused, and nothing was charged.
     Refused {
         attempt: u32,
         code: String,
@@ -47,7 +50,7 @@ pub enum State {
 #[derive(Debug, Serialize, Deserialize)]
 struct Heading {
     version: u32,
-    /// Names of requests begin with it.
+    /// The beginning of the batch's idempotency keys.
     batch: String,
     list_sha256: String,
     url: String,
@@ -70,19 +73,21 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The journal at `path`, new or gone on with. It belongs to one list and one service.
+    /// Opens the journal at `path` to resume its batch, or makes a new one. A journal belongs to
+    /// one list and one service.
     pub fn open(path: &Path, list_sha256: &str, url: &str) -> anyhow::Result<Self> {
         let named = || format!("the journal {}", path.display());
         let mut options = File::options();
         let mut file = options.read(true).append(true).create(true).mode(0o600).open(path).with_context(named)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => bail!("another batch is at work in this folder"),
+            Err(TryLockError::WouldBlock) => bail!("another batch is running in this folder"),
             Err(TryLockError::Error(cause)) => return Err(cause).with_context(named),
         }
         let mut text = String::new();
         file.read_to_string(&mut text).with_context(named)?;
-        // A line without its end was being written when the batch was killed: what it announces was not begun.
+        // The batch was killed while it wrote a line without an end: the request that the line
+        // announces was not sent.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).with_context(named)?;
         let mut lines = text[..whole].lines();
@@ -113,7 +118,7 @@ impl Journal {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).get(&row).cloned()
     }
 
-    /// On the disk when it returns.
+    /// Sets the state of a row. The line is on the disk when the function returns.
     pub fn note(&self, row: usize, state: State) -> anyhow::Result<()> {
         let entry = Entry { row, state };
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,26 +127,28 @@ impl Journal {
         Ok(())
     }
 
-    /// What the service knows an attempt at a row by: asked again, it is not charged again.
+    /// Returns the idempotency key of an attempt at a row. A repeated request with the same key is
+    /// not charged again.
     pub fn name(&self, row: usize, attempt: u32) -> String {
         format!("{}-{row}-{attempt}", self.batch)
     }
 }
 
 fn check(heading: &Heading, list_sha256: &str, url: &str) -> Result<(), WrongUsage> {
-    let elsewhere = "give another folder for a new batch";
+    let elsewhere = "use another folder for a new batch";
     if heading.version != VERSION {
         return Err(WrongUsage(format!(
-            "this folder's batch was begun by another version of this program; {elsewhere}"
+            "the batch in this folder was started by another version of this program; {elsewhere}"
         )));
     }
     if heading.list_sha256 != list_sha256 {
-        return Err(WrongUsage(format!(
-            "the list is not the one that this folder's batch was begun with; {elsewhere}"
-        )));
+        return Err(WrongUsage(format!("the batch in this folder was started with another list; {elsewhere}")));
     }
     if heading.url != url {
-        return Err(WrongUsage(format!("this folder's batch was begun at {}, not at {url}; {elsewhere}", heading.url)));
+        return Err(WrongUsage(format!(
+            "the batch in this folder was started at {}, not at {url}; {elsewhere}",
+            heading.url
+        )));
     }
     Ok(())
 }
@@ -193,7 +200,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("j");
         drop(Journal::open(&path, "list", URL).expect("opens"));
-        for (list, url, told) in [("other", URL, "the list"), ("list", "http://y.example", "http://y.example")] {
+        for (list, url, told) in [("other", URL, "another list"), ("list", "http://y.example", "http://y.example")] {
             let refused = Journal::open(&path, list, url).expect_err("refused").to_string();
             assert!(refused.contains(told), "{refused}");
         }

@@ -1,5 +1,5 @@
-//! The list of a batch: CSV with a heading (see `csv_list`). What cannot be a list is refused as a whole before
-//! anything is asked for; a wrong value is its row's affair.
+//! Reads the list of a batch: CSV with a heading (see `csv_list`). A file that cannot be a list is
+//! refused as a whole before the first request; a wrong value fails only its row.
 
 use super::super::picture::{AUTO, file_name};
 use crate::cli::csv_list::{CsvList, Line};
@@ -8,11 +8,12 @@ use cyclorama_client::{AskedYear, ImageRequest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// A list beyond this is more than one wants to do in one go; it is held in memory.
+/// Maximum size of a list, in bytes. The list is held in memory, and a larger one is more than is
+/// sensible for one run.
 const BYTES_MAX: usize = 32 << 20;
 const ROWS_MAX: usize = 100_000;
 
-/// The last says where a row's picture goes.
+/// Columns of the list. The last one names the file for a row's image.
 const COLUMNS: [&str; 20] = [
     "make",
     "brand",
@@ -36,25 +37,25 @@ const COLUMNS: [&str; 20] = [
     "file",
 ];
 
-/// Where the report goes, beside the pictures: no picture may have its name.
+/// Name of the report's file in the folder of the images: no image may have this name.
 pub const REPORT: &str = "report.csv";
 
 #[derive(Debug)]
 pub struct List {
-    /// Of its bytes, lower-case hex: a list that was changed is another list.
+    /// SHA-256 of the list's bytes in lower-case hex: a changed list counts as another list.
     pub sha256: String,
     pub rows: Vec<Row>,
 }
 
 #[derive(Debug)]
 pub struct Row {
-    /// From 1, without the heading.
+    /// Number of the row, from 1, without the heading.
     pub number: usize,
-    /// As it stands in the list, for the report.
+    /// The values as they are in the list, for the report.
     pub given: Given,
-    /// The picture, or what is wrong with the row.
+    /// The requested image, or the fault of the row.
     pub image: Result<ImageRequest, String>,
-    /// Name of the file, in the batch's folder.
+    /// Name of the image's file in the batch's folder.
     pub file: String,
 }
 
@@ -111,7 +112,8 @@ impl Given {
 }
 
 impl Given {
-    /// The format that a file is named by. A batch loads `auto` without saying what is welcome: that is png, or jpg on a background.
+    /// Returns the format that names the file. A batch loads images with `auto` without an `Accept`
+    /// header: the service then sends png, or jpg on a background.
     fn named_format(&self) -> &str {
         let is_transparent = self.background.is_empty() || self.background.eq_ignore_ascii_case("transparent");
         match (self.format.eq_ignore_ascii_case(AUTO), is_transparent) {
@@ -130,7 +132,7 @@ pub fn read(bytes: &[u8]) -> Result<List, WrongUsage> {
     let lines = CsvList::open(bytes, Some(&COLUMNS))?;
     let has_names = (lines.has("make") || lines.has("brand")) && lines.has("model");
     if !(has_names || lines.has("vehicle")) || !lines.has("year") {
-        return wrong("the list needs a heading with make, model and year, or with vehicle and year".to_owned());
+        return wrong("the list needs a heading with the columns make, model and year, or vehicle and year".to_owned());
     }
     let mut rows = Vec::new();
     let mut files = BTreeMap::new();
@@ -140,12 +142,12 @@ pub fn read(bytes: &[u8]) -> Result<List, WrongUsage> {
         }
         let row = Row::of(place + 1, Given::of(line?))?;
         if let Some(other) = files.insert(row.file.clone(), row.number) {
-            return wrong(format!("rows {other} and {} would both be the file {}", row.number, row.file));
+            return wrong(format!("rows {other} and {} would both be written to the file {}", row.number, row.file));
         }
         rows.push(row);
     }
     if rows.is_empty() {
-        return wrong("the list has no row".to_owned());
+        return wrong("the list has no rows".to_owned());
     }
     Ok(List { sha256: hex::encode(Sha256::digest(bytes)), rows })
 }
@@ -155,7 +157,7 @@ impl Row {
         let file = match given.file.as_str() {
             "" => format!("{number:05}-{}", file_name(&words(&given), Some(given.named_format()))),
             name if is_file_name(name) => name.to_owned(),
-            name => return Err(WrongUsage(format!("row {number}: `{name}` is no name for a file in the folder"))),
+            name => return Err(WrongUsage(format!("row {number}: `{name}` is not a valid file name in the folder"))),
         };
         Ok(Row { number, image: image(&given), file, given })
     }
@@ -167,7 +169,7 @@ fn words(given: &Given) -> Vec<&str> {
     words.into_iter().map(String::as_str).filter(|word| !word.is_empty()).collect()
 }
 
-/// A plain name: no folder, nothing hidden (the journal is), and not the report's.
+/// True for a plain name: no folder, not hidden (the journal is), and not the report's.
 fn is_file_name(name: &str) -> bool {
     let is_plain = !name.starts_with('.') && !name.contains(['/', '\\', '\0']) && name.len() <= 200;
     is_plain && name != REPORT
@@ -178,18 +180,18 @@ fn image(given: &Given) -> Result<ImageRequest, String> {
     let number = |name: &str, value: &String| match text(value).map(|value| value.parse()) {
         None => Ok(None),
         Some(Ok(number)) => Ok(Some(number)),
-        Some(Err(_)) => Err(format!("`{value}` is no whole number for {name}")),
+        Some(Err(_)) => Err(format!("{name}: `{value}` is not a whole number")),
     };
     let trim = match given.trim.to_ascii_lowercase().as_str() {
         "" => None,
         "true" => Some(true),
         "false" => Some(false),
-        other => return Err(format!("`{other}` is neither true nor false for trim")),
+        other => return Err(format!("trim: `{other}` is neither `true` nor `false`")),
     };
     let year = match text(&given.year).map(|year| year.to_ascii_lowercase().parse::<AskedYear>()) {
         None => None,
         Some(Ok(year)) => Some(year),
-        Some(Err(_)) => return Err(format!("`{}` is neither a whole number nor latest for year", given.year)),
+        Some(Err(_)) => return Err(format!("year: `{}` is neither a whole number nor `latest`", given.year)),
     };
     Ok(ImageRequest {
         make: text(&given.make),
@@ -229,7 +231,7 @@ mod tests {
             (first.model.as_deref(), first.year, first.color.as_ref().map(|color| color.as_str())),
             (Some("civic"), AskedYear::Year(2018), Some("red"))
         );
-        assert_eq!(list.rows[2].image, Err("`soon` is neither a whole number nor latest for year".to_owned()));
+        assert_eq!(list.rows[2].image, Err("year: `soon` is neither a whole number nor `latest`".to_owned()));
         assert_eq!((list.rows[2].number, list.sha256.len()), (3, 64));
     }
 
@@ -266,7 +268,7 @@ mod tests {
         });
         assert_eq!(first, expected);
         assert_eq!(list.rows[1].image.as_ref().map(|image| image.trim), Ok(Some(false)));
-        assert_eq!(list.rows[2].image, Err("`yes` is neither true nor false for trim".to_owned()));
+        assert_eq!(list.rows[2].image, Err("trim: `yes` is neither `true` nor `false`".to_owned()));
     }
 
     #[test]
@@ -276,7 +278,7 @@ mod tests {
             ("make,model\na,b\n", "make, model and year"),
             ("make,model,year,paint\n", "`paint`"),
             ("make,model,year\n", "no row"),
-            ("make,model,year\na,b\n", "no CSV"),
+            ("make,model,year\na,b\n", "not valid CSV"),
             ("make,model,year,file\na,b,2000,x.png\na,b,2001,x.png\n", "rows 1 and 2"),
             ("make,model,year,file\na,b,2000,../x\n", "`../x`"),
             ("make,model,year,file\na,b,2000,.batch.jsonl\n", "`.batch.jsonl`"),

@@ -1,5 +1,6 @@
-//! `cyclorama batch`: pictures of a list into a folder. It may be killed at any moment and be started again by the same command: what is
-//! there is left alone, what was paid for is loaded, nothing is paid for twice (see `journal`).
+//! `cyclorama batch`: saves the images of a list into a folder. The command may be killed at any
+//! moment and started again: files that exist are left alone, images that were paid for are loaded,
+//! and nothing is paid for twice (see `journal`).
 
 mod journal;
 mod list;
@@ -24,22 +25,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const JOURNAL: &str = ".batch.jsonl";
-/// So many rows one after the other that the service could not take: it is down, and the rest waits for another run.
+/// Number of consecutive rows that the service may fail to handle. After that the service counts as
+/// down, and the remaining rows wait for another run.
 const NOT_NOW_MAX: usize = 8;
 
 #[derive(Debug, clap::Args)]
 pub struct Batch {
-    /// CSV with a heading: make, model (or vehicle, a permanent id), year (or latest); if wanted body, view, color, finish, width, height,
-    /// size, format, fit, trim, padding, background, shadow, scale, file. `-` for standard input
+    /// CSV list with a heading; `-` reads standard input. Required columns: make and model (or
+    /// vehicle, a permanent id) and year (a year or latest). Optional columns: body, view, color,
+    /// finish, width, height, size, format, fit, trim, padding, background, shadow, scale, file
     #[arg(value_name = "LIST")]
     list: PathBuf,
-    /// Folder for the pictures, report.csv, and the journal by which a batch goes on
+    /// Folder for the images, report.csv and the journal from which a batch resumes
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
-    /// Rows at work at the same time
+    /// Number of rows that are processed at the same time
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=32), value_name = "ROWS")]
     concurrency: u8,
-    /// Pay once more for rows whose picture was paid for, or may have been, and is lost
+    /// Pay again for rows whose image was charged, or may have been charged, and is lost
     #[arg(long)]
     spend_again: bool,
     #[command(flatten)]
@@ -51,7 +54,7 @@ impl Batch {
         let list = list::read(&bytes_of(&self.list)?)?;
         let (address, client) = (self.service.address()?, self.service.client()?);
         std::fs::create_dir_all(&self.output)
-            .with_context(|| format!("the folder {} cannot be made", self.output.display()))?;
+            .with_context(|| format!("the folder {} cannot be created", self.output.display()))?;
         let journal = Journal::open(&self.output.join(JOURNAL), &list.sha256, &address)?;
         let worker = Worker {
             client: &client,
@@ -95,21 +98,21 @@ impl Batch {
     }
 }
 
-/// On standard error, and only where somebody looks.
+/// Returns a progress bar on standard error, which is shown only on a terminal.
 fn progress(rows: usize, as_json: bool) -> ProgressBar {
     let bar = if as_json { ProgressBar::hidden() } else { ProgressBar::new(rows as u64) };
     let style = ProgressStyle::with_template("{bar:32} {pos} of {len}, {eta} left");
     style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
 }
 
-/// Sums for people or programs; an error unless every row is done.
+/// Prints the sums for people or programs. Returns an error unless every row is done.
 fn tell(folder: &Path, lines: &[Line<'_>], stopped: Option<&Error>, balance: i64, as_json: bool) -> anyhow::Result<()> {
     let number = |status: &str| lines.iter().filter(|line| line.status == status).count();
     let [done, failed, lost, later, waiting] = ["done", "failed", "lost", "later", "waiting"].map(number);
     let report = folder.join(REPORT);
     let not_done: Vec<&Line<'_>> =
         lines.iter().filter(|line| matches!(line.status, "failed" | "lost" | "later")).collect();
-    let unseen = |cause| Unseen { what: format!("what became of each row is in {}", report.display()), cause };
+    let unseen = |cause| Unseen { what: format!("the result of each row is in {}", report.display()), cause };
     let balance = stopped.and_then(Error::balance).or((balance >= 0).then_some(balance));
     if as_json {
         let answer = json!({
@@ -128,18 +131,21 @@ fn tell(folder: &Path, lines: &[Line<'_>], stopped: Option<&Error>, balance: i64
         }
         let left = balance.map_or_else(String::new, |balance| format!(", {} left", print::count(balance, "credit")));
         let are = if lines.len() == 1 { "is" } else { "are" };
-        let (pictures, folder) = (print::count(lines.len(), "picture"), folder.display());
+        let (pictures, folder) = (print::count(lines.len(), "image"), folder.display());
         print::line(format_args!("{done} of {pictures} {are} in {folder}{left}")).map_err(unseen)?;
     }
     let (why, told) = match stopped {
         Some(error) if error.kind() == ErrorKind::InsufficientCredits => {
-            let rest = "run the same command again once there are more";
-            (Why::NoCredits, format!("stopped with {waiting} to go: {}; {rest}", error.detail()))
+            let rest = "run the same command again when there are more credits";
+            (Why::NoCredits, format!("stopped with {} left: {}; {rest}", print::count(waiting, "row"), error.detail()))
         }
-        Some(error) => (Why::KeyRefused, format!("stopped with {waiting} to go: {}", error.detail())),
-        None if later + waiting > 0 => {
-            (Why::NotNow, format!("{} for later: run the same command again", print::count(later + waiting, "row")))
+        Some(error) => {
+            (Why::KeyRefused, format!("stopped with {} left: {}", print::count(waiting, "row"), error.detail()))
         }
+        None if later + waiting > 0 => (
+            Why::NotNow,
+            format!("{} left for later: run the same command again", print::count(later + waiting, "row")),
+        ),
         None if failed + lost > 0 => (Why::RowsFailed, format!("{} failed", print::count(failed + lost, "row"))),
         None => return Ok(()),
     };

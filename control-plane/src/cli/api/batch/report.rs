@@ -1,4 +1,4 @@
-//! What a batch came to: `report.csv` with a line for each row, and its sums.
+//! The results of a batch: `report.csv` with a line for each row, and its sums.
 
 use super::list::Row;
 use super::row::Outcome;
@@ -23,7 +23,7 @@ const HEADING: [&str; 13] = [
     "body",
 ];
 
-/// One row, ready to be written.
+/// The line of one row.
 pub struct Line<'a> {
     row: &'a Row,
     /// done, failed, lost, later or waiting.
@@ -68,7 +68,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// RFC 4180, written beside and renamed.
+/// Writes the report as CSV (RFC 4180), into a file beside it that is renamed at the end.
 pub fn write(path: &Path, lines: &[Line<'_>]) -> anyhow::Result<()> {
     let write = || -> anyhow::Result<()> {
         let beside = path.with_extension("csv.part");

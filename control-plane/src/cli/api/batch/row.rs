@@ -1,4 +1,5 @@
-//! One row of a batch: a signed address under a name that is charged once, then its picture into the file, which is free.
+//! One row of a batch: makes a signed URL under an idempotency key, so that it is charged once,
+//! then loads its image into the file, which is free.
 
 use super::journal::{Journal, State};
 use super::list::Row;
@@ -9,37 +10,41 @@ use cyclorama_client::{Client, Error, ErrorKind, ImageUrlsRequest};
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The longest there is: a batch that is gone on with within a week loads what it has paid for.
+/// Lifetime of the signed URLs, in seconds: the longest that the service allows. A batch that is
+/// resumed within a week loads what it has paid for.
 const TTL_SECONDS: i64 = 604_800;
-/// A render that fails again and again is left for another day.
+/// Maximum number of attempts of one run. A render that fails again
+/// and again is left for another day.
 const ATTEMPTS_MAX: u32 = 3;
-/// The service keeps names for a day; some of it may have passed before the answer was lost.
+/// Time for which the service is sure to know an idempotency key, in seconds. The service stores
+/// keys for a day; part of it may have passed before the answer was lost, so this is an hour less.
 const NAME_KEPT_SECONDS: i64 = DAY_MS / 1000 - 3600;
 
-/// What a row came to in this run.
+/// The outcome of a row in this run.
 #[derive(Debug)]
 pub enum Outcome {
     Done {
         request_id: String,
     },
-    /// Nothing was charged for it, or it came back.
+    /// Nothing was charged for the row, or its credit was given back.
     Failed {
         code: String,
         detail: String,
         request_id: String,
     },
-    /// Charged, or perhaps charged, and not there; asking again would be a second credit.
+    /// The row was charged, or may have been, and its image is not there. Requesting it again would
+    /// cost a second credit.
     Lost {
         code: &'static str,
         detail: &'static str,
     },
-    /// To be gone on with by the same command.
+    /// The row can be continued later by the same command.
     NotNow(Error),
-    /// Nothing more can be asked for: the credits, or the key.
+    /// No row can be requested any more, because of the credits or the key.
     Stopped(Error),
-    /// Not begun, because the batch was stopped.
+    /// The row was not begun, because the batch was stopped.
     Waiting,
-    /// This machine's trouble.
+    /// A failure of this machine, such as a full disk.
     Broken(anyhow::Error),
 }
 
@@ -47,12 +52,12 @@ pub struct Worker<'a> {
     pub client: &'a Client,
     pub journal: &'a Journal,
     pub folder: &'a Path,
-    /// Unix seconds.
+    /// Returns the time in Unix seconds.
     pub now: fn() -> i64,
     pub spend_again: bool,
 }
 
-/// The balance that the service told last.
+/// The balance that the service reported last.
 pub type Balance = AtomicI64;
 
 impl Worker<'_> {
@@ -87,7 +92,8 @@ impl Worker<'_> {
                             failures += 1;
                             (failures == ATTEMPTS_MAX).then(|| failed(&error))
                         }
-                        // Once: an address that is refused at once would be paid for again and again.
+                        // Only once: with a URL that is refused at once, the row would be
+                        // paid for again and again.
                         Err(error) if is_ended(&error) && spend_again => {
                             self.note(row, State::GivenBack { attempt })?;
                             spend_again = false;
@@ -105,7 +111,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What the journal says is to be done.
+    /// Returns the next step for a row, from its state in the journal.
     fn next(&self, row: &Row, spend_again: bool) -> Next {
         let anew = |attempt| Next::Ask { attempt, is_noted: false };
         match self.journal.state(row.number) {
@@ -125,7 +131,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Pays for the row's address, or finds that it is paid for.
+    /// Pays for the row's signed URL, or finds that it is paid for already.
     async fn ask(
         &self,
         row: &Row,
@@ -140,19 +146,21 @@ impl Worker<'_> {
         };
         match self.client.create_image_urls(&asked).await {
             Ok(made) => {
-                // Answers overtake each other: the balance after all of them is the lowest one told.
+                // Answers may overtake each other: the balance after all of them
+                // is the lowest one reported.
                 let told = made.billing.credits_remaining;
                 let lowest = |known: i64| if known < 0 { told } else { known.min(told) };
                 balance.update(Ordering::Relaxed, Ordering::Relaxed, lowest);
-                let address = made.data.into_iter().next().context("the service answered without an address")?;
+                let address = made.data.into_iter().next().context("the response of the service has no URL")?;
                 self.note(row, State::Minted { attempt, url: address.url, request_id: made.request_id })?;
                 Ok(None)
             }
-            // Before everything that a status says: the row keeps its name, under which the service charges once.
+            // Checked before the status is used: the row keeps its idempotency key, under which the
+            // service charges once.
             Err(error) if is_of_another(&error) => Ok(Some(Outcome::NotNow(error))),
             Err(error) if is_final(&error) => Ok(Some(Outcome::Stopped(error))),
             Err(error) if is_not_now(&error) => Ok(Some(Outcome::NotNow(error))),
-            // Anything else may have been charged for: the row keeps its name.
+            // After any other error the row may have been charged: it keeps its idempotency key.
             Err(error) if !is_refusal(&error) => Err(error.into()),
             Err(error) => {
                 let (code, detail) = (error.code().to_owned(), error.detail().to_owned());
@@ -169,12 +177,12 @@ impl Worker<'_> {
 
 enum Next {
     Nothing(Outcome),
-    /// To be asked for, by an attempt that the journal has already or not yet.
+    /// Request the signed URL, by an attempt that is in the journal already or not yet.
     Ask {
         attempt: u32,
         is_noted: bool,
     },
-    /// Paid for.
+    /// Load the URL that is paid for.
     Load {
         attempt: u32,
         url: String,
@@ -182,11 +190,10 @@ enum Next {
     },
 }
 
-const FILE_GONE: &str = "the picture was there and its file is gone: --spend-again pays for it once more";
-const URL_EXPIRED: &str =
-    "paid for, and its address has ended before it was loaded: --spend-again pays for it once more";
+const FILE_GONE: &str = "the image was saved, but its file is missing: --spend-again pays for it again";
+const URL_EXPIRED: &str = "charged, but the signed URL expired before it was loaded: --spend-again pays for it again";
 const UNKNOWN: &str =
-    "asked for more than a day ago, and whether it was charged is not known: --spend-again asks for it anew";
+    "requested more than a day ago, and it is unknown whether it was charged: --spend-again requests it again";
 
 fn lost(code: &'static str, detail: &'static str) -> Outcome {
     Outcome::Lost { code, detail }
@@ -201,34 +208,36 @@ fn invalid(detail: &str) -> Outcome {
     Outcome::Failed { code: "invalid_row".to_owned(), detail: detail.to_owned(), request_id: String::new() }
 }
 
-/// A proxy in between has answered, and not the service. Its answer says nothing about what was charged, whatever its status and also where
-/// it is JSON of its own: the client knows the service's problem documents from others.
+/// True if a proxy in between has answered instead of the service. Such a response says nothing
+/// about charges, whatever its status, and even if it is JSON: the client distinguishes the
+/// service's problem documents from others.
 fn is_of_another(error: &Error) -> bool {
     error.status().is_some() && error.code() == "unexpected_answer"
 }
 
-/// The render failed now, or did when the address was loaded first: its credit is back.
+/// True if the render failed, now or when the URL was first loaded: its credit was given back.
 fn is_given_back(error: &Error) -> bool {
     matches!((error.status(), error.code()), (Some(502), "render_failed") | (Some(410), "delivery_url_consumed"))
 }
 
-/// The address can be loaded no more and stays paid for.
+/// True if the URL can no longer be loaded, although it is paid for.
 fn is_ended(error: &Error) -> bool {
     matches!(error.code(), "delivery_url_expired" | "delivery_url_revoked" | "delivery_url_invalid")
 }
 
-/// Nothing more can be asked for with this key.
+/// True if nothing more can be requested with this key.
 fn is_final(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::InsufficientCredits | ErrorKind::Unauthorized) || error.status() == Some(403)
 }
 
-/// 409: the attempt that a kill cut off is still being answered.
+/// True if the same request may succeed later. 409 means that the attempt which a kill cut off is
+/// still being answered.
 fn is_not_now(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::RateLimited | ErrorKind::Unavailable)
         || error.status().is_some_and(|status| status == 409 || status >= 500)
 }
 
-/// The row is wrong, and was not charged for.
+/// True if the row is wrong and was not charged.
 fn is_refusal(error: &Error) -> bool {
     matches!(error.status(), Some(400 | 404 | 413))
 }

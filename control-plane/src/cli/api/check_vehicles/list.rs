@@ -1,4 +1,4 @@
-//! The list of a check: rows of a CSV as they are asked for, and blocks of them.
+//! The list of a check: the rows of a CSV file, in blocks of one request each.
 
 use crate::cli::csv_list::CsvStream;
 use crate::cli::exit::WrongUsage;
@@ -8,37 +8,39 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// What a row may say. The service takes no more of one request.
+/// The columns that a row may have, which are those that the service accepts.
 pub const COLUMNS: [&str; 7] = ["make", "model", "year", "body", "vin", "vehicle", "query"];
-/// Columns of the answer behind those of the list.
+/// Columns of the answer, after those of the list.
 pub const ADDED: [&str; 9] =
     ["status", "vehicle_id", "found_make", "found_model", "found_year", "found_body", "likeness", "reason", "stored"];
 pub const BLOCK_ROWS: usize = 100;
-/// As JSON; the service takes 64 KiB with what is around the rows.
+/// Maximum size of a block's rows as JSON, in bytes. The service accepts 64 KiB
+/// including the text around the rows.
 const BLOCK_BYTES_MAX: usize = 48 << 10;
 const ROW_BYTES_MAX: usize = 8 << 10;
 
-/// A row as it stands in the list, and what is asked of it.
+/// A row as it is in the list, and the request that is made of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub given: Vec<String>,
-    /// Or why nothing can be asked.
+    /// The requested row, or the reason why it cannot be requested.
     pub asked: Result<CheckRow, &'static str>,
-    /// Of what is asked, as JSON.
+    /// Size of the requested row as JSON, in bytes.
     bytes: usize,
 }
 
 pub struct List {
     stream: CsvStream<Box<dyn Read + Send>>,
     columns: Vec<String>,
-    /// Of the file; 0 of standard input.
+    /// Size of the file, in bytes; 0 for standard input.
     pub bytes: u64,
-    /// Read, and too much for the block before.
+    /// A row that was read, and did not fit into the block before.
     held: Option<Row>,
 }
 
 impl List {
-    /// `kept`: columns that are carried into the answer and say nothing of a vehicle.
+    /// Opens a list. `kept` are columns that are copied into the answer
+    /// and do not describe a vehicle.
     pub fn open(path: &Path, kept: &[String]) -> Result<Self, WrongUsage> {
         let (source, bytes): (Box<dyn Read + Send>, u64) = if path == Path::new("-") {
             (Box::new(std::io::stdin()), 0)
@@ -54,9 +56,7 @@ impl List {
     fn of(source: Box<dyn Read + Send>, bytes: u64, kept: &[String]) -> Result<Self, WrongUsage> {
         let kept: Vec<String> = kept.iter().map(|column| column.trim().to_lowercase()).collect();
         if let Some(taken) = kept.iter().find(|column| ADDED.contains(&column.as_str())) {
-            return Err(WrongUsage(format!(
-                "the answer has a column `{taken}` of its own: call the list's another name"
-            )));
+            return Err(WrongUsage(format!("the result has a column `{taken}`: rename the column of the list")));
         }
         let known: Vec<&str> = COLUMNS.into_iter().chain(kept.iter().map(String::as_str)).collect();
         let stream = CsvStream::open(source, &known)?;
@@ -66,7 +66,9 @@ impl List {
         }
         let has = |name: &str| columns.iter().any(|column| column == name);
         if !((has("make") && has("model")) || has("vehicle") || has("vin") || has("query")) {
-            return Err(WrongUsage("the list needs a heading with make and model, vehicle, vin or query".to_owned()));
+            return Err(WrongUsage(
+                "the list needs a heading with the columns make and model, or vehicle, vin or query".to_owned(),
+            ));
         }
         Ok(List { stream, columns, bytes, held: None })
     }
@@ -79,7 +81,7 @@ impl List {
         &self.columns
     }
 
-    /// How much of it is read.
+    /// Returns how many bytes of the list have been read.
     pub fn position(&self) -> u64 {
         self.stream.position()
     }
@@ -91,7 +93,7 @@ impl List {
         Ok(self.stream.next_row()?.map(|given| Row::of(&self.columns, given)))
     }
 
-    /// Rows for one request; none at the end of the list.
+    /// Returns the rows for one request; none at the end of the list.
     pub fn next_block(&mut self) -> Result<Vec<Row>, WrongUsage> {
         let (mut block, mut bytes) = (Vec::new(), 0);
         while block.len() < BLOCK_ROWS {
@@ -123,10 +125,10 @@ fn asked(columns: &[String], given: &[String]) -> Result<CheckRow, &'static str>
         let values = columns.iter().zip(given).find(|(column, _)| *column == name);
         values.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
     };
-    // What stands there is not repeated: it may be a number that slipped into the wrong column.
+    // The error does not repeat the value: it may be an identification number in the wrong column.
     let year = value("year").map(|year| year.to_ascii_lowercase().parse::<AskedYear>()).transpose();
     Ok(CheckRow {
-        year: year.map_err(|_| "`year` is neither a whole number nor latest")?,
+        year: year.map_err(|_| "`year` is neither a whole number nor `latest`")?,
         make: value("make"),
         model: value("model"),
         body: value("body").map(Into::into),
@@ -190,9 +192,9 @@ mod tests {
     #[test]
     fn what_is_no_list_is_refused_by_name() {
         for (text, kept, told) in [
-            ("year,body\n", &[][..], "make and model, vehicle, vin or query"),
+            ("year,body\n", &[][..], "make and model, or vehicle, vin or query"),
             ("vin,price\n", &[], "`price`"),
-            ("vin,status\n", &["Status"], "`status` of its own"),
+            ("vin,status\n", &["Status"], "column `status`"),
             ("vin\n", &["stock"], "no column `stock`"),
         ] {
             let refused = list(text, kept).err().unwrap_or_else(|| panic!("{text}")).to_string();
@@ -200,6 +202,6 @@ mod tests {
         }
         let mut soon = list("vin,year\n1HGCM82633A004352,soon\n", &[]).expect("reads");
         let row = soon.next_row().expect("reads").expect("a row");
-        assert_eq!(row.asked, Err("`year` is neither a whole number nor latest"));
+        assert_eq!(row.asked, Err("`year` is neither a whole number nor `latest`"));
     }
 }

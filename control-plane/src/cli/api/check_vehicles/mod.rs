@@ -1,5 +1,6 @@
-//! `cyclorama check`: which vehicles of a list there are. Free. It may be killed at any moment and be started again by the same command:
-//! what its answer has is not asked again (see `output`). Of the list a few blocks are held in memory, whatever its length.
+//! `cyclorama check`: checks which vehicles of a list are in the catalog. Free. The command may be
+//! killed at any moment and started again: rows that its answer has are not requested again (see
+//! `output`). Only a few blocks of the list are held in memory, whatever its length.
 
 mod list;
 mod output;
@@ -19,21 +20,23 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use sums::Sums;
 
-/// Standard input, or output.
+/// The name of standard input, or standard output.
 const STANDARD: &str = "-";
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// CSV with a heading: make, model, year, body, vin, vehicle (a permanent id), query (any words). `-` for standard input
+    /// CSV list with a heading; `-` reads standard input. Columns: make, model, year, body, vin,
+    /// vehicle (a permanent id), query (any words)
     #[arg(value_name = "LIST")]
     list: PathBuf,
-    /// CSV for the answer; one that is there is gone on with. `-` for standard output [default: LIST.checked.csv]
+    /// CSV file for the result; an existing result is continued; `-` writes to standard output
+    /// [default: LIST.checked.csv]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Other columns of the list, separated by commas, to be carried into the answer
+    /// Other columns of the list to copy into the result, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     keep: Vec<String>,
-    /// Requests of 100 rows at the same time
+    /// Number of requests, of 100 rows each, at the same time
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2), value_name = "REQUESTS")]
     concurrency: u8,
     #[command(flatten)]
@@ -64,7 +67,7 @@ impl Check {
             let answers = ask(client, &rows).await?;
             Ok::<_, anyhow::Error>((rows, answers))
         });
-        // In the order of the list: the answer is the list with more columns.
+        // The blocks stay in the order of the list: the answer is the list with more columns.
         let mut asked = std::pin::pin!(asked.buffered(self.concurrency.into()));
         let mut stopped = None;
         while let Some(block) = asked.next().await {
@@ -78,26 +81,27 @@ impl Check {
             output.write(&rows, &answers)?;
             for answer in &answers {
                 if !sums.count(&answer.status) {
-                    bail!("the service answered with the status `{}`, which this program does not know", answer.status);
+                    bail!("the service returned the status `{}`, which this program does not know", answer.status);
                 }
             }
             bar.set_message(print::count(sums.rows(), "row"));
         }
         bar.finish_and_clear();
         if sums.rows() == 0 && stopped.is_none() {
-            return Err(WrongUsage("the list has no row".to_owned()).into());
+            return Err(WrongUsage("the list has no rows".to_owned()).into());
         }
         tell(&sums, known, &path, as_json)?;
         match stopped {
             Some(error) => Err(error.context(format!(
-                "stopped after {}; the same command goes on from there",
+                "stopped after {}; run the same command again to continue",
                 print::count(sums.rows(), "row")
             ))),
             None => Ok(()),
         }
     }
 
-    /// Beside the list: `cars.csv` becomes `cars.checked.csv`.
+    /// Returns the path of the answer, by default beside the list: `cars.csv` becomes
+    /// `cars.checked.csv`.
     fn output_path(&self) -> PathBuf {
         match &self.output {
             Some(path) => path.clone(),
@@ -107,7 +111,7 @@ impl Check {
     }
 }
 
-/// What the service says of rows, one for each; of those that cannot be asked, why.
+/// Returns the service's result for each row; for a row that cannot be requested, the reason.
 async fn ask(client: &Client, rows: &[Row]) -> anyhow::Result<Vec<CheckedVehicle>> {
     let asked: Vec<CheckRow> = rows.iter().filter_map(|row| row.asked.as_ref().ok()).cloned().collect();
     let answers = match asked.is_empty() {
@@ -115,7 +119,7 @@ async fn ask(client: &Client, rows: &[Row]) -> anyhow::Result<Vec<CheckedVehicle
         false => client.check_vehicles(&asked).await?.data.vehicles,
     };
     if answers.len() != asked.len() {
-        bail!("the service answered {} of {}", print::count(answers.len(), "row"), asked.len());
+        bail!("the service returned {} of {}", print::count(answers.len(), "row"), asked.len());
     }
     let mut answers = answers.into_iter();
     let all = rows.iter().filter_map(|row| match row.asked {
@@ -142,7 +146,8 @@ fn invalid(reason: &str) -> CheckedVehicle {
     }
 }
 
-/// On standard error, and only where somebody looks. Of a list whose length is not known only the rows.
+/// Returns a progress bar on standard error, which is shown only on a terminal. If the length of
+/// the list is not known, it shows only the number of rows.
 fn progress(bytes: u64, as_json: bool) -> ProgressBar {
     let bar = match (as_json, bytes) {
         (true, _) => ProgressBar::hidden(),
@@ -154,7 +159,8 @@ fn progress(bytes: u64, as_json: bool) -> ProgressBar {
     style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
 }
 
-/// Sums for people or programs. `known`: rows that an earlier run had answered.
+/// Prints the sums for people or programs. `known` is the number of rows
+/// that an earlier run has answered.
 fn tell(sums: &Sums, known: u64, path: &Path, as_json: bool) -> anyhow::Result<()> {
     let Sums { matches, suggestions, misses, invalid } = sums;
     let is_taken = path == Path::new(STANDARD);

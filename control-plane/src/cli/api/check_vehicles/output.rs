@@ -1,5 +1,6 @@
-//! The answer of a check: the list with more columns, written block by block and on the disk before the next one is asked for. It is what a
-//! check that was stopped goes on from: each of its rows is compared with the list's, and nothing beside it has to be kept.
+//! The answer of a check: the list with more columns. Each block is on the disk before the next one
+//! is requested. A check that was stopped resumes from its answer: each row of the answer is
+//! compared with the list's, and no other file is needed.
 
 use super::list::{ADDED, List, Row};
 use super::sums::Sums;
@@ -15,24 +16,26 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 pub struct Output {
-    /// `None`: standard output.
+    /// `None` stands for standard output.
     file: Option<File>,
     separator: u8,
 }
 
 impl Output {
-    /// Standard output, which begins with the heading.
+    /// Opens standard output and writes the heading.
     pub fn standard(list: &List) -> anyhow::Result<Self> {
         let mut output = Output { file: None, separator: list.separator() };
         output.put(&heading(list)?)?;
         Ok(output)
     }
 
-    /// A file, new or gone on with: rows of the list that it has already are read and counted.
+    /// Opens a new file or one to continue. Rows of the list that the file
+    /// has already are read and counted.
     pub fn open(path: &Path, list: &mut List, sums: &mut Sums) -> anyhow::Result<Self> {
-        let named = || format!("the answer {} cannot be written", path.display());
+        let named = || format!("the result {} cannot be written", path.display());
         let mut options = File::options();
-        // A list may hold identification numbers, which say whose a vehicle is.
+        // Only the owner can read the file: a list may contain identification numbers, which tell
+        // whose a vehicle is.
         let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(path).with_context(named)?;
         match file.try_lock() {
@@ -49,7 +52,7 @@ impl Output {
         Ok(output)
     }
 
-    /// On the disk when it returns.
+    /// Writes the rows with their answers. They are on the disk when the function returns.
     pub fn write(&mut self, rows: &[Row], answers: &[CheckedVehicle]) -> anyhow::Result<()> {
         let lines = rows.iter().zip(answers).map(|(row, answer)| {
             let mut line = row.given.clone();
@@ -57,7 +60,7 @@ impl Output {
             line
         });
         let text = text(self.separator, lines)?;
-        self.put(&text).context("the answer cannot be written")
+        self.put(&text).context("the result cannot be written")
     }
 
     fn put(&mut self, text: &[u8]) -> anyhow::Result<()> {
@@ -96,7 +99,7 @@ fn added(answer: &CheckedVehicle) -> [String; ADDED.len()] {
     ]
 }
 
-/// `side: red white; front: silver`.
+/// Returns the stored images in the form `side: red white; front: silver`.
 fn stored(views: &[StoredView]) -> String {
     let views = views.iter().map(|stored| {
         let colors: Vec<String> = stored.colors.iter().map(ToString::to_string).collect();
@@ -105,7 +108,8 @@ fn stored(views: &[StoredView]) -> String {
     views.collect::<Vec<_>>().join("; ")
 }
 
-/// Goes through an answer and the list together. Returns how many bytes of it are whole rows of this list.
+/// Compares the rows of an answer with those of the list. Returns how many bytes of the answer are
+/// whole rows of this list.
 fn answered(file: &mut File, path: &Path, list: &mut List, sums: &mut Sums) -> anyhow::Result<u64> {
     let heading = heading(list)?;
     let named = || format!("{} cannot be read", path.display());
@@ -115,7 +119,7 @@ fn answered(file: &mut File, path: &Path, list: &mut List, sums: &mut Sums) -> a
     if begun.len() < heading.len() && heading.starts_with(&begun) {
         return Ok(0);
     }
-    let another = || WrongUsage(format!("{} is not the answer of this list: give another --output", path.display()));
+    let another = || WrongUsage(format!("{} is not a result of this list: use another --output", path.display()));
     if begun != heading {
         return Err(another().into());
     }
@@ -126,14 +130,15 @@ fn answered(file: &mut File, path: &Path, list: &mut List, sums: &mut Sums) -> a
     let mut reader = bounded_reader(list.separator(), file);
     loop {
         reader.get_mut().refill();
-        // A row that was being written when the check was killed may end in the middle of a letter, too.
+        // A row that was being written when the check was killed may also end
+        // in the middle of a character.
         let is_read = match reader.read_record(&mut record) {
             Ok(is_read) => is_read,
             Err(error) if matches!(error.kind(), csv::ErrorKind::Utf8 { .. }) && is_cut => return Ok(whole),
             Err(_) => return Err(another().into()),
         };
         let end = heading.len() as u64 + reader.position().byte();
-        // Its last line may also end where a text of several lines goes on.
+        // The last line may also be the beginning of a value of several lines.
         let is_whole = record.len() == columns + ADDED.len();
         if !is_read || (end == length && (is_cut || !is_whole)) {
             return Ok(whole);
@@ -142,7 +147,7 @@ fn answered(file: &mut File, path: &Path, list: &mut List, sums: &mut Sums) -> a
         let is_same = is_whole && record.iter().zip(&row.given).all(|(one, other)| one == other);
         if !is_same || !sums.count(&record[columns]) {
             let (number, path) = (sums.rows(), path.display());
-            let told = format!("row {} of the list is not that of {path}: give another --output", number + 1);
+            let told = format!("row {} of the list differs from {path}: use another --output", number + 1);
             return Err(WrongUsage(told).into());
         }
         whole = end;

@@ -1,6 +1,6 @@
-//! Sums of a check.
+//! The sums of a check.
 
-/// How many rows came to what.
+/// Number of rows by status.
 #[derive(Debug, Default)]
 pub struct Sums {
     pub matches: u64,
@@ -10,7 +10,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Whether there is such a status.
+    /// Counts a row. Returns `false` if there is no such status.
     pub fn count(&mut self, status: &str) -> bool {
         let sum = match status {
             "match" => &mut self.matches,

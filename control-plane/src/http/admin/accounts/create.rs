@@ -1,4 +1,4 @@
-//! `POST /admin/accounts`
+//! `POST /admin/accounts`: makes an account.
 
 use crate::accounts::account;
 use crate::app::App;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct CreateAccount {
     email: String,
-    /// All the account has; absent: the free credits of a new account.
+    /// The balance of the account; the free credits of a new account if absent.
     credits: Option<i64>,
 }
 
@@ -32,6 +32,6 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<Created>), Problem> {
     let credits = Credits(body.credits.unwrap_or(app.config.prices.free_credits));
     let account_id = account::open(&app.db, &body.email, credits, app.clock.now()).await?;
-    tracing::info!(account_id, %credits, "account made by the operator");
+    tracing::info!(account_id, %credits, "account created by the operator");
     Ok((StatusCode::CREATED, Json(Created { account_id, credits })))
 }

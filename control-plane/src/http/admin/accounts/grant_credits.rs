@@ -1,4 +1,4 @@
-//! `POST /admin/accounts/{account_id}/grants`
+//! `POST /admin/accounts/{account_id}/grants`: adds free credits to an account.
 
 use crate::app::App;
 use crate::http::body::JsonBody;
@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use serde::{Deserialize, Serialize};
 
-/// Enough for a sentence; it is kept with the entry for good.
+/// Maximum length of a reason: enough for a sentence. The reason is stored with the entry for good.
 const REASON_CHARS_MAX: usize = 500;
 
 #[derive(Debug, Deserialize)]
@@ -35,7 +35,7 @@ pub async fn grant(
     if reason.is_empty() || reason.chars().count() > REASON_CHARS_MAX {
         return Err(Problem::bad_parameter(
             "reason",
-            format!("reason: 1 to {REASON_CHARS_MAX} characters that say why."),
+            format!("`reason` must have 1 to {REASON_CHARS_MAX} characters that say why."),
         ));
     }
     let mut tx = app.db.begin().await?;

@@ -1,4 +1,5 @@
-//! `GET /admin/accounts/{account_id}/keys`: the keys of an account, without their secrets, which nobody has.
+//! `GET /admin/accounts/{account_id}/keys`: the keys of an account, without
+//! their secrets, which are not stored.
 
 use crate::accounts::api_key::{self, KeyInfo};
 use crate::accounts::{Scope, account};
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 #[derive(Debug, Serialize)]
 pub struct Keys {
-    /// The newest first; all that are in use, and the last few that were revoked.
+    /// The newest first: all keys in use, and the last few that were revoked.
     keys: Vec<Key>,
 }
 
@@ -22,11 +23,12 @@ struct Key {
     name: String,
     scopes: Vec<Scope>,
     rate_limit_per_minute: i64,
-    /// What it may take in a UTC month, and what it has; null: whatever the account has.
+    /// Credits that the key may spend in a UTC month, and `monthly_cap_spent` those that it has
+    /// spent in this one. Both are null for a key without a cap.
     monthly_cap_credits: Option<Credits>,
     monthly_cap_spent: Option<Credits>,
     created_at: String,
-    /// The minute of its last request.
+    /// Time of the last request, to the minute.
     last_used_at: Option<String>,
     is_revoked: bool,
 }

@@ -1,4 +1,4 @@
-//! `/admin/accounts`
+//! `/admin/accounts`: accounts, their credits and their keys.
 
 pub mod create;
 pub mod grant_credits;
@@ -15,7 +15,7 @@ impl From<AccountError> for Problem {
         let detail = error.to_string();
         match error {
             AccountError::EmailTaken => Problem::conflict("email_taken", format!("{detail}.")),
-            AccountError::NetworkFull => Problem::rate_limited(3600).because("rate_limited", format!("{detail}.")),
+            AccountError::NetworkFull => Problem::rate_limited(3600).with_code("rate_limited", format!("{detail}.")),
             AccountError::InvalidEmail(_) => Problem::bad_parameter("email", format!("email: {detail}.")),
             AccountError::Unknown(_) => Problem::not_found("unknown_account", format!("{detail}.")),
             AccountError::Ledger(cause) => cause.into(),

@@ -1,4 +1,5 @@
-//! `POST /admin/accounts/{account_id}/purchases`: a payment that was taken elsewhere, such as a bank transfer.
+//! `POST /admin/accounts/{account_id}/purchases`: enters a payment that was made
+//! elsewhere, such as a bank transfer.
 
 use crate::app::App;
 use crate::http::body::JsonBody;
@@ -15,15 +16,15 @@ const REFERENCE_CHARS_MAX: usize = 200;
 #[serde(deny_unknown_fields)]
 pub struct Purchase {
     credits: i64,
-    /// The payment's own id. Entering it again changes nothing.
+    /// The payment's own id. Entering the same payment again changes nothing.
     reference: String,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Purchased {
-    /// The balance after it.
+    /// The balance after the purchase.
     credits: Credits,
-    /// False when the payment had been entered before.
+    /// False if the payment had been entered before.
     added: bool,
 }
 
@@ -36,13 +37,13 @@ pub async fn purchase(
     let reference = body.reference.trim();
     let is_text = !reference.chars().any(char::is_control);
     if reference.is_empty() || reference.chars().count() > REFERENCE_CHARS_MAX || !is_text {
-        let detail = format!("reference: 1 to {REFERENCE_CHARS_MAX} characters that name the payment.");
+        let detail = format!("`reference` must have 1 to {REFERENCE_CHARS_MAX} characters that name the payment.");
         return Err(Problem::bad_parameter("reference", detail));
     }
     let payment = Payment { reference, credits: Credits(body.credits), reason: "entered by the operator" };
     let mut tx = app.db.begin().await?;
     let (credits, added) = ledger::purchase(&mut tx, &account_id, payment, app.clock.now()).await?;
     tx.commit().await?;
-    tracing::info!(account_id, purchased = body.credits, reference, added, "purchase entered by the operator");
+    tracing::info!(account_id, purchased = body.credits, reference, added, "purchase recorded by the operator");
     Ok(Json(Purchased { credits, added }))
 }

@@ -1,4 +1,5 @@
-//! `GET /admin/accounts/{account_id}`, and `GET /admin/accounts?email=` for somebody who knows the address alone.
+//! `GET /admin/accounts/{account_id}` returns an account, and `GET /admin/accounts?email=` finds
+//! one by its email address.
 
 use crate::accounts::account::{self, Account};
 use crate::app::App;
@@ -13,11 +14,11 @@ use serde::{Deserialize, Serialize};
 pub struct AccountView {
     account_id: String,
     email: String,
-    /// What it can spend now.
+    /// Credits that the account can spend now.
     credits: Credits,
-    /// Reserved for pictures being made.
+    /// Credits on hold for images that are being rendered.
     held: Credits,
-    /// Pictures delivered, ever.
+    /// Number of images delivered since the account exists.
     deliveries: i64,
 }
 
@@ -39,13 +40,13 @@ pub async fn find(
     _: Operator,
     Query(asked): Query<Asked>,
 ) -> Result<Json<AccountView>, Problem> {
-    let missing = || Problem::bad_parameter("email", "email: the address of the account is missing.");
+    let missing = || Problem::bad_parameter("email", "`email` is required: the email address of the account.");
     let email = asked.email.ok_or_else(missing)?;
     view(&app, account::find_by_email(&app.db, &email).await?).await
 }
 
 async fn view(app: &App, account: Account) -> Result<Json<AccountView>, Problem> {
-    let standing = ledger::standing(&app.db.readers, &account.id).await?;
+    let standing = ledger::account_credits(&app.db.readers, &account.id).await?;
     Ok(Json(AccountView {
         account_id: account.id,
         email: account.email,

@@ -1,4 +1,4 @@
-//! `GET /admin/accounts/{account_id}/statement`
+//! `GET /admin/accounts/{account_id}/statement`: the statement of an account, as its owner sees it.
 
 use crate::accounts::account;
 use crate::app::App;

@@ -1,4 +1,4 @@
-//! `/admin/budget`: what cold renders of one UTC day may cost.
+//! `/admin/budget`: the budget for cold renders of one UTC day.
 
 pub mod set;
 pub mod show;
@@ -14,18 +14,19 @@ pub struct BudgetView {
     /// UTC day, YYYY-MM-DD.
     day: String,
     usd_per_day: f64,
-    /// For renders that are queued or running.
+    /// Expected cost of renders that are queued or running.
     reserved_usd: f64,
-    /// For renders that have run.
+    /// Cost of renders that have run.
     settled_usd: f64,
     reset_at: String,
-    /// What the day comes to if it goes on like this.
+    /// Forecast for the whole day, if renders go on at the present rate.
     forecast_usd: f64,
-    /// What a cold render is expected to cost: the mean of the last ones on nodes with a price, or as the settings say.
+    /// Expected cost of a cold render: the mean of the last ones on nodes with a price, or the
+    /// value in the settings.
     render_cost_usd: f64,
     thresholds: Vec<ThresholdView>,
-    /// Shares of the day, in percent: for prewarming, for visitors and the service's own pages, for one account, and
-    /// for all accounts together that have only had free credits.
+    /// Parts of the day's budget, in percent: for prewarming, for visitors and the service's own
+    /// pages, for one account, and for all accounts together that have only had free credits.
     prewarm_percent: i64,
     example_percent: i64,
     account_percent: i64,
@@ -36,12 +37,12 @@ pub struct BudgetView {
 #[derive(Debug, Serialize)]
 struct ThresholdView {
     percent: i64,
-    /// `null`: not reached today.
+    /// `null` if the threshold has not been reached today.
     reached_at: Option<String>,
 }
 
 impl BudgetView {
-    /// Today's.
+    /// Returns today's budget.
     pub(super) async fn now(app: &App) -> Result<Self, sqlx::Error> {
         let usd = usd_from;
         let (budget, rules) = (app.renders.budget().await?, &app.config.farm.budget_rules);

@@ -1,4 +1,4 @@
-//! `PUT /admin/budget`
+//! `PUT /admin/budget`: sets the budget of a day.
 
 use super::BudgetView;
 use crate::app::App;
@@ -24,7 +24,10 @@ pub async fn set(
     JsonBody(body): JsonBody<SetBudget>,
 ) -> Result<Json<BudgetView>, Problem> {
     if !(0.0..=USD_PER_DAY_MAX).contains(&body.usd_per_day) {
-        return Err(Problem::bad_parameter("usd_per_day", format!("usd_per_day: 0 to {USD_PER_DAY_MAX} US dollars.")));
+        return Err(Problem::bad_parameter(
+            "usd_per_day",
+            format!("`usd_per_day` must be 0 to {USD_PER_DAY_MAX} US dollars.",),
+        ));
     }
     app.renders.set_budget(microusd_from(body.usd_per_day)).await?;
     tracing::info!(usd_per_day = body.usd_per_day, "budget set by the operator");

@@ -1,4 +1,4 @@
-//! `GET /admin/budget`
+//! `GET /admin/budget`: shows today's budget.
 
 use super::BudgetView;
 use crate::app::App;

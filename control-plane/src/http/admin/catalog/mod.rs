@@ -1,4 +1,4 @@
-//! The catalog release.
+//! `/admin/catalog`: the catalog release, and the vehicles that it should have next.
 
 pub mod reload;
 pub mod wanted;

@@ -1,5 +1,6 @@
-//! `POST /admin/catalog/reload`: every process reads its release file again, without a restart. This one reads first; a file that is not
-//! good here is refused before the others are asked.
+//! `POST /admin/catalog/reload`: every process reads its release file again, without
+//! a restart. This process reads first: a file that is not good here is refused
+//! before the other processes are asked.
 
 use crate::app::App;
 use crate::catalog::reload::Holder;
@@ -14,10 +15,11 @@ use serde::Serialize;
 pub struct ReloadedView {
     package: String,
     sha256: String,
-    /// Whether it is another than before.
+    /// True if the release differs from the one before.
     changed: bool,
     counts: Counts,
-    /// Whether every process that answers has read its file, found it good, and holds this release now.
+    /// True if every process that answers has read its file, found it
+    /// good, and uses this release now.
     everywhere: bool,
     processes: Vec<Holder>,
 }
@@ -36,7 +38,7 @@ pub async fn reload(State(app): State<App>, _: Operator) -> Result<Json<Reloaded
     Ok(Json(view))
 }
 
-/// The operator's own files: what is wrong with them is told in full.
+/// Refuses with the complete cause: the files are the operator's own.
 fn refused(error: ReloadError) -> Problem {
     let code = match &error {
         ReloadError::BuiltIn => "catalog_built_in",

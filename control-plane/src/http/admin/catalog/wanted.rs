@@ -1,7 +1,7 @@
-//! `GET /admin/catalog/wanted`: what to draw next.
+//! `GET /admin/catalog/wanted`: the vehicles to draw next, by demand.
 
 use crate::app::App;
-use crate::catalog::wanted::{self, MissingName, Wanted};
+use crate::catalog::wanted::{self, MissingName, RequestedModel};
 use crate::clock::UnixMs;
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
@@ -23,10 +23,11 @@ pub struct WantedQuery {
 #[derive(Debug, Serialize)]
 pub struct WantedView {
     days: i64,
-    /// Asked for most while their drawing is least like them, the most wanted first: pictures delivered, times how far the drawing is from
-    /// the best (`model` 1, `make` 2, `body` 3).
-    vehicles: Vec<Wanted>,
-    /// Names that the catalog does not have, those asked for most first.
+    /// The vehicles with the highest demand relative to their likeness, the most wanted first: the
+    /// number of delivered images times the distance of the drawing from the best likeness (`model`
+    /// 1, `make` 2, `body` 3).
+    vehicles: Vec<RequestedModel>,
+    /// Names that the catalog does not have, the most requested first.
     missing: Vec<MissingName>,
 }
 
@@ -45,6 +46,6 @@ pub async fn show(
 }
 
 fn within(name: &str, value: i64, range: &std::ops::RangeInclusive<i64>) -> Result<i64, Problem> {
-    let wrong = || format!("`{name}` is a whole number from {} to {}.", range.start(), range.end());
+    let wrong = || format!("`{name}` must be a whole number from {} to {}.", range.start(), range.end());
     if range.contains(&value) { Ok(value) } else { Err(Problem::bad_parameter(name, wrong())) }
 }

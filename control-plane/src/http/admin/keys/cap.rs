@@ -1,4 +1,4 @@
-//! `PUT /admin/keys/{key_id}/cap`
+//! `PUT /admin/keys/{key_id}/cap`: sets or removes the monthly cap of a key.
 
 use super::create::check_cap;
 use crate::app::App;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetCap {
-    /// Null: no cap.
+    /// Null removes the cap.
     monthly_cap_credits: Option<i64>,
 }
 
@@ -24,7 +24,7 @@ pub struct Capped {
     monthly_cap_credits: Option<i64>,
 }
 
-/// The cap holds from the key's next request on.
+/// Sets the cap, which holds from the key's next request on.
 pub async fn set(
     State(app): State<App>,
     _: Operator,
@@ -35,8 +35,8 @@ pub async fn set(
     check_cap(body.monthly_cap_credits)?;
     let cap = body.monthly_cap_credits;
     if !app.keys.set_cap(&app.db, &key_id, cap.map(Credits), app.clock.now()).await? {
-        return Err(Problem::not_found("unknown_key", format!("There is no key {key_id} in use.")));
+        return Err(Problem::not_found("unknown_key", format!("There is no key {key_id}, or it was revoked.")));
     }
-    tracing::info!(key_id, monthly_cap_credits = cap, "cap of a key set by the operator");
+    tracing::info!(key_id, monthly_cap_credits = cap, "monthly cap of a key set by the operator");
     Ok(Json(Capped { key_id, monthly_cap_credits: cap }))
 }

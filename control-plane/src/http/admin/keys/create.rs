@@ -1,4 +1,4 @@
-//! `POST /admin/keys`
+//! `POST /admin/keys`: makes an API key for an account.
 
 use crate::accounts::api_key::{self, NAME_CHARS_MAX, NewKey};
 use crate::accounts::token::PlainKey;
@@ -19,18 +19,18 @@ pub struct CreateKey {
     account_id: String,
     #[serde(default)]
     name: String,
-    /// Absent: all of them.
+    /// All scopes if absent.
     scopes: Option<Vec<String>>,
-    /// Absent: the service's usual limit.
+    /// The service's usual limit if absent.
     rate_limit_per_minute: Option<i64>,
-    /// What it may take in a UTC month; absent: whatever the account has.
+    /// Credits that the key may spend in a UTC month; no cap if absent.
     monthly_cap_credits: Option<i64>,
 }
 
 #[derive(Serialize)]
 pub struct Created {
     key_id: String,
-    /// Shown here and never again.
+    /// The secret of the key. It is shown here and never again.
     key: String,
 }
 
@@ -44,10 +44,13 @@ pub async fn create(
         Some(names) => parse_scopes(names)?,
     };
     if body.name.chars().count() > NAME_CHARS_MAX {
-        return Err(Problem::bad_parameter("name", format!("name: at most {NAME_CHARS_MAX} characters.")));
+        return Err(Problem::bad_parameter("name", format!("`name` must have at most {NAME_CHARS_MAX} characters.")));
     }
     if body.rate_limit_per_minute.is_some_and(|limit| limit < 1) {
-        return Err(Problem::bad_parameter("rate_limit_per_minute", "rate_limit_per_minute: a whole number above 0."));
+        return Err(Problem::bad_parameter(
+            "rate_limit_per_minute",
+            "`rate_limit_per_minute` must be a whole number above 0.",
+        ));
     }
     check_cap(body.monthly_cap_credits)?;
     account::find(&app.db, &body.account_id).await?;
@@ -62,14 +65,14 @@ pub async fn create(
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
     let key_id = api_key::create(&mut tx, new, &key, app.clock.now()).await?;
     tx.commit().await?;
-    tracing::info!(account_id = body.account_id, key_id, "key made by the operator");
+    tracing::info!(account_id = body.account_id, key_id, "key created by the operator");
     Ok((StatusCode::CREATED, Json(Created { key_id, key: key.reveal().to_owned() })))
 }
 
 pub(super) fn check_cap(cap: Option<i64>) -> Result<(), Problem> {
     match cap {
         Some(cap) if !(1..=CREDITS_MAX).contains(&cap) => {
-            let detail = format!("monthly_cap_credits: a whole number from 1 to {CREDITS_MAX}.");
+            let detail = format!("`monthly_cap_credits` must be a whole number from 1 to {CREDITS_MAX}.");
             Err(Problem::bad_parameter("monthly_cap_credits", detail))
         }
         _ => Ok(()),
@@ -79,9 +82,9 @@ pub(super) fn check_cap(cap: Option<i64>) -> Result<(), Problem> {
 fn parse_scopes(names: &[String]) -> Result<Vec<Scope>, Problem> {
     let allowed = Scope::print_list(&Scope::ALL);
     let scopes = Scope::parse_list(&names.join(","))
-        .map_err(|name| Problem::bad_parameter("scopes", format!("scopes: `{name}` is not one of {allowed}.")))?;
+        .map_err(|name| Problem::bad_parameter("scopes", format!("`scopes`: `{name}` is not one of {allowed}.")))?;
     if scopes.is_empty() {
-        return Err(Problem::bad_parameter("scopes", format!("scopes: name at least one of {allowed}.")));
+        return Err(Problem::bad_parameter("scopes", format!("`scopes` must name at least one of {allowed}.")));
     }
     Ok(scopes)
 }

@@ -1,4 +1,4 @@
-//! `/admin/keys`
+//! `/admin/keys`: API keys.
 
 pub mod cap;
 pub mod create;

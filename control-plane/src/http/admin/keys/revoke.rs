@@ -1,4 +1,4 @@
-//! `POST /admin/keys/{key_id}/revoke`
+//! `POST /admin/keys/{key_id}/revoke`: revokes an API key.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -13,7 +13,8 @@ pub struct Revoked {
     revoked: bool,
 }
 
-/// The key is refused from the answer on. Repeating it changes nothing.
+/// Revokes the key, which is refused as soon as this call has returned.
+/// Repeating the call changes nothing.
 pub async fn revoke(State(app): State<App>, _: Operator, Path(key_id): Path<String>) -> Result<Json<Revoked>, Problem> {
     if !app.keys.revoke(&app.db, &key_id, app.clock.now()).await? {
         return Err(Problem::not_found("unknown_key", format!("There is no key {key_id}.")));

@@ -1,3 +1,3 @@
-//! `/admin/ledger`
+//! `/admin/ledger`: checks of the ledger.
 
 pub mod verify;

@@ -1,25 +1,25 @@
-//! `GET /admin/ledger/verify`
+//! `GET /admin/ledger/verify`: checks the ledger.
 
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
-use crate::ledger::{self, Verdict};
+use crate::ledger::{self, Mismatch};
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
 pub struct Verified {
-    /// Every account's entries add up to its balance, and its holds and entries agree.
+    /// True if every account's entries add up to its balance, and its holds and entries agree.
     sound: bool,
-    /// The accounts where they do not.
-    wrong: Vec<Verdict>,
+    /// The accounts for which that is not so.
+    wrong: Vec<Mismatch>,
 }
 
 pub async fn verify(State(app): State<App>, _: Operator) -> Result<Json<Verified>, Problem> {
     let wrong = ledger::verify(&app.db.readers).await?;
     if !wrong.is_empty() {
-        tracing::error!(accounts = wrong.len(), "the ledger does not add up");
+        tracing::error!(accounts = wrong.len(), "the ledger was verified and does not add up");
     }
     Ok(Json(Verified { sound: wrong.is_empty(), wrong }))
 }

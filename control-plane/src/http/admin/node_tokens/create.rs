@@ -1,4 +1,4 @@
-//! `POST /admin/node-tokens`
+//! `POST /admin/node-tokens`: makes a node token.
 
 use crate::accounts::node_token;
 use crate::accounts::token::PlainKey;
@@ -20,7 +20,7 @@ pub struct CreateNodeToken {
 #[derive(Serialize)]
 pub struct Created {
     token_id: String,
-    /// Shown here and never again.
+    /// The node token. It is shown here and never again.
     token: String,
 }
 
@@ -31,12 +31,12 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<Created>), Problem> {
     let name = body.name.trim();
     if name.is_empty() || name.chars().count() > 80 {
-        return Err(Problem::bad_parameter("name", "name: 1 to 80 characters."));
+        return Err(Problem::bad_parameter("name", "`name` must have 1 to 80 characters."));
     }
     let mut tx = app.db.begin().await?;
     let token = PlainKey::generate(node_token::PREFIX, &mut rand::rng());
     let token_id = node_token::create(&mut tx, name, &token, app.clock.now()).await?;
     tx.commit().await?;
-    tracing::info!(token_id, name, "node token made by the operator");
+    tracing::info!(token_id, name, "node token created by the operator");
     Ok((StatusCode::CREATED, Json(Created { token_id, token: token.reveal().to_owned() })))
 }

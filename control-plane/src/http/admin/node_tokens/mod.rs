@@ -1,4 +1,4 @@
-//! `/admin/node-tokens`
+//! `/admin/node-tokens`: the tokens with which render nodes join.
 
 pub mod create;
 pub mod revoke;

@@ -1,4 +1,4 @@
-//! `POST /admin/node-tokens/{token_id}/revoke`
+//! `POST /admin/node-tokens/{token_id}/revoke`: revokes a node token.
 
 use crate::accounts::node_token;
 use crate::app::App;
@@ -14,7 +14,8 @@ pub struct Revoked {
     revoked: bool,
 }
 
-/// Nodes with this token are refused from the answer on, and what they hold goes to others. Repeating it changes nothing.
+/// Revokes the token. Nodes with this token are refused as soon as this call has returned, and
+/// their leased jobs go to other nodes. Repeating the call changes nothing.
 pub async fn revoke(
     State(app): State<App>,
     _: Operator,
@@ -23,7 +24,7 @@ pub async fn revoke(
     if !node_token::revoke(&app.db, &token_id, app.clock.now()).await? {
         return Err(Problem::not_found("unknown_node_token", format!("There is no node token {token_id}.")));
     }
-    app.renders.gone(&token_id).await?;
+    app.renders.disconnected(&token_id).await?;
     tracing::info!(token_id, "node token revoked by the operator");
     Ok(Json(Revoked { token_id, revoked: true }))
 }

@@ -1,4 +1,4 @@
-//! `GET /admin/nodes`
+//! `GET /admin/nodes`: the render nodes.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -6,7 +6,7 @@ use crate::http::operator::Operator;
 use crate::renders::Node;
 use axum::Json;
 use axum::extract::State;
-use cyclorama_core::wire::{AsSent, MachineLoad, Pipeline};
+use cyclorama_core::wire::{MachineLoad, Pipeline, Unparsed};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,11 +20,12 @@ pub struct Nodes {
 pub struct NodeView {
     node_id: String,
     name: String,
-    /// active, draining, locked or quarantined: what the service lets it do.
+    /// The node status: active, draining, locked or quarantined.
     state: &'static str,
-    /// ready, busy, draining or unhealthy: what it said of itself; unhealthy also while it does not let go of a job it was told to stop.
+    /// The state that the node reported of itself: ready, busy, draining or unhealthy. A node is
+    /// also unhealthy while it has not stopped a job that it was told to stop.
     reported_state: String,
-    /// Heard of lately.
+    /// True if the node has sent a heartbeat lately.
     alive: bool,
     seen_at: String,
     joined_at: String,
@@ -32,12 +33,13 @@ pub struct NodeView {
     slots: i64,
     jobs_leased: i64,
     jobs_done: i64,
-    /// As it said when it joined; `null`: a render on it is counted as the settings say.
+    /// The price that the node stated when it joined. If `null`, a render on the node is counted
+    /// with the cost in the settings.
     usd_per_hour: Option<f64>,
     pipelines: Vec<Pipeline>,
     device: Value,
-    /// As the node last sent them.
-    device_metrics: AsSent<MachineLoad>,
+    /// The metrics of the device, as the node last sent them.
+    device_metrics: Unparsed<MachineLoad>,
 }
 
 impl From<Node> for NodeView {

@@ -1,4 +1,4 @@
-//! `/admin/nodes`
+//! `/admin/nodes`: render nodes and their status.
 
 pub mod list;
 pub mod order;

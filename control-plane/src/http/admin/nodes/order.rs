@@ -1,4 +1,4 @@
-//! `POST /admin/nodes/{node_id}/drain`, `.../lock` and `.../resume`
+//! `POST /admin/nodes/{node_id}/drain`, `.../lock` and `.../resume`: change the status of a node.
 
 use crate::app::App;
 use crate::http::body::JsonBody;
@@ -11,7 +11,7 @@ use cyclorama_core::wire::NodeOrder;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A longer drain needs no end.
+/// Maximum time limit of a drain, in seconds. A drain that may take longer needs no limit.
 pub const DRAIN_SECONDS_MAX: u64 = 7 * 86_400;
 
 #[derive(Debug, Serialize)]
@@ -23,11 +23,11 @@ pub struct Ordered {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drain {
-    /// What the node still holds then is given to others; absent: it has all the time it needs.
+    /// Time after which the node's remaining jobs go to other nodes; unlimited if absent.
     within_seconds: Option<u64>,
 }
 
-/// The node finishes what it has and takes no more.
+/// Drains a node: it finishes its jobs and gets no new ones.
 pub async fn drain(
     State(app): State<App>,
     _: Operator,
@@ -35,18 +35,18 @@ pub async fn drain(
     JsonBody(body): JsonBody<Drain>,
 ) -> Result<Json<Ordered>, Problem> {
     if body.within_seconds.is_some_and(|seconds| seconds > DRAIN_SECONDS_MAX) {
-        let detail = format!("within_seconds: 0 to {DRAIN_SECONDS_MAX} seconds.");
+        let detail = format!("`within_seconds` must be 0 to {DRAIN_SECONDS_MAX} seconds.");
         return Err(Problem::bad_parameter("within_seconds", detail));
     }
     give(&app, node_id, NodeOrder::Draining, body.within_seconds.map(Duration::from_secs)).await
 }
 
-/// The node takes nothing until it is resumed.
+/// Locks a node: it gets no jobs until it is resumed.
 pub async fn lock(State(app): State<App>, _: Operator, Path(node_id): Path<String>) -> Result<Json<Ordered>, Problem> {
     give(&app, node_id, NodeOrder::Locked, None).await
 }
 
-/// The node takes work again; a quarantine ends as well.
+/// Resumes a node: it gets jobs again. This also ends a quarantine.
 pub async fn resume(
     State(app): State<App>,
     _: Operator,

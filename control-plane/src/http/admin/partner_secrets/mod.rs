@@ -1,4 +1,4 @@
-//! `/admin/partner-secrets`
+//! `/admin/partner-secrets`: the secrets with which partners sign URLs.
 
 pub mod create;
 pub mod revoke;

@@ -1,4 +1,4 @@
-//! `POST /admin/partner-secrets/{partner_secret_id}/revoke`
+//! `POST /admin/partner-secrets/{partner_secret_id}/revoke`: revokes a partner secret.
 
 use crate::accounts::partner_secret;
 use crate::app::App;
@@ -14,7 +14,8 @@ pub struct Revoked {
     revoked: bool,
 }
 
-/// Its signatures are refused from the answer on. Repeating it changes nothing.
+/// Revokes the secret, whose signatures are refused as soon as this call has returned. Repeating
+/// the call changes nothing.
 pub async fn revoke(State(app): State<App>, _: Operator, Path(id): Path<String>) -> Result<Json<Revoked>, Problem> {
     if !partner_secret::revoke(&app.db, &id, app.clock.now()).await? {
         return Err(Problem::not_found("unknown_partner_secret", format!("There is no partner secret {id}.")));

@@ -1,5 +1,6 @@
-//! `POST /admin/password-links`: a link that sets a new password, for the operator to hand over. The way back in
-//! where no mail is set up, and the first way in to an account that the operator made.
+//! `POST /admin/password-links`: makes a link that sets a new password, for the operator to hand
+//! over. It replaces the email where no email is set up, and is the first way into an account that
+//! the operator made.
 
 use crate::accounts::{account, user};
 use crate::app::App;
@@ -21,7 +22,7 @@ pub struct CreatePasswordLink {
 #[derive(Serialize)]
 pub struct Created {
     account_id: String,
-    /// Shown here and never again; good for two hours, once.
+    /// The link. It is shown here and never again; it is valid for two hours and works once.
     link: String,
 }
 
@@ -33,6 +34,6 @@ pub async fn create(
     let account = account::find_by_email(&app.db, &body.email).await?;
     let user = user::of_account(&app.db, &account, app.clock.now()).await?;
     let link = make_link(&app, &user).await?;
-    tracing::info!(account_id = account.id, "password link made by the operator");
+    tracing::info!(account_id = account.id, "password link created by the operator");
     Ok((StatusCode::CREATED, Json(Created { account_id: account.id, link })))
 }

@@ -1,3 +1,3 @@
-//! `/admin/password-links`
+//! `/admin/password-links`: links that set a new password.
 
 pub mod create;

@@ -1,3 +1,3 @@
-//! `/admin/payments`
+//! `/admin/payments`: payments that need an operator.
 
 pub mod refused;

@@ -1,5 +1,6 @@
-//! `GET /admin/payments/refused`: what Stripe told us that an operator should look at: what does not fit what we know, disputes and
-//! inquiries, refunds that failed, credits that were spent before their money went back.
+//! `GET /admin/payments/refused`: the events of Stripe that an operator should look at. These are
+//! events that contradict our records, disputes and inquiries, failed refunds, and refunds of
+//! credits that were already spent.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -19,10 +20,10 @@ pub struct Refused {
 
 #[derive(Debug, Serialize)]
 struct Event {
-    /// Stripe's.
+    /// Stripe's id of the event.
     event_id: String,
     kind: String,
-    /// `refused`: nothing was done; `applied`: it was, and there is something to know.
+    /// `refused` if nothing was done, `applied` if the event was applied but needs attention.
     outcome: &'static str,
     why: String,
     received_at: String,

@@ -1,4 +1,5 @@
-//! `POST /admin/prewarm/batches`, `GET /admin/prewarm/batches` and `GET /admin/prewarm/batches/{batch_id}`
+//! `POST /admin/prewarm/batches`, `GET /admin/prewarm/batches` and
+//! `GET /admin/prewarm/batches/{batch_id}`: start, list and show batches.
 
 use super::{BatchView, Wanted};
 use crate::app::App;
@@ -11,7 +12,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Serialize;
 
-/// Older ones are found by their ids.
+/// Number of batches in the list. Older ones can be shown by their ids.
 const LISTED: i64 = 50;
 
 #[derive(Debug, Serialize)]

@@ -1,4 +1,4 @@
-//! `/admin/prewarm`: batches of pictures that are rendered before anybody asks (`prewarm`).
+//! `/admin/prewarm`: batches of images that are rendered before anybody requests them (`prewarm`).
 
 pub mod batches;
 pub mod order;
@@ -10,11 +10,13 @@ use crate::http::error::Problem;
 use crate::prewarm::{Batch, BatchError, PlanError, Request};
 use serde::{Deserialize, Serialize};
 
-/// Ten thousand lines of a list, at some two hundred bytes each.
+/// Maximum size of a body, in bytes: ten thousand rows at about two
+/// hundred bytes each need half of it.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 const REQUESTS_MAX: usize = 10_000;
 const NAME_CHARS_MAX: usize = 100;
-/// The other half of a day's budget is left to those who wait.
+/// Part of the day's budget that a batch may use unless it says otherwise, in percent. The other
+/// half is left for requests that wait for their image.
 const BUDGET_PERCENT_DEFAULT: i64 = 50;
 
 #[derive(Debug, Deserialize)]
@@ -29,7 +31,7 @@ impl Wanted {
     fn requests(&self) -> Result<&[Request], Problem> {
         match self.requests.len() {
             1..=REQUESTS_MAX => Ok(&self.requests),
-            _ => Err(Problem::bad_parameter("requests", format!("`requests` must be 1 to {REQUESTS_MAX} of them."))),
+            _ => Err(Problem::bad_parameter("requests", format!("`requests` must have 1 to {REQUESTS_MAX} items."))),
         }
     }
 
@@ -37,7 +39,7 @@ impl Wanted {
         let name = self.name.as_deref().map_or("prewarm", str::trim);
         match name.chars().count() {
             1..=NAME_CHARS_MAX => Ok(name),
-            _ => Err(Problem::bad_parameter("name", format!("`name` must be 1 to {NAME_CHARS_MAX} characters."))),
+            _ => Err(Problem::bad_parameter("name", format!("`name` must have 1 to {NAME_CHARS_MAX} characters."))),
         }
     }
 
@@ -102,7 +104,7 @@ impl From<BatchError> for Problem {
         match error {
             BatchError::Unknown(id) => Problem::not_found("unknown_batch", format!("There is no batch {id}.")),
             BatchError::Over(state) => {
-                Problem::conflict("batch_is_over", format!("The batch is {state} and stays so."))
+                Problem::conflict("batch_is_over", format!("The batch is {state} and cannot be changed any more."))
             }
             BatchError::Database(error) => error.into(),
         }

@@ -1,4 +1,5 @@
-//! `POST /admin/prewarm/batches/{batch_id}/pause`, `.../resume` and `.../cancel`
+//! `POST /admin/prewarm/batches/{batch_id}/pause`, `.../resume` and
+//! `.../cancel`: change the state of a batch.
 
 use super::BatchView;
 use crate::app::App;
@@ -8,7 +9,8 @@ use crate::prewarm::{Batch, Order};
 use axum::Json;
 use axum::extract::{Path, State};
 
-/// What is queued is still made; nothing follows it until the batch is resumed.
+/// Pauses a batch: jobs that are queued are still rendered, and no more are
+/// queued until the batch is resumed.
 pub async fn pause(app: State<App>, operator: Operator, id: Path<String>) -> Result<Json<BatchView>, Problem> {
     give(app, operator, id, Order::Pause).await
 }
@@ -17,7 +19,7 @@ pub async fn resume(app: State<App>, operator: Operator, id: Path<String>) -> Re
     give(app, operator, id, Order::Resume).await
 }
 
-/// For good. What is queued is still made.
+/// Cancels a batch for good: jobs that are queued are still rendered.
 pub async fn cancel(app: State<App>, operator: Operator, id: Path<String>) -> Result<Json<BatchView>, Problem> {
     give(app, operator, id, Order::Cancel).await
 }

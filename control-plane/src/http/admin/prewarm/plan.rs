@@ -1,4 +1,4 @@
-//! `POST /admin/prewarm/plan`
+//! `POST /admin/prewarm/plan`: plans a batch without starting it.
 
 use super::Wanted;
 use crate::app::App;
@@ -9,7 +9,7 @@ use crate::prewarm::{Plan, wishes};
 use axum::Json;
 use axum::extract::State;
 
-/// What a batch would come to. Nothing is queued.
+/// Returns the size and cost that a batch would have. Nothing is queued.
 pub async fn plan(
     State(app): State<App>,
     _: Operator,

@@ -1,4 +1,4 @@
-//! `GET /admin/prewarm/batches/{batch_id}/rows?after=`: what became of each row.
+//! `GET /admin/prewarm/batches/{batch_id}/rows?after=`: the state of each row of a batch.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -12,7 +12,7 @@ const PAGE: i64 = 1000;
 
 #[derive(Debug, Deserialize)]
 pub struct From {
-    /// The position of the last row that is known.
+    /// The position of the last row of the page before; the first page if absent.
     #[serde(default = "before_all")]
     after: i64,
 }
@@ -35,7 +35,7 @@ pub struct RowView {
 #[derive(Debug, Serialize)]
 pub struct RowsView {
     rows: Vec<RowView>,
-    /// For the next page; absent on the last.
+    /// `after` of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_after: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! `GET /admin/renders?limit=`
+//! `GET /admin/renders?limit=`: the latest renders.
 
 use super::show::RenderView;
 use crate::app::App;
@@ -8,7 +8,8 @@ use axum::Json;
 use axum::extract::{Query, State};
 use serde::{Deserialize, Serialize};
 
-/// Receipts are a few kilobytes each: an answer stays under a megabyte.
+/// Maximum number of renders in a response. Receipts are a few kilobytes each, so a
+/// response stays under a megabyte.
 const LIMIT_MAX: i64 = 200;
 
 #[derive(Debug, Deserialize)]
@@ -29,7 +30,7 @@ pub struct RendersView {
 
 pub async fn list(State(app): State<App>, _: Operator, Query(page): Query<Page>) -> Result<Json<RendersView>, Problem> {
     if !(1..=LIMIT_MAX).contains(&page.limit) {
-        return Err(Problem::bad_parameter("limit", format!("`limit` must be 1 to {LIMIT_MAX}")));
+        return Err(Problem::bad_parameter("limit", format!("`limit` must be 1 to {LIMIT_MAX}.")));
     }
     let renders = app.renders.latest(page.limit).await?;
     Ok(Json(RendersView { renders: renders.into_iter().map(RenderView::from).collect() }))

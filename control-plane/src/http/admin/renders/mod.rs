@@ -1,4 +1,4 @@
-//! `/admin/renders`
+//! `/admin/renders`: renders and their review.
 
 pub mod list;
 pub mod review;

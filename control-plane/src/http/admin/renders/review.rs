@@ -1,5 +1,5 @@
-//! `GET /admin/renders/flagged`, `POST /admin/renders/{render_id}/approve`, `/rerender`, `/candidates` and
-//! `/candidates/{revision}/accept` and `/reject`
+//! `GET /admin/renders/flagged`, `POST /admin/renders/{render_id}/approve`, `/rerender`,
+//! `/candidates` and `/candidates/{revision}/accept` and `/reject`: the review of renders.
 
 use crate::app::App;
 use crate::clock::UnixMs;
@@ -11,7 +11,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use serde::Serialize;
 
-/// The rest follows when these are dealt with.
+/// Maximum number of flagged renders in a response. The rest follows when these have been reviewed.
 const FLAGGED_MAX: i64 = 200;
 
 #[derive(Debug, Serialize)]
@@ -23,7 +23,7 @@ pub struct FlaggedRender {
 
 #[derive(Debug, Serialize)]
 pub struct FlaggedRenders {
-    /// Those that wait longest first.
+    /// The renders that have waited longest come first.
     flagged: Vec<FlaggedRender>,
 }
 
@@ -49,7 +49,7 @@ pub async fn rerender(
     render_review::rerender(&app, render_id).await.map(Json)
 }
 
-/// Renders anew to be looked at: what is served stays until the candidate is accepted.
+/// Orders a new revision as a candidate: the delivered image stays until the candidate is accepted.
 pub async fn candidate(
     State(app): State<App>,
     _: Operator,
@@ -58,7 +58,8 @@ pub async fn candidate(
     render_review::candidate(&app, render_id).await.map(Json)
 }
 
-/// The candidate takes the place of what is served, in every colour. Repeating it changes nothing.
+/// Accepts a candidate, which replaces the delivered image in every paint.
+/// Repeating the call changes nothing.
 pub async fn accept(
     State(app): State<App>,
     _: Operator,
@@ -67,7 +68,8 @@ pub async fn accept(
     render_review::accept(&app, render_id, revision).await.map(Json)
 }
 
-/// What is served stays, and is approved. Repeating it changes nothing.
+/// Rejects a candidate. The delivered image stays, and is approved.
+/// Repeating the call changes nothing.
 pub async fn reject(
     State(app): State<App>,
     _: Operator,

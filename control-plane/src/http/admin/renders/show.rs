@@ -1,4 +1,4 @@
-//! `GET /admin/renders/{render_id}`
+//! `GET /admin/renders/{render_id}`: a render with its receipt.
 
 use crate::app::App;
 use crate::clock::UnixMs;
@@ -7,7 +7,7 @@ use crate::http::operator::Operator;
 use crate::renders::Inspection;
 use axum::Json;
 use axum::extract::{Path, State};
-use cyclorama_core::wire::{AsSent, Receipt};
+use cyclorama_core::wire::{Receipt, Unparsed};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -16,20 +16,20 @@ pub struct RenderView {
     vehicle: String,
     view: String,
     color: String,
-    /// lapsed, wanted, done or failed.
+    /// lapsed (expired), wanted, done or failed.
     state: &'static str,
     changed_at: String,
     revision: Option<i64>,
     master_sha256: Option<String>,
     failure_kind: Option<String>,
     failure_detail: Option<String>,
-    /// The job that made the picture.
+    /// The job that made the image.
     job_id: Option<String>,
     node_id: Option<String>,
     attempt: Option<i64>,
     pipeline: Option<String>,
-    /// As the node sent it: model digests, seed, steps, device, stage timings.
-    receipt: AsSent<Receipt>,
+    /// The receipt as the node sent it: model digests, seed, steps, device, durations of stages.
+    receipt: Unparsed<Receipt>,
 }
 
 pub async fn show(

@@ -1,3 +1,3 @@
-//! `/admin/signing-keys`
+//! `/admin/signing-keys`: the service's own keys, which sign delivery URLs.
 
 pub mod rotate;

@@ -1,4 +1,4 @@
-//! `POST /admin/signing-keys/rotate`
+//! `POST /admin/signing-keys/rotate`: makes a new signing key.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -9,7 +9,8 @@ use serde::Serialize;
 
 #[derive(Debug, Serialize)]
 pub struct Rotated {
-    /// The key that signs from now on. Addresses signed before stay good until they expire.
+    /// The number of the key that signs from now on. URLs that were signed
+    /// before stay valid until they expire.
     number: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The body of both endpoints: an object of strings as JSON, or a form.
+//! Reads the body of both endpoints: an object of strings as JSON, or a form.
 
 use crate::delivery::request::kind_of;
 use crate::http::error::Problem;
@@ -8,7 +8,8 @@ use axum::http::header::CONTENT_TYPE;
 use serde_json::Value;
 use url::form_urlencoded;
 
-/// One field; absent in an empty body and where it is left out.
+/// Returns one field, or `None` if the body is empty or the field is left out. Fails if the field
+/// is given twice or is not a string.
 pub fn field(headers: &HeaderMap, body: &[u8], name: &str) -> Result<Option<String>, Problem> {
     if body.is_empty() {
         return Ok(None);
@@ -32,14 +33,14 @@ fn form_field(body: &[u8], name: &str) -> Result<Option<String>, Problem> {
 
 fn json_field(body: &[u8], name: &str) -> Result<Option<String>, Problem> {
     let mut members = json::any_members(body)?;
-    // What else is sent is no affair of ours (RFC 6749, section 3.2).
+    // Other members are ignored (RFC 6749, section 3.2).
     members.retain(|known, _| known == name);
     json::refuse_nulls(&members, "", &[])?;
     match members.remove(name) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(other) => {
-            let detail = format!("`{name}` is a string, not {}.", kind_of(&other));
+            let detail = format!("`{name}` must be a string, not {}.", kind_of(&other));
             Err(Problem::bad_parameter(name, detail))
         }
     }

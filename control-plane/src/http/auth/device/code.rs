@@ -1,4 +1,4 @@
-//! `POST /api/auth/device/code`: a device asks to be let in.
+//! `POST /api/auth/device/code`: a device starts a login.
 
 use super::body::field;
 use crate::accounts::Scope;
@@ -19,16 +19,18 @@ use utoipa::ToSchema;
 
 pub const BODY_BYTES_MAX: usize = 4 * 1024;
 
-/// The name of a key whose device gave none.
+/// Name of the key if the device gave none.
 const NAMELESS: &str = "device login";
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DeviceCodeRequest {
-    /// Names the key that is made; the person who approves it sees it. Control characters are left out.
+    /// Name of the key that is made. The person who approves the login sees it. Control characters
+    /// are left out.
     #[schema(max_length = 80, nullable = false, example = "Ada's laptop")]
     #[allow(dead_code, reason = "only describes the body, which may also be a form")]
     client_name: Option<String>,
-    /// What the key is for, names separated by spaces: a device that asks for less than all gets a key that may do no more.
+    /// Scopes of the key, as names separated by spaces. A device that asks for fewer than all
+    /// scopes gets a key that may do no more.
     #[schema(
         nullable = false,
         pattern = "^[ ,]*((images:read|account:read|billing:write)([ ,]+(images:read|account:read|billing:write))*[ ,]*)?$",
@@ -40,39 +42,39 @@ pub struct DeviceCodeRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct DeviceCodeResponse {
-    /// A secret of the device: it polls with this.
+    /// Secret of the device, with which it polls.
     device_code: String,
-    /// What the person types, or compares.
+    /// Code that the person types or compares.
     #[schema(pattern = "^[A-Z]{4}-[A-Z0-9]{4}$", example = "BDWP-HQPK")]
     user_code: String,
-    /// Where the person goes.
+    /// URL of the page that the person opens.
     #[schema(format = Uri)]
     verification_uri: String,
-    /// The same, with the code filled in.
+    /// The same URL with the code filled in.
     #[schema(format = Uri)]
     verification_uri_complete: String,
-    /// Seconds until it is too late.
+    /// Seconds until the login expires.
     #[schema(minimum = 600, maximum = 600)]
     expires_in: i64,
-    /// Seconds between polls.
+    /// Seconds between two polls.
     #[schema(minimum = 3, maximum = 3)]
     interval: i64,
 }
 
 /// Start a device login
 ///
-/// Show the person `verification_uri` and `user_code`, and poll `/api/auth/device/token` with `device_code`. 20 requests a minute and
-/// client address.
+/// Show the person `verification_uri` and `user_code`, and poll `/api/auth/device/token` with
+/// `device_code`. A client address may send 20 requests in a minute.
 ///
-/// The members are those of RFC 8628, and so is the flow; the status is 201 where the RFC has 200.
+/// The members and the flow are those of RFC 8628. The status is 201, where the RFC has 200.
 #[utoipa::path(
     post, path = "/api/auth/device/code", tag = "Device login", operation_id = "startDeviceLogin", security(()),
     request_body(
-        description = "May be left out. At most 4 KiB.",
+        description = "It may be left out. At most 4 KiB.",
         content((DeviceCodeRequest = "application/json"), (DeviceCodeRequest = "application/x-www-form-urlencoded"))
     ),
     responses(
-        (status = 201, description = "Waiting for a person.", body = DeviceCodeResponse),
+        (status = 201, description = "The login waits for a person.", body = DeviceCodeResponse),
         (status = 400), (status = 413), (status = 429), (status = 500), (status = 503),
     )
 )]
@@ -98,21 +100,23 @@ pub async fn post(State(app): State<App>, ip: ClientIp, request: Request) -> Res
     .await
 }
 
-/// What was asked for; all that a device may have when nothing was.
+/// Returns the scopes that were asked for, or all that a device may have if none were. Fails with
+/// `invalid_scope` for an unknown scope.
 fn scopes(given: Option<String>) -> Result<Vec<Scope>, Problem> {
     let asked = Scope::parse_list(&given.unwrap_or_default()).map_err(|name| {
         let (name, known) = (json::shortened(&name), Scope::print_list(&SCOPES));
-        let detail = format!("`scope` has `{name}`, which is none of {known}.");
+        let detail = format!("`scope`: `{name}` is not one of {known}.");
         Problem::bad_request("invalid_scope", detail).with("parameter", "scope")
     })?;
     Ok(if asked.is_empty() { SCOPES.into() } else { asked })
 }
 
-/// One line of text. It is shown to people who decide about it, so it has no characters that change how others are shown.
+/// Returns the name of the device as one line of text. People who decide about the login see it, so
+/// characters that change how others are shown are removed. Fails if the name is too long.
 fn client_name(given: Option<String>) -> Result<String, Problem> {
     let name = given.unwrap_or_default();
     if name.chars().count() > CLIENT_NAME_CHARS_MAX {
-        let detail = format!("`client_name` has at most {CLIENT_NAME_CHARS_MAX} characters.");
+        let detail = format!("`client_name` must have at most {CLIENT_NAME_CHARS_MAX} characters.");
         return Err(Problem::bad_parameter("client_name", detail));
     }
     let reorders =

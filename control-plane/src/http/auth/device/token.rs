@@ -1,5 +1,5 @@
-//! `POST /api/auth/device/token`: a device asks whether it has been let in. Failures have the form of RFC 6749, not that of problem
-//! documents.
+//! `POST /api/auth/device/token`: a device polls whether its login was approved. Failures have the
+//! form of RFC 6749, not the form of problem documents.
 
 use super::body::field;
 use crate::accounts::Scope;
@@ -26,12 +26,13 @@ pub struct DeviceTokenRequest {
     device_code: String,
 }
 
-/// The grant that polls are about (RFC 8628, section 3.4). OAuth clients name it; ours leave it out.
+/// Grant type of a poll (RFC 8628, section 3.4). OAuth clients send it, and our clients leave it
+/// out.
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 #[derive(Serialize, ToSchema)]
 pub struct DeviceTokenResponse {
-    /// The API key: shown here and never again.
+    /// The API key. It is shown here and never again.
     access_token: String,
     #[schema(pattern = "^Bearer$")]
     token_type: &'static str,
@@ -40,7 +41,7 @@ pub struct DeviceTokenResponse {
     scope: String,
 }
 
-/// Why there is no key yet, or never will be.
+/// The reason why there is no key yet, or why there never will be one.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeviceError {
     error: DeviceErrorCode,
@@ -50,23 +51,26 @@ pub struct DeviceError {
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceErrorCode {
-    /// Nobody has decided yet: keep polling.
+    /// Nobody has decided yet. Keep polling.
     AuthorizationPending,
-    /// Expired, denied, or the key was handed over before: start over.
+    /// The login has expired or was denied, or the key was handed over before. Start again.
     ExpiredToken,
-    /// There is no `device_code`, or not one of ours, or another `grant_type`.
+    /// `device_code` is missing or is not a code of this service, or `grant_type` has another
+    /// value.
     InvalidRequest,
-    /// Too soon: wait `Retry-After` seconds.
+    /// The poll came too soon. Wait `Retry-After` seconds.
     SlowDown,
 }
 
 /// Poll a device login
 ///
-/// Every `interval` seconds. The key is returned exactly once. 60 requests a minute and client address. `grant_type`
-/// may be left out; another one than `urn:ietf:params:oauth:grant-type:device_code` is `invalid_request`.
+/// Poll every `interval` seconds. The key is returned exactly once. A client address may send 60
+/// requests in a minute. `grant_type` may be left out; any value other than
+/// `urn:ietf:params:oauth:grant-type:device_code` is answered with `invalid_request`.
 ///
-/// Differs from RFC 8628 where its clients may notice: `slow_down` has status 429 and `Retry-After` and does not
-/// lengthen the interval, and a login that was denied is `expired_token` like any other that will come to nothing.
+/// The endpoint differs from RFC 8628 where its clients may notice: `slow_down` has status 429 and
+/// `Retry-After` and does not lengthen the interval, and a login that was denied is answered with
+/// `expired_token`, like every other login that cannot succeed any more.
 #[utoipa::path(
     post, path = "/api/auth/device/token", tag = "Device login", operation_id = "pollDeviceLogin", security(()),
     request_body(
@@ -74,10 +78,10 @@ pub enum DeviceErrorCode {
         content((DeviceTokenRequest = "application/json"), (DeviceTokenRequest = "application/x-www-form-urlencoded"))
     ),
     responses(
-        (status = 200, description = "Approved: the key.", body = DeviceTokenResponse),
+        (status = 200, description = "The login was approved; this is the key.", body = DeviceTokenResponse),
         (status = 400, description = "`authorization_pending`, `expired_token` or `invalid_request`.", body = DeviceError),
         (status = 413),
-        (status = 429, description = "`slow_down`.", body = DeviceError),
+        (status = 429, description = "`slow_down`: wait `Retry-After` seconds.", body = DeviceError),
         (status = 500), (status = 503),
     )
 )]
@@ -105,7 +109,7 @@ pub async fn post(State(app): State<App>, ip: ClientIp, id: RequestId, request: 
                 ([(RETRY_AFTER, retry_after_seconds.to_string())], response).into_response()
             }
             Polled::Key { key, key_id, account_id, scopes } => {
-                tracing::info!(account_id, key_id, "key made by device login");
+                tracing::info!(account_id, key_id, "key created by device login");
                 let answer = DeviceTokenResponse {
                     access_token: key.reveal().to_owned(),
                     token_type: "Bearer",
@@ -117,7 +121,8 @@ pub async fn post(State(app): State<App>, ip: ClientIp, id: RequestId, request: 
     })
     .await;
     match response.extensions().get::<crate::http::error::Problem>() {
-        // The limit of the address, in the form of this endpoint; `Retry-After` and the window stay.
+        // The client address is over its limit. The response has the form of this endpoint, and
+        // keeps `Retry-After` and the rate limit headers.
         Some(problem) if problem.status() == StatusCode::TOO_MANY_REQUESTS => {
             let mut limited = refuse(StatusCode::TOO_MANY_REQUESTS, DeviceErrorCode::SlowDown);
             for (name, value) in response.headers() {

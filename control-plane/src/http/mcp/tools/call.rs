@@ -1,4 +1,4 @@
-//! A call of a tool, and the form of most answers.
+//! The call of a tool, and the form of most answers.
 
 use crate::accounts::caller::Caller;
 use crate::app::App;
@@ -14,18 +14,19 @@ use serde_json::{Map, Value};
 pub struct Call<'a> {
     pub app: &'a App,
     pub caller: &'a Caller,
-    /// Names this call where it is recorded, and in its answer.
+    /// Id of this call in records and in its answer.
     pub request_id: String,
-    /// Read by the types that the tool declares.
+    /// Arguments, read by the types that the tool declares.
     pub arguments: Map<String, Value>,
-    /// As they were sent.
+    /// Arguments as they were sent.
     sent: Map<String, Value>,
 }
 
 impl<'a> Call<'a> {
     /// Reads the arguments of a tool's call.
     ///
-    /// `schema` is that of the tool's arguments, `items` the argument that is a list, where it has one.
+    /// `schema` is the schema of the tool's arguments. `items` is the name of the argument that is
+    /// a list, if the tool has one.
     pub fn of(
         (schema, items): (&Value, &str),
         app: &'a App,
@@ -38,18 +39,19 @@ impl<'a> Call<'a> {
         Ok(Call { app, caller, request_id, arguments, sent })
     }
 
-    /// Takes out the argument that names the call: the others are what is asked for.
+    /// Removes the idempotency key from the arguments and returns it. The other arguments are what
+    /// the call asks for.
     pub(super) fn take_idempotency_key(&mut self) -> Result<Option<String>, Problem> {
         let key = self.arguments.remove("idempotency_key");
         key.map(|key| key_member("idempotency_key", &key)).transpose()
     }
 
-    /// The fingerprint of a call that asks for `meaning`.
+    /// Returns the fingerprint of this call. `meaning` is what its arguments ask for.
     pub(super) fn fingerprint(&self, meaning: &Value) -> Fingerprint {
         Fingerprint::of(meaning, self.text().as_bytes())
     }
 
-    /// The arguments as they were sent, without the name of the call.
+    /// Returns the arguments as they were sent, without the idempotency key and in sorted order.
     pub(super) fn text(&self) -> String {
         let mut sent = self.sent.clone();
         sent.remove("idempotency_key");
@@ -59,10 +61,10 @@ impl<'a> Call<'a> {
     }
 }
 
-/// An answer that is JSON and nothing else.
+/// Returns an answer that is JSON and nothing else.
 pub(super) fn structured<T: Serialize>(answer: &T) -> Result<CallToolResult, Problem> {
     let value = serde_json::to_value(answer).map_err(|error| {
-        tracing::error!(error = &error as &dyn std::error::Error, "a tool's answer is no JSON");
+        tracing::error!(error = &error as &dyn std::error::Error, "the answer of a tool is not JSON");
         Problem::internal()
     })?;
     Ok(CallToolResult::structured(value))

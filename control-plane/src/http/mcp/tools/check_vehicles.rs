@@ -1,4 +1,5 @@
-//! `check_vehicles`: which vehicles of a list there are, and what identification numbers say.
+//! `check_vehicles`: which vehicles of a list are in the catalog, and what identification numbers
+//! mean.
 
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
@@ -15,10 +16,12 @@ pub fn definition() -> Definition {
         cost: Cost::Free,
         scope: Some(Scope::AccountRead),
         limits: "1 to 100 rows",
-        about: "Which of several vehicles there are: rows of make, model and year (body), vehicle (an id) and year, vin, or query. Each \
-                comes back as `match` (use its vehicle_id and year in get_car_image), `suggestion` (the nearest and why: ask the \
-                user), `miss` or `invalid`, with the views that are stored. A single row with `vin` decodes that number: `decoded` has \
-                make, model, year and confidence, `vin_suggestion` the likely number where a character is wrong. Numbers are not kept.",
+        about: "Checks which of several vehicles the catalog has. Rows have make, model and year (and body), vehicle \
+                (an id) and year, vin, or query. The result of each is `match` (use its vehicle_id and year in \
+                get_car_image), `suggestion` (another vehicle and the reason: ask the user), `miss` or `invalid`, \
+                with the views that are stored. A single row with `vin` decodes that number (VIN): `decoded` has \
+                make, model, year and confidence, `vin_suggestion` the likely VIN if a character is wrong. VINs are \
+                neither logged nor stored.",
         input: openapi::schema("CheckRequest"),
         output: openapi::schema("CheckResponse"),
         is_read_only: true,

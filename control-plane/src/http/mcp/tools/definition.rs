@@ -1,4 +1,5 @@
-//! What a tool is told by: one source for its description, its annotations, and the pages that list it.
+//! The definition of a tool: the one source for its description, its annotations, and the pages
+//! that list it.
 
 use crate::accounts::Scope;
 use crate::http::named_request::KEY_CHARS_MAX;
@@ -7,11 +8,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What a call takes from the balance.
+/// The cost of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     Free,
-    /// In the words of a price list: `1 credit for each picture`.
+    /// The cost in the words of a price list: `1 credit for each picture`.
     Credits(&'static str),
 }
 
@@ -19,18 +20,18 @@ pub struct Definition {
     pub name: &'static str,
     pub title: &'static str,
     pub cost: Cost,
-    /// `None`: any key.
+    /// Scope that the key needs. With `None` every key may call the tool.
     pub scope: Option<Scope>,
     pub limits: &'static str,
-    /// What it does, and when to use it.
+    /// What the tool does, and when to use it.
     pub about: &'static str,
     pub input: Value,
     pub output: Value,
-    /// Whether it leaves something behind (a spent credit does).
+    /// True if a call leaves nothing behind (a spent credit is something).
     pub is_read_only: bool,
 }
 
-/// A tool in a line.
+/// A tool in one line of a list.
 #[derive(Debug, Serialize)]
 pub struct Listed {
     name: &'static str,
@@ -56,7 +57,7 @@ impl Definition {
         let hints = ToolAnnotations::with_title(self.title)
             .read_only(self.is_read_only)
             .destructive(false)
-            // The same call again is charged again, unless it names itself.
+            // A repeated call is charged again, unless it has an idempotency key.
             .idempotent(self.cost == Cost::Free)
             .open_world(false);
         Tool::new(self.name, description, object(&self.input))
@@ -74,16 +75,16 @@ fn object(schema: &Value) -> Arc<Map<String, Value>> {
     Arc::new(schema.as_object().cloned().unwrap_or_default())
 }
 
-/// The schema of a tool that takes nothing.
+/// Returns the schema of a tool that takes no arguments.
 pub fn nothing() -> Value {
     json!({ "type": "object", "properties": {}, "additionalProperties": false })
 }
 
-/// The schema of the argument that names a call.
+/// Returns the schema of the argument `idempotency_key`.
 pub fn idempotency_key() -> Value {
     json!({
         "type": "string", "minLength": 1, "maxLength": KEY_CHARS_MAX,
-        "description": "Names this call, such as a UUID of yours: sent again within 24 hours with the same arguments it gets the same \
-                        answer and is not charged again. Send one whenever you may retry.",
+        "description": "A key for this call, such as a new UUID. The same call with the same key within 24 hours gets \
+                        the same answer and is not charged again. Send a key whenever you may retry.",
     })
 }

@@ -1,4 +1,4 @@
-//! `describe_api`: the page that machines read, and where more is.
+//! `describe_api`: the guide that machines read, and links to more.
 
 use super::call::Call;
 use super::definition::{Cost, Definition, Listed, nothing};
@@ -13,14 +13,14 @@ pub fn definition() -> Definition {
         title: "Describe the API",
         cost: Cost::Free,
         scope: None,
-        limits: "changes with releases only: ask once",
-        about: "How this service works, what things cost, which scopes they need, what to do about errors, and the same in plain HTTP. Start \
-                here.",
+        limits: "the answer changes with releases only: call it once",
+        about: "Explains how this service works, what calls cost, which scopes they need, what to do about errors, \
+                and how to do the same with plain HTTP. Start here.",
         input: nothing(),
         output: json!({
             "type": "object",
             "properties": {
-                "guide": { "type": "string", "description": "The guide in Markdown, as at /agents.md." },
+                "guide": { "type": "string", "description": "The guide in Markdown, the same as /agents.md." },
                 "links": { "type": "object", "additionalProperties": { "type": "string", "format": "uri" } },
                 "request_id": { "type": "string" },
             },
@@ -30,7 +30,7 @@ pub fn definition() -> Definition {
     }
 }
 
-/// `tools`: all of them, for the guide.
+/// Answers with the guide and the links. `tools` are all tools, for the guide.
 pub fn call(call: &Call<'_>, tools: Vec<Listed>) -> Result<CallToolResult, Problem> {
     let guide = guide(call.app, tools)?;
     let links: serde_json::Map<_, _> = [
@@ -45,7 +45,7 @@ pub fn call(call: &Call<'_>, tools: Vec<Listed>) -> Result<CallToolResult, Probl
     .collect();
     let mut result =
         CallToolResult::structured(json!({ "guide": &guide, "links": links, "request_id": call.request_id }));
-    // As text it is read, not parsed.
+    // The content is the guide itself, because a text is read and not parsed.
     result.content = vec![ContentBlock::text(guide)];
     Ok(result)
 }

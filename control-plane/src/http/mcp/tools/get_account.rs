@@ -1,4 +1,4 @@
-//! `get_account`: the balance, and the key that asks.
+//! `get_account`: the balance of the account, and the key that makes the call.
 
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition, nothing};
@@ -14,8 +14,9 @@ pub fn definition() -> Definition {
         title: "Get the account",
         cost: Cost::Free,
         scope: Some(Scope::AccountRead),
-        limits: "use is that of the last thirty days",
-        about: "Credits left, prices, recent use, and this key's scopes, rate limit and monthly cap. Look here before spending much.",
+        limits: "usage covers the last thirty days",
+        about: "Returns the credits left, prices, recent usage, and this key's scopes, rate limit and monthly cap. \
+                Call it before you spend many credits.",
         input: nothing(),
         output: openapi::schema("AccountResponse"),
         is_read_only: true,

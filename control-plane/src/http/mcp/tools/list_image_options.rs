@@ -1,4 +1,4 @@
-//! `list_image_options`: everything that can be asked for, and what it costs.
+//! `list_image_options`: everything that can be requested, and its price.
 
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition, nothing};
@@ -13,8 +13,9 @@ pub fn definition() -> Definition {
         title: "List image options",
         cost: Cost::Free,
         scope: None,
-        limits: "changes with releases only: ask once",
-        about: "Views, colors and paints, sizes, frames, formats, prices, limits and the catalog's figures.",
+        limits: "the answer changes with releases only: call it once",
+        about: "Returns views, colors and paints, sizes, framing, formats, prices, limits and numbers about the \
+                catalog.",
         input: nothing(),
         output: openapi::schema("ImageOptionsResponse"),
         is_read_only: true,

@@ -1,7 +1,8 @@
-//! The tools: what each is called, costs, needs and takes, and which domain call it is.
+//! The tools: the name, cost, scope and arguments of each, and the domain call that it makes.
 //!
-//! Arguments and answers have the shapes of the JSON API (its OpenAPI schemas, each by itself), so that one page describes both. A
-//! failure is the problem document that the JSON API would send.
+//! Arguments and answers have the shapes of the JSON API (its OpenAPI schemas, each without
+//! references), so that one page describes both. A failure is the problem document that the JSON
+//! API would send.
 
 mod call;
 mod check_vehicles;
@@ -39,7 +40,7 @@ pub enum Named {
 }
 
 impl Named {
-    /// In the order in which somebody needs them.
+    /// All tools, in the order in which a client needs them.
     const ALL: [Named; 9] = [
         Named::DescribeApi,
         Named::ResolveVehicle,
@@ -52,13 +53,13 @@ impl Named {
         Named::RateImage,
     ];
 
-    /// Of its arguments.
+    /// Returns the schema of the tool's arguments.
     pub fn schema(self) -> &'static Value {
         static NONE: Value = Value::Null;
         DEFINED.iter().find(|(tool, _)| *tool == self).map_or(&NONE, |(_, definition)| &definition.input)
     }
 
-    /// The argument that is a list, where it has one.
+    /// Returns the name of the argument that is a list, if the tool has one.
     pub fn items(self) -> &'static str {
         match self {
             Named::CheckVehicles => "vehicles",
@@ -100,7 +101,7 @@ static DEFINED: LazyLock<Vec<(Named, Definition)>> =
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| DEFINED.iter().map(|(_, definition)| definition.tool()).collect());
 
-/// Every tool, as clients are told.
+/// Returns every tool as clients get it.
 pub fn all() -> &'static [Tool] {
     &TOOLS
 }
@@ -109,7 +110,7 @@ pub fn named(name: &str) -> Option<Named> {
     DEFINED.iter().find(|(_, definition)| definition.name == name).map(|(tool, _)| *tool)
 }
 
-/// Every tool in a line, for the pages that machines read.
+/// Returns every tool in one line, for the pages that machines read.
 pub fn listing() -> Vec<Listed> {
     DEFINED.iter().map(|(_, definition)| definition.listed()).collect()
 }
@@ -149,7 +150,7 @@ mod tests {
                 assert!(!Value::Object(schema.clone()).to_string().contains("$ref"), "{name}");
             }
             assert_eq!(tool.input_schema["additionalProperties"], false, "{name}");
-            // Hosts that hand tools to models take no alternatives at the top.
+            // Hosts that pass tools on to models accept no alternatives at the top level.
             for word in ["allOf", "anyOf", "oneOf"] {
                 assert!(!tool.input_schema.contains_key(word), "{name}");
             }

@@ -1,4 +1,4 @@
-//! `rate_image`: what somebody thinks of a picture.
+//! `rate_image`: records what a user thinks of an image.
 
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
@@ -16,9 +16,11 @@ pub fn definition() -> Definition {
         title: "Rate an image",
         cost: Cost::Free,
         scope: Some(Scope::AccountRead),
-        limits: "rating 1 to 5, or a verdict; reason of at most 500 characters; one report for each account and picture, the last one counts",
-        about: "Says what the user thinks of a picture, named by the request_id that delivered it, or by make, model and year (view, \
-                color, finish, shadow). Bad reports of several accounts put it into review.",
+        limits: "rating 1 to 5, or a verdict; reason of at most 500 characters; one report for each account and \
+                 image, the last one counts",
+        about: "Reports what the user thinks of an image. Name it by the request_id that delivered it, or by make, \
+                model and year (view, color, finish, shadow). Bad reports of several accounts put an image into \
+                review.",
         input: json!(feedback_fields().build()),
         output: openapi::schema("FeedbackResponse"),
         is_read_only: false,

@@ -1,4 +1,5 @@
-//! `resolve_vehicle`: words, or an identification number, to the parameters of one picture.
+//! `resolve_vehicle`: turns words, or a vehicle identification number, into the parameters of one
+//! image.
 
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
@@ -17,9 +18,9 @@ pub fn definition() -> Definition {
         cost: Cost::Free,
         scope: Some(Scope::AccountRead),
         limits: "query of 1 to 200 characters, or vin of 8 to 17",
-        about: "Turns free text such as `navy blue vw golf 2019 from behind`, or a vehicle identification number (`vin` in the place of \
-                `query`, not kept), into the exact arguments of get_car_image. Use `params` when `confidence` is high; otherwise show \
-                `candidates` to the user before anything is spent.",
+        about: "Turns free text such as `navy blue vw golf 2019 from behind`, or a vehicle identification number \
+                (`vin` in place of `query`, not stored), into the exact arguments of get_car_image. Use `params` if \
+                `confidence` is high; otherwise show `candidates` to the user before you spend credits.",
         input: json!(resolve_fields().build()),
         output: openapi::schema("ResolveResponse"),
         is_read_only: true,

@@ -1,4 +1,4 @@
-//! `search_vehicles`: the catalog, browsed or searched.
+//! `search_vehicles`: browses or searches the catalog.
 
 use super::call::{Call, structured};
 use super::definition::{Cost, Definition};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 use utoipa::IntoParams;
 
-/// The argument that names one vehicle.
+/// Name of the argument that selects one vehicle by its id.
 const VEHICLE: &str = "vehicle";
 
 pub fn definition() -> Definition {
@@ -25,7 +25,8 @@ pub fn definition() -> Definition {
         VEHICLE.to_owned(),
         json!({
             "type": "string", "pattern": requests::vehicle_id().pattern,
-            "description": "Permanent id of one vehicle, from any answer that names it; alone.",
+            "description": "Permanent id of one vehicle. Every answer that names a vehicle has its id. Send no other \
+                            argument with it.",
         }),
     );
     let mut output = openapi::schema("VehiclesResponse");
@@ -37,10 +38,11 @@ pub fn definition() -> Definition {
         title: "Search the vehicle catalog",
         cost: Cost::Free,
         scope: None,
-        limits: "q of at most 200 characters, 25 results; the lists without q are sent whole",
-        about: "Which vehicles can be rendered. With q, makes and models for what somebody types (make, year and limit narrow it); with \
-                make, its models; with make and model, its years, bodies and generations; with vehicle (an id from any answer) that \
-                one, its bodies and what is stored; with year, its makes; with nothing, the years.",
+        limits: "q of at most 200 characters, 25 results; the lists without q are sent in full",
+        about: "Lists the vehicles that can be rendered. With q: makes and models that fit a search text (make, year \
+                and limit narrow it). With make: its models. With make and model: its years, bodies and generations. \
+                With vehicle (an id from any answer): that vehicle, its bodies and its stored images. With year: its \
+                makes. Without arguments: the years.",
         input: json!({ "type": "object", "properties": properties, "additionalProperties": false }),
         output,
         is_read_only: true,
@@ -52,7 +54,7 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
         if let Some((other, _)) = call.arguments.iter().next() {
             return Err(Problem::bad_parameter(
                 other,
-                format!("`{other}` does not go with `vehicle`: send one of them."),
+                format!("`{other}` cannot be used with `vehicle`: send one of the two."),
             ));
         }
         let id = vehicle_id(id.as_str().unwrap_or_default());
@@ -64,7 +66,7 @@ pub async fn call(mut call: Call<'_>) -> Result<CallToolResult, Problem> {
     structured(&VehiclesResponse { data, request_id: call.request_id.clone() })
 }
 
-/// The arguments as the query that the JSON API takes.
+/// Returns the arguments as the query that the JSON API takes.
 fn query(arguments: &Map<String, Value>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in arguments {

@@ -1,4 +1,4 @@
-//! `POST /node/v1/jobs/{job_id}/failure`: the node could not do it.
+//! `POST /node/v1/jobs/{job_id}/failure`: the node reports that it could not do the job.
 
 use crate::app::App;
 use crate::http::body::NodeBody;

@@ -1,4 +1,4 @@
-//! How a leased job ended.
+//! Reports of nodes about the end of a leased job.
 
 pub mod failure;
 pub mod receipt;

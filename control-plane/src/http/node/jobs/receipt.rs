@@ -1,13 +1,15 @@
-//! What an accepted result's receipt tells `/metrics`: how long its stages took, what its pictures are lit by, what the gate refused.
+//! Metrics from the receipt of an accepted result: the durations of its stages, the light of its
+//! images, and the number of refusals by the gate.
 //!
-//! Only names of the protocol become labels, so that no node can make series without end.
+//! Only names of the protocol become labels, so that no node can
+//! make an unlimited number of series.
 
 use cyclorama_core::wire::{Light, Receipt};
 
-/// The label of pictures that were painted from layers that exist: they have no light of their own.
+/// The label of images that were painted from stored layers: they have no light of their own.
 const STORED_LAYERS: &str = "stored_layers";
 
-/// Every label of what a picture is lit by.
+/// Returns every value of the label `light`.
 pub fn lights() -> impl Iterator<Item = &'static str> {
     Light::ALL.iter().map(|light| light.as_str()).chain([STORED_LAYERS])
 }

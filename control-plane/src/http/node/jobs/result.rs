@@ -1,4 +1,4 @@
-//! `POST /node/v1/jobs/{job_id}/result`: everything the job owes is uploaded.
+//! `POST /node/v1/jobs/{job_id}/result`: the node reports that every object of the job is uploaded.
 
 use super::receipt;
 use crate::app::App;
@@ -11,7 +11,8 @@ use axum::http::StatusCode;
 use cyclorama_core::traces::Trace;
 use cyclorama_core::wire::ResultRequest;
 
-/// A result lists up to 15 colours of 13 objects, at some 150 bytes each, and a receipt.
+/// Maximum size of a result, in bytes: it lists up to 15 colours of 13 objects, at about 150 bytes
+/// each, and a receipt.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;
 
 pub async fn result(
@@ -20,7 +21,7 @@ pub async fn result(
     Path(job_id): Path<String>,
     NodeBody(request): NodeBody<ResultRequest>,
 ) -> Result<StatusCode, Problem> {
-    // Finished even when the node hangs up: half of the objects may have moved already.
+    // The task goes on when the node disconnects: half of the objects may have been moved already.
     let accepting = async move {
         let replaced = app.renders.accept(&caller.token_id, &job_id, &request).await?;
         receipt::measure(&request.receipt.read());

@@ -1,4 +1,5 @@
-//! `GET /node/v1/layers/{secret}`: the layers a leased paint job works from. The address is the permission.
+//! `GET /node/v1/layers/{secret}`: the layers for a leased paint job. The
+//! secret in the URL is the permission.
 
 use crate::app::App;
 use crate::http::error::Problem;

@@ -1,4 +1,5 @@
-//! `POST /node/v1/nodes/{node_id}/heartbeat`: the node lives, these are its jobs; answered with orders.
+//! `POST /node/v1/nodes/{node_id}/heartbeat`: the node reports that it is alive and which jobs it
+//! has, and receives orders.
 
 use crate::app::App;
 use crate::http::body::NodeBody;

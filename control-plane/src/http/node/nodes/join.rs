@@ -1,4 +1,4 @@
-//! `POST /node/v1/nodes`: takes a node in.
+//! `POST /node/v1/nodes`: a node joins.
 
 use crate::app::App;
 use crate::http::body::NodeBody;

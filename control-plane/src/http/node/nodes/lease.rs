@@ -1,4 +1,5 @@
-//! `POST /node/v1/nodes/{node_id}/leases`: work for a node, waiting for some.
+//! `POST /node/v1/nodes/{node_id}/leases`: the node claims jobs, and
+//! waits for some if there are none.
 
 use crate::app::App;
 use crate::http::body::NodeBody;

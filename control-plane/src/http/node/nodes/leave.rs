@@ -1,4 +1,4 @@
-//! `DELETE /node/v1/nodes/{node_id}`: the node goes.
+//! `DELETE /node/v1/nodes/{node_id}`: a node leaves.
 
 use crate::app::App;
 use crate::http::error::Problem;

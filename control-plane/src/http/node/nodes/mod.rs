@@ -1,4 +1,4 @@
-//! A node: joins, asks for work, reports that it lives, leaves.
+//! The life of a node: it joins, claims jobs, sends heartbeats, and leaves.
 
 pub mod heartbeat;
 pub mod join;

@@ -1,3 +1,3 @@
-//! One-time addresses for what a job owes.
+//! One-time URLs for the objects that a job has to upload.
 
 pub mod put;

@@ -1,4 +1,5 @@
-//! `PUT /node/v1/uploads/{secret}/{name}`: takes one object into the lease's staging area. The address is the permission.
+//! `PUT /node/v1/uploads/{secret}/{name}`: takes one object into the lease's staging area. The
+//! secret in the URL is the permission.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -12,7 +13,7 @@ pub async fn put(
     Path((secret, name)): Path<(String, String)>,
     body: Body,
 ) -> Result<StatusCode, Problem> {
-    // Before the body is read: an address nobody has must not cost memory.
+    // Checked before the body is read: an unknown URL must not cost memory.
     let upload = app.renders.open_upload(&secret, &ObjectName::from(&*name)).await?;
     let limit = upload.bytes_max;
     if body.size_hint().lower() > limit as u64 {

@@ -1,4 +1,5 @@
-//! `GET /api/v1/account`: balance, prices, the last thirty days and the key that asks. Free.
+//! `GET /api/v1/account`: balance, prices, the last thirty days and the
+//! key that made the request. Free.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
@@ -13,7 +14,8 @@ use axum::response::{IntoResponse, Response};
 
 /// Get the account
 ///
-/// Balance, prices, use of the last thirty days and the key that asks. Free.
+/// Returns the balance, the prices, the usage of the last thirty days, and the
+/// key that made the request. Free.
 #[utoipa::path(
     get, path = "/api/v1/account", tag = "Account", operation_id = "getAccount",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),

@@ -1,4 +1,4 @@
-//! `/api/v1/account`
+//! `/api/v1/account`: the account of a key.
 
 pub mod get;
 pub mod statement;

@@ -1,4 +1,5 @@
-//! `GET /api/v1/account/statement`: every entry of the account, as JSON or CSV. Free. The operator reads the same pages.
+//! `GET /api/v1/account/statement`: every entry of the account, as JSON or CSV. Free. The operator
+//! reads the same pages.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
@@ -12,15 +13,15 @@ use axum::response::Response;
 
 /// Get the statement
 ///
-/// Every charge and every credit with its reason, oldest first, as JSON or CSV. Credits that are on hold for a
-/// picture being made are entered when it is delivered. Free.
+/// Returns every charge and every credit with its reason, oldest first, as JSON or CSV. Credits
+/// that are on hold for an image are entered when the image is delivered. Free.
 #[utoipa::path(
     get, path = "/api/v1/account/statement", tag = "Account", operation_id = "getStatement",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
     params(StatementQuery),
     responses(
         (status = 200, description = "A page of the statement.", content((StatementResponse = "application/json"), (String = "text/csv")),
-         headers(("X-Next-After" = Option<String>, description = "`after` of the next page."))),
+         headers(("X-Next-After" = Option<String>, description = "The value of `after` for the next page."))),
         (status = 400), (status = 401), (status = 403), (status = 404, description = "The account has no such entry."),
         (status = 429), (status = 500), (status = 503),
     )

@@ -1,4 +1,5 @@
-//! `POST /api/v1/billing/checkout`: a payment page for a pack of credits. Making it charges nothing; a person must open it and pay.
+//! `POST /api/v1/billing/checkout`: opens a payment page for a pack of credits. This charges
+//! nothing; a person must open the page and pay.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
@@ -15,7 +16,7 @@ use crate::http::named_request::{REPLAYED, key_of};
 use crate::http::request_id::RequestId;
 use crate::ledger::Credits;
 use crate::ledger::idempotency::{self, Attempt};
-use crate::named_requests::{Begun, Fingerprint, NamedRequest, kept_or_given_up};
+use crate::named_requests::{Fingerprint, NamedRequest, RequestStart, kept_or_given_up};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -32,14 +33,14 @@ const ENDPOINT: &str = "billing/checkout";
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckoutRequest {
-    /// One of the packs.
+    /// The credits of one of the packs.
     #[schema(example = 5000)]
     credits: i64,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct Checkout {
-    /// Where a person pays.
+    /// The page on which a person pays.
     #[schema(format = Uri)]
     url: String,
     #[schema(minimum = 1)]
@@ -56,22 +57,25 @@ pub struct CheckoutResponse {
 
 /// Open a payment page
 ///
-/// For one of the packs. Nothing is charged here: a person must open the page and pay, within a day.
+/// Opens a payment page for one of the packs. Nothing is charged here: a person must open the page
+/// and pay, within a day.
 #[utoipa::path(
     post, path = "/api/v1/billing/checkout", tag = "Account", operation_id = "createCheckout",
     security(("bearer" = ["billing:write"]), ("apiKey" = ["billing:write"])),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "Names this request: sent again within 24 hours for the same pack it gets the same answer.")),
+            description = "A key for this request. The same request with the same key within 24 hours gets the same \
+                           answer.")),
     request_body(content = CheckoutRequest, content_type = "application/json", description = "At most 1 KiB."),
     responses(
         (status = 201, description = "The payment page.", body = CheckoutResponse,
-         headers(("Idempotent-Replayed" = Option<String>, description = "`true` on an answer that was given before."))),
+         headers(("Idempotent-Replayed" = Option<String>, description = "`true` if this repeats an earlier answer."))),
         (status = 400), (status = 401), (status = 403),
-        (status = 409, description = "A request with this Idempotency-Key is being answered, or too many payments of the account are open."),
+        (status = 409, description = "A request with this Idempotency-Key is still running, or too many payments of \
+                                      the account are open."),
         (status = 413),
         (status = 422, description = "The Idempotency-Key was used for another request."),
         (status = 429), (status = 500),
-        (status = 502, description = "The provider of payments refused; nothing was charged."),
+        (status = 502, description = "The payment provider refused; nothing was charged."),
         (status = 503),
     )
 )]
@@ -87,8 +91,8 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
         let named =
             NamedRequest { endpoint: ENDPOINT, key: key.as_deref(), fingerprint: &fingerprint, is_kept_whole: true };
         let attempt = match app.named_requests.begin(&caller, named).await? {
-            Begun::Ours(attempt) => attempt,
-            Begun::Done(kept) => {
+            RequestStart::Ours(attempt) => attempt,
+            RequestStart::Done(kept) => {
                 let answer: Value = serde_json::from_str(&kept.answer).unwrap_or(Value::Null);
                 return Ok(([(REPLAYED, "true")], created(answer)).into_response());
             }
@@ -100,7 +104,7 @@ pub async fn post(State(app): State<App>, caller: Caller, id: RequestId, request
     .await
 }
 
-/// Opens the payment page, and keeps the answer of a request that names itself.
+/// Opens the payment page, and stores the answer if the request has an idempotency key.
 async fn open_and_keep(
     app: &App,
     caller: &Caller,

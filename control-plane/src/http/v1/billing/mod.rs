@@ -1,4 +1,4 @@
-//! `/api/v1/billing`: pages where a person pays.
+//! `/api/v1/billing`: pages on which a person pays.
 
 pub mod checkout;
 pub mod portal;

@@ -1,4 +1,4 @@
-//! `POST /api/v1/billing/portal`: where a person sees what was bought.
+//! `POST /api/v1/billing/portal`: the page on which a person sees the purchases.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
@@ -28,15 +28,15 @@ pub struct PortalResponse {
 
 /// Open the customer portal
 ///
-/// The page of payments and receipts, for a person who signs in.
+/// Returns the URL of the page with payments and receipts, for a person who signs in.
 #[utoipa::path(
     post, path = "/api/v1/billing/portal", tag = "Account", operation_id = "createPortal",
     security(("bearer" = ["billing:write"]), ("apiKey" = ["billing:write"])),
     responses(
-        (status = 201, description = "The portal.", body = PortalResponse),
-        (status = 400, description = "Nothing has been bought yet (`no_purchase`)."),
+        (status = 201, description = "The URL of the portal.", body = PortalResponse),
+        (status = 400, description = "The account has not bought anything yet (`no_purchase`)."),
         (status = 401), (status = 403), (status = 429), (status = 500),
-        (status = 502, description = "The provider of payments refused."),
+        (status = 502, description = "The payment provider refused."),
         (status = 503),
     )
 )]

@@ -1,8 +1,9 @@
-//! `GET` and `HEAD /api/v1/delivery/{token}`: the picture of a signed address, for whoever has it. Free. Its parameters are not looked at.
+//! `GET` and `HEAD /api/v1/delivery/{token}`: the image of a signed URL, for anyone who has it.
+//! Free. Query parameters are ignored.
 
 use crate::app::App;
-use crate::delivery::Framed;
-use crate::delivery::urls::Refused;
+use crate::delivery::FramedImage;
+use crate::delivery::urls::LoadRefusal;
 use crate::http::delivery_problem::refused_address;
 use crate::http::error::Problem;
 use crate::http::picture_headers::{
@@ -19,11 +20,12 @@ use axum::response::Response;
 use cyclorama_core::Format;
 use cyclorama_drawings::Likeness;
 
-/// How long an address may be cached: no longer than it lives, and no longer than these.
+/// Maximum time for which browsers (this constant) and shared caches (the next one) may keep an
+/// image, in seconds. An image is never cached for longer than its URL is valid.
 const BROWSER_SECONDS_MAX: i64 = 300;
 const SHARED_SECONDS_MAX: i64 = 3600;
 
-/// The token as it stands in the address. One that is no text is a malformed one.
+/// The token in the URL. A token that is not text is a malformed one.
 pub struct Token(String);
 
 impl FromRequestParts<App> for Token {
@@ -31,33 +33,44 @@ impl FromRequestParts<App> for Token {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let token = Path::<String>::from_request_parts(parts, app).await;
-        token.map(|Path(token)| Token(token)).map_err(|_| refused_address(app, Refused::Invalid))
+        token.map(|Path(token)| Token(token)).map_err(|_| refused_address(app, LoadRefusal::Invalid))
     }
 }
 
-/// Load a signed address
+/// Load a signed URL
 ///
-/// The picture, for whoever has the address: free. Rendered at the first load, which may take up to two minutes.
+/// Returns the image to anyone who has the URL, which codes call a delivery URL. Free. The image is
+/// rendered at the first load, which may take up to two minutes: use a timeout of three.
 #[utoipa::path(
     get, path = "/api/v1/delivery/{token}", tag = "Images", operation_id = "loadDelivery", security(()),
     params(
-        ("token" = String, Path, description = "As handed out in a signed address.", example = "AQAAAAFm"),
-        ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly."),
+        ("token" = String, Path, description = "The token of the signed URL.", example = "AQAAAAFm"),
+        ("If-None-Match" = Option<String>, Header, description = "`ETag`s of images that the client has. They are \
+                                                                  compared weakly."),
     ),
     responses(
-        (status = 200, description = "The picture.",
-         content((Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg")),
+        (status = 200, description = "The image.",
+         content((Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/avif")),
          headers(
             ("ETag" = String, description = "Strong validator of these bytes."),
-            ("Cache-Control" = String, description = "Public and never longer than the address lives; `private, no-store` where loads are counted."),
-            ("X-Image-Source" = String, description = "`cache`, or `generated` at a cold render."),
-            ("X-Image-Width" = i64, description = "In pixels."),
-            ("X-Image-Height" = i64, description = "In pixels."),
+            ("Cache-Control" = String, description = "`public`, and never for longer than the URL is valid; `private, \
+                                                      no-store` if loads are counted."),
+            ("X-Image-Source" = String, description = "`generated` for a cold render, otherwise `cache`."),
+            ("X-Image-Width" = i64, description = "Width of the image, in pixels."),
+            ("X-Image-Height" = i64, description = "Height of the image, in pixels."),
+            ("X-Image-Scale" = Option<f64>, description = "With `scale=true`: millimetres of the vehicle per pixel."),
+            ("X-Vehicle-Likeness" = String, description = "How close the image is to the real vehicle: `generation` \
+                                                           (the closest), `model`, `make` or `body`."),
          )),
-        (status = 304, description = "The client has these bytes; counts as no load."),
-        (status = 403, description = "Malformed, expired, or made by a key that was revoked."),
-        (status = 404), (status = 410, description = "Loaded as often as it may be, or given up when its first load failed."),
-        (status = 500), (status = 502), (status = 503),
+        (status = 304, description = "The client already has these bytes; this does not count as a load."),
+        (status = 403, description = "The URL is malformed or has expired, or the key that made it was revoked."),
+        (status = 404, description = "The catalog no longer has the vehicle of this URL."),
+        (status = 410, description = "The URL has been loaded as often as allowed, or is closed because its first load \
+                                      failed."),
+        (status = 500),
+        (status = 502, description = "The render failed. If it was the first load, the credit was given back and the URL \
+                                      is closed: create another one with a new `Idempotency-Key`."),
+        (status = 503),
     )
 )]
 pub async fn get(
@@ -84,19 +97,21 @@ pub async fn get(
     Ok(response)
 }
 
-/// Check a signed address
+/// Check a signed URL
 ///
-/// Whether it can be loaded, without rendering and without using a load up: what `GET` would say, without the bytes.
-/// `ETag` is given when the picture exists, `Content-Length` when its bytes do.
+/// Says whether the URL can be loaded, without rendering and without using up a load. The
+/// response has the headers of `GET` and no body. `ETag` is given if the image exists,
+/// `Content-Length` if its bytes do.
 #[utoipa::path(
     head, path = "/api/v1/delivery/{token}", tag = "Images", operation_id = "checkDelivery", security(()),
     params(
-        ("token" = String, Path, description = "As handed out in a signed address.", example = "AQAAAAFm"),
-        ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly."),
+        ("token" = String, Path, description = "The token of the signed URL.", example = "AQAAAAFm"),
+        ("If-None-Match" = Option<String>, Header, description = "`ETag`s of images that the client has. They are \
+                                                                  compared weakly."),
     ),
     responses(
-        (status = 200, description = "It can be loaded; `Content-Type` is what it will serve."),
-        (status = 304, description = "The client has these bytes."),
+        (status = 200, description = "The URL can be loaded; `Content-Type` is the type that it will deliver."),
+        (status = 304, description = "The client already has these bytes."),
         (status = 403), (status = 404), (status = 410), (status = 429), (status = 500), (status = 503),
     )
 )]
@@ -123,20 +138,21 @@ pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMa
     Ok(response)
 }
 
-/// Tells caches that the answer depends on `Accept`, where the format was chosen by it.
+/// Adds `Vary: Accept` if the format was chosen by `Accept`.
 fn vary(response: &mut Response, is_negotiated: bool) {
     if is_negotiated {
         insert(response, VARY, "Accept");
     }
 }
 
-fn describe(response: &mut Response, format: Format, framed: Option<Framed>, likeness: Likeness) {
+fn describe(response: &mut Response, format: Format, framed: Option<FramedImage>, likeness: Likeness) {
     insert(response, CONTENT_TYPE, format.media_type());
     insert_frame(response, framed);
     insert(response, VEHICLE_LIKENESS, likeness.as_str());
 }
 
-/// Nothing outlives the address; where loads are counted every one of them comes here.
+/// Returns the value of `Cache-Control`. No cache keeps an image for longer than its URL is valid.
+/// If loads are counted, nothing is cached, so that every load reaches the service.
 fn cache_control(shareable_seconds: Option<i64>) -> String {
     match shareable_seconds {
         Some(left) => {

@@ -1,3 +1,3 @@
-//! `/api/v1/delivery/{token}`
+//! `/api/v1/delivery/{token}`: images by their signed URLs.
 
 pub mod get;

@@ -1,3 +1,3 @@
-//! `/api/v1/events`
+//! `/api/v1/events`: telemetry.
 
 pub mod post;

@@ -1,3 +1,3 @@
-//! `/api/v1/feedback`
+//! `/api/v1/feedback`: ratings of images.
 
 pub mod post;

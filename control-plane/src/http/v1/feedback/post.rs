@@ -1,4 +1,4 @@
-//! `POST /api/v1/feedback`: what a client thinks of a picture. Free.
+//! `POST /api/v1/feedback`: a client rates an image. Free.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
@@ -18,16 +18,17 @@ pub const BODY_BYTES_MAX: usize = 8 * 1024;
 
 /// Rate an image
 ///
-/// The picture is named by the id of the request that delivered it (or made its address), or by make, model and year. A later
-/// report of the same account takes the place of its earlier one. Free.
+/// The image is named by the id of the request that delivered it (or made its URL), or by make,
+/// model and year. A later report of the same account replaces its earlier one. Free.
 #[utoipa::path(
     post, path = "/api/v1/feedback", tag = "Feedback", operation_id = "rateImage",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
     request_body(content = FeedbackRequest, content_type = "application/json", description = "At most 8 KiB."),
     responses(
-        (status = 201, description = "The report is kept.", body = FeedbackResponse),
+        (status = 201, description = "The report was stored.", body = FeedbackResponse),
         (status = 400), (status = 401), (status = 403),
-        (status = 404, description = "No such request, not in the catalog, or not rendered."),
+        (status = 404, description = "The request is unknown, the catalog does not have the vehicle, or the image is \
+                                      not rendered."),
         (status = 413), (status = 429), (status = 500), (status = 503),
     )
 )]

@@ -1,3 +1,3 @@
-//! `/api/v1/image-urls`
+//! `/api/v1/image-urls`: signed URLs.
 
 pub mod post;

@@ -1,13 +1,15 @@
-//! `GET /api/v1/images/car`: one picture, or its signed address, for one credit. `HEAD` says what it would be, free.
+//! `GET /api/v1/images/car`: one image, or its signed URL, for one credit.
+//! `HEAD` describes the image, free.
 //!
-//! Everything said to a known key carries its rate-limit window, refusals too: a request is counted whatever it comes to.
+//! Every response to a known key carries the key's rate-limit window, refusals too: a request is
+//! counted whatever its outcome.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::tracking::without_tags;
-use crate::delivery::urls::{Terms, Wish};
-use crate::delivery::{self, Delivered, Endpoint, Framed, ImageRequest, Order, ResponseKind, Shown};
+use crate::delivery::urls::{Terms, UrlOrder};
+use crate::delivery::{self, Delivered, Endpoint, FramedImage, HeadAnswer, ImageRequest, Order, ResponseKind};
 use crate::http::answers::vehicle_params::VehicleParams;
 use crate::http::delivery_problem::{problem, vehicle_not_found};
 use crate::http::error::Problem;
@@ -30,39 +32,39 @@ use serde::Serialize;
 use std::borrow::Cow;
 use utoipa::ToSchema;
 
-/// What is asked for: the order, and its one canonical address.
-struct Asked {
+/// A parsed request: the order, and the canonical URL of its image.
+struct CarImageQuery {
     order: Order,
     content_location: String,
-    /// A signed address is wanted, not the bytes.
+    /// True if a signed URL is requested instead of the bytes.
     as_url: bool,
 }
 
-/// A signed address in place of the picture.
+/// A signed URL in place of the image.
 #[derive(Debug, Serialize, ToSchema)]
 struct SignedImage {
     #[schema(format = Uri)]
     url: String,
     #[schema(format = DateTime)]
     expires_at: String,
-    /// 0: as often as one likes, until it expires.
+    /// Maximum number of loads. With 0 the URL can be loaded any number of times until it expires.
     #[schema(minimum = 0, maximum = 1000)]
     max_uses: i64,
     vehicle: VehicleParams,
-    /// How like the real vehicle the picture is.
+    /// How close the image is to the real vehicle.
     #[schema(schema_with = crate::http::openapi::requests::likeness)]
     likeness: &'static str,
-    /// Of the picture, in pixels.
+    /// Width of the image, in pixels.
     #[schema(minimum = 1, maximum = 1024)]
     width: u32,
-    /// Of the picture, in pixels.
+    /// Height of the image, in pixels.
     #[schema(minimum = 1, maximum = 1024)]
     height: u32,
     #[schema(schema_with = crate::http::openapi::requests::asked_format)]
     format: &'static str,
 }
 
-/// What the address cost.
+/// The cost of the signed URL.
 #[derive(Debug, Serialize, ToSchema)]
 struct ImageUrlBilling {
     credits_charged: i64,
@@ -80,36 +82,49 @@ pub struct ImageUrlResponse {
 
 /// Get an image
 ///
-/// The picture's bytes for one credit, rendered first if need be (up to two minutes: allow three). With `response=url`, or
-/// `Accept: application/json` and no image type, a signed address for the same credit. A matching `If-None-Match` is 304 and free.
+/// Returns the image's bytes for one credit. The image is rendered first if necessary, mostly in
+/// seconds, at most in two minutes: use a timeout of three. With `response=url`, or with
+/// `Accept: application/json` and no image type, returns a signed URL for the same credit. If
+/// `If-None-Match` matches, the response is 304 and free.
 #[utoipa::path(
     get, path = "/api/v1/images/car", tag = "Images", operation_id = "getCarImage",
     security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
     params(
         ImageQuery,
-        ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand; compared weakly."),
+        ("If-None-Match" = Option<String>, Header, description = "`ETag`s of images that the client has. They are \
+                                                                  compared weakly."),
         ("X-Request-Id" = Option<String>, Header,
-         description = "Names this request: sent back, and kept for feedback. 1 to 128 of `A-Z a-z 0-9 . _ : -`; anything else is replaced by an id of ours."),
+         description = "Id of this request, which is sent back and stored for feedback: 1 to 128 of `A-Z a-z 0-9 . _ \
+                        : -`. Any other value is replaced by an id of the service."),
     ),
     responses(
-        (status = 200, description = "The picture, or its signed address as JSON.",
+        (status = 200, description = "The image, or its signed URL as JSON.",
          content((ImageUrlResponse = "application/json"), (Vec<u8> = "image/png"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"),
                  (Vec<u8> = "image/avif")),
          headers(
             ("ETag" = Option<String>, description = "Strong validator of these bytes."),
-            ("Content-Location" = Option<String>, description = "The picture's one canonical address."),
-            ("Cache-Control" = String, description = "`private, no-store`."),
-            ("X-Credits-Charged" = i64, description = "1 for a picture or its address."),
+            ("Content-Location" = Option<String>, description = "The canonical URL of the image."),
+            ("Cache-Control" = String, description = "Always `private, no-store`."),
+            ("X-Credits-Charged" = i64, description = "1 for an image or a signed URL."),
             ("X-Credits-Remaining" = i64, description = "The balance after the request."),
-            ("X-Image-Source" = Option<String>, description = "`cache`, or `generated` for a cold render. Both cost the same."),
-            ("X-Image-Width" = Option<i64>, description = "In pixels."),
-            ("X-Image-Height" = Option<i64>, description = "In pixels."),
-            ("X-Image-Scale" = Option<f64>, description = "With `scale=true`: millimetres of the vehicle for a pixel."),
-            ("X-Vehicle-Likeness" = Option<String>, description = "Likeness: `generation`, `model`, `make` or `body`, the closest first."),
-            ("X-Vehicle-Match" = Option<String>, description = "How names were read: `exact`, `alias`, `trim` (a version) or `prefix`."),
-            ("X-Ignored-Parameters" = Option<String>, description = "Tags of others in the address that were not looked at (`utm_source`, `fbclid` and their like)."),
+            ("X-Image-Source" = Option<String>, description = "`generated` for a cold render, otherwise `cache`. Both \
+                                                               cost the same."),
+            ("X-Image-Width" = Option<i64>, description = "Width of the image, in pixels."),
+            ("X-Image-Height" = Option<i64>, description = "Height of the image, in pixels."),
+            ("X-Image-Scale" = Option<f64>, description = "With `scale=true`: millimetres of the vehicle per pixel."),
+            ("X-Vehicle-Likeness" = Option<String>, description = "How close the image is to the real vehicle: \
+                                                                   `generation` (drawn for this generation from \
+                                                                   measured proportions), `model` (drawn for the \
+                                                                   model), `make` (by body class, size and era, with \
+                                                                   the face of the make) or `body` (by body class, \
+                                                                   size and era alone)."),
+            ("X-Vehicle-Match" = Option<String>, description = "How the names were read: `exact`, `alias` (another \
+                                                                name), `trim` (a trim level or version, which is \
+                                                                ignored) or `prefix`."),
+            ("X-Ignored-Parameters" = Option<String>, description = "Tracking parameters in the URL that were ignored \
+                                                                     (`utm_source`, `fbclid` and similar ones)."),
          )),
-        (status = 304, description = "The client has these bytes; free."),
+        (status = 304, description = "The client already has these bytes; free."),
         (status = 400), (status = 401), (status = 402), (status = 403), (status = 404), (status = 429), (status = 500),
         (status = 502), (status = 503),
     )
@@ -122,7 +137,7 @@ pub async fn get(
     headers: HeaderMap,
 ) -> Response {
     let (pairs, tags) = without_tags(query.as_deref().unwrap_or_default());
-    let mut response = match understand(&app, &caller, &pairs, &headers).await {
+    let mut response = match parse(&app, &caller, &pairs, &headers).await {
         Ok(asked) if asked.as_url => signed_address(&app, &caller, request_id, &asked.order).await,
         Ok(asked) => picture(&app, &caller, request_id, &asked, &headers).await,
         Err(problem) => refuse(&app, &caller, problem).await,
@@ -131,10 +146,18 @@ pub async fn get(
     response
 }
 
-async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Asked, headers: &HeaderMap) -> Response {
+async fn picture(
+    app: &App,
+    caller: &Caller,
+    request_id: RequestId,
+    asked: &CarImageQuery,
+    headers: &HeaderMap,
+) -> Response {
     let if_none_match = if_none_match(headers);
-    let wanted =
-        delivery::Asked { if_none_match: if_none_match.as_deref(), ..delivery::Asked::for_order(&asked.order) };
+    let wanted = delivery::KeyedRequest {
+        if_none_match: if_none_match.as_deref(),
+        ..delivery::KeyedRequest::for_order(&asked.order)
+    };
     match app.deliveries.deliver(caller, &request_id.0, wanted).await {
         Ok(Delivered::Image { ready, source, remaining }) => {
             let mut response = described(asked, Some(&ready.etag), Credits::PER_PICTURE, remaining, Some(ready.framed));
@@ -149,21 +172,23 @@ async fn picture(app: &App, caller: &Caller, request_id: RequestId, asked: &Aske
 
 /// Describe an image
 ///
-/// What `GET` would say, without its body: free, and never renders. `ETag` is given when the picture exists,
-/// `Content-Length` when its bytes do. For a signed address, what the answer with it would be; none is made.
+/// Returns the headers of `GET` without a body. Free, and never renders. `ETag` is given if the
+/// image exists, `Content-Length` if its bytes do. For a request for a signed URL, returns the
+/// headers of that response; no URL is created.
 #[utoipa::path(
     head, path = "/api/v1/images/car", tag = "Images", operation_id = "headCarImage",
     security(("bearer" = ["images:read"]), ("apiKey" = ["images:read"])),
-    params(ImageQuery, ("If-None-Match" = Option<String>, Header, description = "Validators of pictures at hand.")),
+    params(ImageQuery, ("If-None-Match" = Option<String>, Header, description = "`ETag`s of images that the client \
+                                                                                 has.")),
     responses(
-        (status = 200, description = "The picture can be had."),
-        (status = 304, description = "The client has these bytes."),
+        (status = 200, description = "The image can be delivered."),
+        (status = 304, description = "The client already has these bytes."),
         (status = 400), (status = 401), (status = 403), (status = 404), (status = 429), (status = 500), (status = 503),
     )
 )]
 pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let (pairs, tags) = without_tags(query.as_deref().unwrap_or_default());
-    let mut response = match understand(&app, &caller, &pairs, &headers).await {
+    let mut response = match parse(&app, &caller, &pairs, &headers).await {
         Ok(asked) => shown(&app, &caller, &asked, &headers).await,
         Err(problem) => refuse(&app, &caller, problem).await,
     };
@@ -171,18 +196,18 @@ pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQu
     response
 }
 
-async fn shown(app: &App, caller: &Caller, asked: &Asked, headers: &HeaderMap) -> Response {
-    // An address has no validator, and nothing is found out for it.
+async fn shown(app: &App, caller: &Caller, asked: &CarImageQuery, headers: &HeaderMap) -> Response {
+    // A signed URL has no validator, so `If-None-Match` is ignored.
     let if_none_match = if_none_match(headers).filter(|_| !asked.as_url);
     match app.deliveries.show(caller, &asked.order, if_none_match.as_deref()).await {
-        Ok(Shown { remaining, .. }) if asked.as_url => {
+        Ok(HeadAnswer { remaining, .. }) if asked.as_url => {
             let mut response = Response::new(unsized_body());
             insert(&mut response, CONTENT_TYPE, "application/json");
             billed(&mut response, Credits(0), remaining);
             response
         }
-        Ok(Shown { etag: Some(etag), not_modified: true, remaining, .. }) => not_modified(asked, &etag, remaining),
-        Ok(Shown { framed, etag, is_rendered, length, remaining, .. }) => {
+        Ok(HeadAnswer { etag: Some(etag), not_modified: true, remaining, .. }) => not_modified(asked, &etag, remaining),
+        Ok(HeadAnswer { framed, etag, is_rendered, length, remaining, .. }) => {
             let mut response = described(asked, etag.as_deref(), Credits(0), remaining, framed);
             *response.body_mut() = unsized_body();
             if let Some(length) = length {
@@ -197,10 +222,10 @@ async fn shown(app: &App, caller: &Caller, asked: &Asked, headers: &HeaderMap) -
     }
 }
 
-/// The address of the picture, paid now; the picture is rendered when the address is first loaded.
+/// Makes and charges a signed URL of the image. The image is rendered when the URL is first loaded.
 async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order: &Order) -> Response {
     let terms = Terms::usual(&app.config.delivery);
-    let wish = Wish { request_id: &request_id.0, orders: std::slice::from_ref(order), terms };
+    let wish = UrlOrder { request_id: &request_id.0, orders: std::slice::from_ref(order), terms };
     let (minted, remaining) = match app.mint.make_unnamed(caller, wish).await {
         Ok(made) => made,
         Err(error) => return problem(app, error).into_response(),
@@ -222,13 +247,13 @@ async fn signed_address(app: &App, caller: &Caller, request_id: RequestId, order
     response
 }
 
-/// Reads the request as far as it can be read without touching the caller's account.
-async fn understand(
+/// Reads the request as far as that is possible without using the caller's account.
+async fn parse(
     app: &App,
     caller: &Caller,
     pairs: &[(String, String)],
     headers: &HeaderMap,
-) -> Result<Asked, Problem> {
+) -> Result<CarImageQuery, Problem> {
     caller.require(Scope::ImagesRead)?;
     let request = ImageRequest::parse(pairs, Endpoint::Image)
         .map_err(|wrong| Problem::bad_parameter(&wrong.parameter, wrong.detail))?;
@@ -242,10 +267,10 @@ async fn understand(
             negotiated.map_err(|error| problem(app, error))?.into_owned()
         }
     };
-    Ok(Asked { content_location: format!("/api/v1/images/car?{query}"), order, as_url })
+    Ok(CarImageQuery { content_location: format!("/api/v1/images/car?{query}"), order, as_url })
 }
 
-/// JSON is asked for by name and no image is welcome. Wildcards welcome images.
+/// True if the client names JSON and accepts no image. Wildcards accept images.
 fn wants_json(headers: &HeaderMap) -> bool {
     let accepted: Vec<String> = headers
         .get_all(ACCEPT)
@@ -258,17 +283,17 @@ fn wants_json(headers: &HeaderMap) -> bool {
         && !accepted.iter().any(|range| range.starts_with("image/") || range == "*/*")
 }
 
-fn not_modified(asked: &Asked, etag: &str, remaining: Credits) -> Response {
+fn not_modified(asked: &CarImageQuery, etag: &str, remaining: Credits) -> Response {
     let mut response = described(asked, Some(etag), Credits(0), remaining, None);
     *response.status_mut() = StatusCode::NOT_MODIFIED;
-    // Nothing is sent, so nothing is described but the validator (RFC 9110, section 15.4.5).
+    // A 304 sends no bytes, so it describes nothing but the validator (RFC 9110, section 15.4.5).
     for name in [CONTENT_TYPE, VEHICLE_LIKENESS, VEHICLE_MATCH] {
         response.headers_mut().remove(name);
     }
     response
 }
 
-/// What every good answer of this endpoint says, whatever is in it.
+/// Adds the headers of every successful response of this endpoint.
 fn billed(response: &mut Response, charged: Credits, remaining: Credits) {
     insert(response, CACHE_CONTROL, "private, no-store");
     insert(response, VARY, "Accept, Authorization, X-Api-Key");
@@ -276,13 +301,13 @@ fn billed(response: &mut Response, charged: Credits, remaining: Credits) {
     insert(response, CREDITS_REMAINING, &remaining.to_string());
 }
 
-/// An answer with everything that is known of the picture without its bytes.
+/// Returns a response with everything that is known of the image without its bytes.
 fn described(
-    asked: &Asked,
+    asked: &CarImageQuery,
     etag: Option<&str>,
     charged: Credits,
     remaining: Credits,
-    framed: Option<Framed>,
+    framed: Option<FramedImage>,
 ) -> Response {
     let mut response = Response::new(Body::empty());
     insert(&mut response, CONTENT_TYPE, asked.order.format.media_type());

@@ -1,4 +1,4 @@
-//! Pictures and what can be asked of them.
+//! `/api/v1/images`: images, their options, and the parameters for free text.
 
 pub mod car;
 pub mod options;

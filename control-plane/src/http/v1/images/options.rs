@@ -1,4 +1,4 @@
-//! `GET /api/v1/images/options`: everything that can be asked for, and what it costs. Public and free.
+//! `GET /api/v1/images/options`: all options of images, and their prices. Public and free.
 
 use crate::app::App;
 use crate::http::answers::image_options::{ImageOptionsResponse, options};
@@ -10,15 +10,19 @@ use axum::response::Response;
 
 /// List the options
 ///
-/// Views, colors and paints, sizes, frames, formats, prices, limits and the catalog's figures. Public and free; cacheable for an hour.
+/// Returns views, colors and paints, sizes, framing, formats, prices, limits and numbers about the
+/// catalog. Public and free; cacheable for an hour.
 #[utoipa::path(
     get, path = "/api/v1/images/options", tag = "Catalog", operation_id = "getImageOptions",
     security(()),
-    params(("If-None-Match" = Option<String>, Header, description = "Validators of answers at hand.")),
+    params(("If-None-Match" = Option<String>, Header, description = "`ETag`s of answers that the client has.")),
     responses(
         (status = 200, description = "The options.", body = ImageOptionsResponse,
-         headers(("ETag" = String, description = "Changes with the options."), ("Cache-Control" = String, description = "`public`, an hour."))),
-        (status = 304, description = "The client has this answer."),
+         headers(
+            ("ETag" = String, description = "It changes with the options."),
+            ("Cache-Control" = String, description = "`public`, for an hour."),
+         )),
+        (status = 304, description = "The client already has this answer."),
         (status = 429), (status = 500), (status = 503),
     )
 )]

@@ -1,5 +1,5 @@
-//! `POST /api/v1/images/resolve`: words, or an identification number, to the parameters of one picture. Free. A number is neither logged
-//! nor kept.
+//! `POST /api/v1/images/resolve`: resolves words, or an identification number, to the parameters of
+//! one image. Free. A number is neither logged nor kept.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
@@ -19,24 +19,27 @@ pub const BODY_BYTES_MAX: usize = 4 * 1024;
 
 /// Resolve a description
 ///
-/// Free text to the exact parameters of one picture: year, body, color, view, size and format are read out of it, the
-/// rest is looked up in the catalog. The same words always come to the same. `confidence` is `high` when every word
-/// is accounted for, the names are written out and one vehicle fits; `medium` when there is a typing mistake, a
-/// beginning of a name, a trim, a year the model was not built in, a word for a kind of thing without a make
-/// (`tractor`), or another vehicle that fits as well; `low` when words are left over or only a piece of a name was
-/// there. `vin` in the place of `query` is a vehicle identification number or its beginning, with its `year` where
-/// that is known: the parameters are those of the vehicle that it says, and the number is neither logged nor kept.
-/// Free.
+/// Turns free text into the exact parameters of one image: year, body, color, view, size and format
+/// are read from the text, the rest is looked up in the catalog. The same words always give the
+/// same result. `confidence` is `high` if every word is accounted for, the names are written out
+/// and one vehicle fits. It is `medium` for a typing mistake, the beginning of a name, a trim, a
+/// year in which the model was not built, a word for a kind of vehicle without a make (`tractor`),
+/// or if another vehicle fits as well. It is `low` if words are left over or only a part of a name
+/// was given. `vin` in place of `query` is a vehicle identification number (VIN) or its beginning,
+/// with its `year` if that is known: the parameters are those of the decoded vehicle. If the
+/// catalog lacks the decoded body, they are those of the model's usual body: compare
+/// `extracted.body` with `params.body`. The VIN is neither logged nor stored. Free.
 #[utoipa::path(
     post, path = "/api/v1/images/resolve", tag = "Catalog", operation_id = "resolveImage",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
     request_body(content = ResolveRequest, content_type = "application/json", description = "At most 4 KiB."),
     responses(
-        (status = 200, description = "The picture that is meant.", body = ResolveResponse),
+        (status = 200, description = "The image that is meant.", body = ResolveResponse),
         (status = 400), (status = 401), (status = 403),
-        (status = 404, description = "No vehicle was recognised; `makes` names the makes that were."),
+        (status = 404, description = "No vehicle was recognised; `makes` lists the makes that were."),
         (status = 413),
-        (status = 422, description = "A character of `vin` is wrong; `suggestion` has the likely number where there is one."),
+        (status = 422, description = "A character of `vin` is wrong; `suggestion` is the likely VIN, if there is \
+                                      one."),
         (status = 429), (status = 500), (status = 503),
     )
 )]

@@ -1,4 +1,5 @@
-//! `POST /api/v1/vehicles/check`: whether the vehicles of a list are in the catalog. Free, and never a stand-in.
+//! `POST /api/v1/vehicles/check`: checks if the vehicles of a list are in the catalog. Free. A
+//! missing vehicle is never replaced silently.
 
 use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
@@ -18,14 +19,16 @@ pub const BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// Check a list of vehicles
 ///
-/// One to a hundred rows: make, model and year (and `body`), a permanent id and a year, an identification number, or free text. Each is a
-/// `match`, a `suggestion` with its id and the reason, a `miss`, or `invalid`; nothing stands in for what is not there. Free.
+/// Takes one to a hundred rows: make, model and year (and `body`), a permanent id and a year, a
+/// vehicle identification number (VIN), or free text. Each is a `match`, a `suggestion`, a `miss`,
+/// or `invalid`. Only a `match` is the vehicle of the row. A `suggestion` names another vehicle and
+/// the reason: show it to a person. Free.
 #[utoipa::path(
     post, path = "/api/v1/vehicles/check", tag = "Catalog", operation_id = "checkVehicles",
     security(("bearer" = ["account:read"]), ("apiKey" = ["account:read"])),
     request_body(content = requests::CheckRequest, content_type = "application/json", description = "At most 64 KiB."),
     responses(
-        (status = 200, description = "What each row came to.", body = CheckResponse),
+        (status = 200, description = "The result for each row.", body = CheckResponse),
         (status = 400), (status = 401), (status = 403), (status = 413), (status = 429), (status = 500), (status = 503),
     )
 )]

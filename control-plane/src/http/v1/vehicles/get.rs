@@ -1,4 +1,5 @@
-//! `GET /api/v1/vehicles`: the catalog, browsed by year, make and model, or searched. Public and free.
+//! `GET /api/v1/vehicles`: the catalog, browsed by year, make and
+//! model, or searched. Public and free.
 
 use crate::app::App;
 use crate::http::answers::vehicle_list::{VehiclesResponse, list};
@@ -12,17 +13,23 @@ use axum::response::Response;
 
 /// Browse or search the catalog
 ///
-/// Without parameters the model years; with `year` its makes; with `year` and `makeId` the make's models of that year; with
-/// `make` its models (of `year`); with `make` and `model` the model's years; with `q` (and `year`, `limit`) makes and
-/// models for what somebody types. Public and free; cacheable for a day.
+/// The parameters choose the list. Without any: the model years. `year`: the makes of that year.
+/// `year` and `makeId`: the models of that make and year. `make`, with `year` if you like: the
+/// models of that make. `make` and `model`: the years, bodies and generations of that model. `q`,
+/// with `make`, `year` and `limit` if you like: the makes and models that fit a search text. Public
+/// and free; cacheable for a day.
 #[utoipa::path(
     get, path = "/api/v1/vehicles", tag = "Catalog", operation_id = "getVehicles",
     security(()),
-    params(VehiclesQuery, ("If-None-Match" = Option<String>, Header, description = "Validators of answers at hand.")),
+    params(VehiclesQuery, ("If-None-Match" = Option<String>, Header, description = "`ETag`s of answers that the \
+                                                                                    client has.")),
     responses(
         (status = 200, description = "The list.", body = VehiclesResponse,
-         headers(("ETag" = String, description = "Changes with the list."), ("Cache-Control" = String, description = "`public`, a day."))),
-        (status = 304, description = "The client has this answer."),
+         headers(
+            ("ETag" = String, description = "It changes with the list."),
+            ("Cache-Control" = String, description = "`public`, for a day."),
+         )),
+        (status = 304, description = "The client already has this answer."),
         (status = 400), (status = 404), (status = 429), (status = 500), (status = 503),
     )
 )]

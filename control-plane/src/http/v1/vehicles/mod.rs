@@ -1,4 +1,4 @@
-//! The vehicles that can be asked for.
+//! `/api/v1/vehicles`: the vehicles of the catalog.
 
 pub mod check;
 pub mod get;

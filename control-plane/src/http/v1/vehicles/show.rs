@@ -10,17 +10,20 @@ use axum::extract::{Path, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 
-/// What is stored changes with every render.
+/// The response is cached for a minute only, because the list of stored
+/// images changes with every render.
 const CACHED_FOR: &str = "public, max-age=60";
 
 /// Get a vehicle by its id
 ///
-/// Names, years, bodies, generations, likeness, and which views and colours of its newest year are stored. Ids are of make, model and body,
-/// never of a year, and stay the same in every release. Public and free.
+/// Returns names, years, bodies, generations and likeness of a vehicle, and which views and preset
+/// colors of its newest year are stored and delivered at once. An id stands for make, model and
+/// body, never for a year, and stays the same in every release. Public and free.
 #[utoipa::path(
     get, path = "/api/v1/vehicles/{id}", tag = "Catalog", operation_id = "getVehicle",
     security(()),
-    params(("id" = String, Path, pattern = "^cyv_[0-9a-hjkmnp-tv-z]{13}$", description = "`cyv_` and thirteen characters.")),
+    params(("id" = String, Path, pattern = "^cyv_[0-9a-hjkmnp-tv-z]{13}$", description = "`cyv_` and thirteen letters \
+                                                                                          and digits.")),
     responses(
         (status = 200, description = "The vehicle.", body = VehicleResponse),
         (status = 400), (status = 404), (status = 429), (status = 500), (status = 503),

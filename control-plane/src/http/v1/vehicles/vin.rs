@@ -1,5 +1,5 @@
-//! `GET /api/v1/vehicles/vin/{vin}`: what an identification number says. Public, free, limited by address. A number is neither logged nor
-//! kept.
+//! `GET /api/v1/vehicles/vin/{vin}`: decodes an identification number. Public, free, limited by
+//! client network. A number is neither logged nor kept.
 
 use crate::app::App;
 use crate::catalog::vin;
@@ -15,22 +15,25 @@ use url::form_urlencoded;
 
 /// Decode an identification number
 ///
-/// Make, model, year and body of a vehicle identification number, and the catalog's id of the vehicle. The beginning
-/// of a number will do: at least 11 characters, or 8 with `year`. Outside the United States' tables the make and year
-/// only, and `coverage` says so. A number whose check digit is wrong is 422, with `suggestion` where one repair is
-/// likely. Public and free; the number is neither logged nor kept.
+/// Returns make, model, year and body of a vehicle identification number (VIN), and the catalog's
+/// id of the vehicle. The beginning of a VIN is enough: at least 11 characters, or 8 with `year`.
+/// For vehicles that were not made for the United States it is mostly only the make, and the year
+/// if the maker encodes it; `coverage` says so. For a VIN with a wrong check digit the response is
+/// 422, with `suggestion` if one correction is likely. Public and free. The VIN is neither logged
+/// nor stored, but it is a part of the URL, which your own proxy may log: prefer `POST
+/// /api/v1/images/resolve` or `POST /api/v1/vehicles/check`.
 #[utoipa::path(
     get, path = "/api/v1/vehicles/vin/{vin}", tag = "Catalog", operation_id = "decodeVin",
     security(()),
     params(
-        ("vin" = String, Path, description = "The number, whole or its beginning."),
-        ("year" = Option<u16>, Query, minimum = 1981, maximum = 2027, description = "The model year, where it is known."),
+        ("vin" = String, Path, description = "The VIN, or its beginning."),
+        ("year" = Option<u16>, Query, minimum = 1981, maximum = 2027, description = "The model year, if it is known."),
     ),
     responses(
-        (status = 200, description = "What it says.", body = VinResponse),
-        (status = 400, description = "It is no such number."),
-        (status = 404, description = "No maker is known by its first characters."),
-        (status = 422, description = "A character is wrong; `suggestion` has the likely number where there is one."),
+        (status = 200, description = "The decoded VIN.", body = VinResponse),
+        (status = 400, description = "The text is not a vehicle identification number."),
+        (status = 404, description = "The first characters belong to no known maker."),
+        (status = 422, description = "A character is wrong; `suggestion` is the likely VIN, if there is one."),
         (status = 429), (status = 500), (status = 503),
     )
 )]
@@ -54,12 +57,12 @@ fn year_hint(query: &str) -> Result<Option<u16>, Problem> {
             let shown: String = key.chars().take(40).collect();
             return Err(Problem::bad_parameter(
                 &shown,
-                format!("`{shown}` is not a parameter of this endpoint; it takes year."),
+                format!("`{shown}` is not a parameter of this endpoint, which takes year."),
             ));
         }
         let year = value.parse::<u16>().ok().filter(|year| (1981..=*YEARS.end()).contains(year));
         let wrong =
-            || Problem::bad_parameter("year", format!("`year` is a whole number from 1981 to {}.", YEARS.end()));
+            || Problem::bad_parameter("year", format!("`year` must be a whole number from 1981 to {}.", YEARS.end()));
         if hint.replace(year.ok_or_else(wrong)?).is_some() {
             return Err(Problem::bad_parameter("year", "`year` is given more than once."));
         }

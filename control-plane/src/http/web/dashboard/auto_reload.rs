@@ -1,4 +1,5 @@
-//! `POST /dashboard/billing/auto-reload`: whether, when and with which pack the kept card is charged.
+//! `POST /dashboard/billing/auto-reload`: sets whether, when and with which pack the stored card is
+//! charged.
 
 use crate::app::App;
 use crate::http::answers::payment_page;
@@ -16,18 +17,21 @@ pub async fn post(
     form: Form,
 ) -> Result<Response, Problem> {
     let Some(stripe) = &app.stripe else {
-        return Err(Problem::unavailable("payments_off", "This service keeps no cards."));
+        return Err(Problem::unavailable("payments_off", "This service does not store cards."));
     };
     let is_on = form.text("on") == "yes";
     if is_on {
         let pack = payment_page::pack(&app, form.text("pack").parse().unwrap_or_default())?;
         let threshold: i64 = form.text("threshold").trim().parse().unwrap_or_default();
-        // One pack must lift the balance over the threshold, or the card would be charged again and again.
+        // One pack must lift the balance over the threshold, or the card would be charged again and
+        // again.
         if !(1..=pack.credits).contains(&threshold) {
-            let detail = format!("`threshold` is a whole number from 1 to {}, the pack's credits.", pack.credits);
+            let detail =
+                format!("`threshold` must be a whole number from 1 to {}, the credits of the pack.", pack.credits);
             return Err(Problem::bad_parameter("threshold", detail));
         }
-        // A card that was kept before; without one, the next purchase keeps its card.
+        // Uses the newest card that was stored before. Without one, the next purchase stores its
+        // card.
         if let Some(customer) = customers::find(&app.db, &user.account_id).await? {
             let asked_at = app.clock.now();
             let card = stripe.newest_card(&customer.id).await.map_err(payment_page::no_answer)?;

@@ -1,4 +1,4 @@
-//! `/dashboard/billing`: packs to buy, auto-reload, what was bought, the statement.
+//! `/dashboard/billing`: packs to buy, auto-reload, past purchases and the statement.
 
 use crate::alerts;
 use crate::app::App;
@@ -8,9 +8,9 @@ use crate::http::answers::payment_page;
 use crate::http::answers::statement::csv_file;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;
+use crate::http::web::format::{dollars, moment, thousands};
 use crate::http::web::leaving;
 use crate::http::web::visit::SignedInVisit;
-use crate::http::web::words::{dollars, moment, thousands};
 use crate::ledger::{self, StatementLine};
 use crate::payments::stripe::customers;
 use crate::payments::{self, Payment, auto_reload};
@@ -26,16 +26,16 @@ const LINES_SHOWN: i64 = 40;
 const PAYMENTS_SHOWN: i64 = 20;
 const THRESHOLD_OFFERED: i64 = 500;
 
-const LEAVING: &str = "Payments, cards and receipts are there.";
+const LEAVING: &str = "Payments, cards and receipts are handled there.";
 
 #[derive(Serialize)]
 struct Page {
     credits: String,
     packs: Vec<ShownPack>,
     is_sold: bool,
-    /// Only where a card can be kept.
+    /// Present only if the service can store a card.
     auto_reload: Option<ShownAutoReload>,
-    /// Only where letters are sent.
+    /// Present only if the service sends email.
     alerts: Option<ShownAlerts>,
     has_portal: bool,
     payments: Vec<ShownPayment>,
@@ -53,13 +53,13 @@ pub struct ShownPack {
 struct ShownAutoReload {
     is_on: bool,
     has_card: bool,
-    /// Whether a charge that was under way when it was turned off may still be made.
+    /// True if a charge that was under way when auto-reload was turned off may still be made.
     may_still_charge: bool,
     threshold: i64,
     pack: i64,
 }
 
-/// Thresholds as they stand in the fields.
+/// Thresholds as the fields show them.
 #[derive(Serialize)]
 struct ShownAlerts {
     low_balance: String,
@@ -102,15 +102,15 @@ impl From<StatementLine> for ShownLine {
     fn from(line: StatementLine) -> Self {
         let reason = line.reason.as_deref();
         let what = match (line.kind.as_str(), reason) {
-            ("debit", None) => "picture or signed addresses".to_owned(),
-            ("hold", _) => "reserved for a picture being made".to_owned(),
-            ("settle", None) => "that picture was delivered".to_owned(),
-            ("settle", Some(picture)) => format!("{}: made and delivered", in_words(picture)),
+            ("debit", None) => "image or signed URLs".to_owned(),
+            ("hold", _) => "hold for an image in progress".to_owned(),
+            ("settle", None) => "hold settled: image delivered".to_owned(),
+            ("settle", Some(picture)) => format!("{}: rendered and delivered", in_words(picture)),
             ("debit", Some(picture)) => in_words(picture),
-            ("release", _) => "that picture was not made: given back".to_owned(),
-            ("reversal", _) => "a payment was refunded: its credits taken back".to_owned(),
-            ("correction", _) => "a charge whose answer did not go out: given back".to_owned(),
-            ("refund", _) => "a signed address failed: given back".to_owned(),
+            ("release", _) => "hold released: no image, credits given back".to_owned(),
+            ("reversal", _) => "payment refunded: credits taken back".to_owned(),
+            ("correction", _) => "image not sent: credits given back".to_owned(),
+            ("refund", _) => "signed URL failed: credits given back".to_owned(),
             (kind, reason) => reason.unwrap_or(kind).to_owned(),
         };
         ShownLine {
@@ -127,12 +127,13 @@ impl From<StatementLine> for ShownLine {
     }
 }
 
-/// `honda/civic/2018, side, red` as people read it, and lines can break it.
+/// Turns `honda/civic/2018, side, red` into a text that people can read and that can break across
+/// lines.
 fn in_words(picture: &str) -> String {
     picture.replace('/', " ")
 }
 
-/// The packs as pages show them.
+/// Returns the packs as pages show them.
 pub fn packs(app: &App) -> Vec<ShownPack> {
     let packs = app.config.prices.packs.iter();
     packs
@@ -180,7 +181,7 @@ async fn shown_alerts(app: &App, account_id: &str) -> Result<Option<ShownAlerts>
     Ok(Some(ShownAlerts { low_balance: typed(thresholds.low_balance), daily_spend: typed(thresholds.daily_spend) }))
 }
 
-/// `POST /dashboard/billing`: on to the payment page.
+/// `POST /dashboard/billing`: leads to the payment page for a pack.
 pub async fn buy(
     State(app): State<App>,
     SignedInVisit { user, visit }: SignedInVisit,
@@ -191,7 +192,7 @@ pub async fn buy(
     Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
-/// `POST /dashboard/billing/portal`: on to cards and receipts at the provider.
+/// `POST /dashboard/billing/portal`: leads to the provider's page with cards and receipts.
 pub async fn portal(
     State(app): State<App>,
     SignedInVisit { user, visit }: SignedInVisit,
@@ -201,8 +202,11 @@ pub async fn portal(
     Ok(leaving::to(&app, &visit, &url, LEAVING))
 }
 
-/// `GET /dashboard/statement.csv`: the newest entries, as the API gives all of them page by page. It takes no
-/// parameters, and says so rather than sending entries that nobody asked for.
+/// `GET /dashboard/statement.csv`: the newest entries as CSV. The API gives all of them, page by
+/// page.
+///
+/// The file takes no parameters. A request with one is refused, because it would get other entries
+/// than it asks for.
 pub async fn statement(
     State(app): State<App>,
     SignedInVisit { user, .. }: SignedInVisit,
@@ -210,8 +214,7 @@ pub async fn statement(
 ) -> Result<Response, Problem> {
     if let Some((name, _)) = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).next() {
         let shown: String = name.chars().take(40).collect();
-        let detail =
-            format!("`{shown}` is not a parameter of this file, which takes none; the API's statement has pages.");
+        let detail = format!("`{shown}` is not a parameter: this file takes none. The statement of the API has pages.");
         return Err(Problem::bad_parameter(&shown, detail));
     }
     csv_file(&app, user.account_id).await

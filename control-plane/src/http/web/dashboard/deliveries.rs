@@ -1,4 +1,4 @@
-//! `GET /dashboard/deliveries`: every picture that was given to a key, the newest first.
+//! `GET /dashboard/deliveries`: the images that were delivered to the account's keys, newest first.
 
 use super::shown::ShownDelivery;
 use crate::app::App;
@@ -19,7 +19,7 @@ pub struct Asked {
 #[derive(Serialize)]
 struct Page {
     deliveries: Vec<ShownDelivery>,
-    /// Where the next page begins.
+    /// Id of the delivery after which the next page begins, if there are older ones.
     older: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub async fn get(
 ) -> Result<Response, Problem> {
     let before = asked.before.as_deref();
     if before.is_some_and(|before| uuid::Uuid::parse_str(before).is_err()) {
-        return Err(Problem::bad_parameter("before", "`before` is the id of a delivery."));
+        return Err(Problem::bad_parameter("before", "`before` must be the id of a delivery."));
     }
     let mut found = ledger::deliveries(&app.db.readers, &user.account_id, before, SHOWN as i64 + 1).await?;
     let is_more = found.len() > SHOWN;

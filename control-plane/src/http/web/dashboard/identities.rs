@@ -1,4 +1,5 @@
-//! `POST /dashboard/password/providers/{provider}` and `.../unlink`: another way into the account, and its end.
+//! `POST /dashboard/password/providers/{provider}` and `.../unlink`: link a provider as another way
+//! to sign in to the account, and unlink it.
 
 use super::password::{Wrong, show, verify};
 use crate::accounts::{identity, user};
@@ -14,8 +15,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 const PAGE: &str = "/dashboard/password";
 
-/// Whoever has taken a session over must not let themselves in for good: the password is asked for again, or, where none opens the account,
-/// a sign-in of a moment ago.
+/// Begins to link a provider with the account.
+///
+/// Somebody who has taken over a session must not gain access for good. The password is therefore
+/// required again or, if the account has none, a sign-in of a moment ago.
 pub async fn link(
     State(app): State<App>,
     signed_in: SignedInVisit,
@@ -28,16 +31,15 @@ pub async fn link(
     let refused = match has_password {
         true => verify(&app, user, form.text("password")).await?,
         false if visit.is_fresh(app.clock.now()).await? => None,
-        false => Some((
-            StatusCode::FORBIDDEN,
-            "Sign out and in again first: then it can be linked within five minutes.".to_owned(),
-        )),
+        false => {
+            Some((StatusCode::FORBIDDEN, "Sign out and sign in again first, then link within five minutes.".to_owned()))
+        }
     };
     if let Some((status, wrong)) = refused {
         return show(&app, &signed_in, status, Wrong::Link(wrong), false).await;
     }
     let url = set_out(&app, visit, provider, PAGE.to_owned(), Some(user.account_id.clone())).await?;
-    Ok(leaving::to(&app, visit, &url, "Sign in there to link it with your account here."))
+    Ok(leaving::to(&app, visit, &url, "Sign in there to link it to your account here."))
 }
 
 pub async fn unlink(
@@ -48,11 +50,11 @@ pub async fn unlink(
 ) -> Result<Response, Problem> {
     let provider = app.openid.find(&provider_id).ok_or_else(unknown_provider)?;
     let Some(user) = identity::unlink(&app.db, &user, provider.issuer()).await? else {
-        let detail = "It is not linked, or nothing else would open this account: set a password first.";
+        let detail = "It is not linked, or it is the only way to sign in to this account. Set a password first.";
         return Err(Problem::conflict("not_unlinked", detail));
     };
-    tracing::info!(account_id = user.account_id, provider_id, "identity taken away by its holder");
-    // This browser stays signed in, under a new session; all others are out.
+    tracing::info!(account_id = user.account_id, provider_id, "identity unlinked by its user");
+    // This browser stays signed in, under a new session. All other sessions end.
     visit.sign_in(&app, &user).await?;
     Ok(Redirect::to(PAGE).into_response())
 }

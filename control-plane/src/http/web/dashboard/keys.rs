@@ -1,4 +1,4 @@
-//! `/dashboard/keys`: API keys: list, make, cap, rotate, revoke.
+//! `/dashboard/keys`: the account's API keys, to list, make, cap, rotate and revoke.
 
 use crate::accounts::api_key::{self, KeyInfo, NAME_CHARS_MAX, NewKey};
 use crate::accounts::token::PlainKey;
@@ -8,8 +8,8 @@ use crate::app::App;
 use crate::delivery::urls;
 use crate::http::error::Problem;
 use crate::http::web::form::{Form, NotCredits};
+use crate::http::web::format::{moment, thousands};
 use crate::http::web::visit::SignedInVisit;
-use crate::http::web::words::{moment, thousands};
 use crate::ledger::{Credits, KeyCap};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -36,7 +36,7 @@ struct ShownKey {
     partner_secrets: Vec<ShownSecret>,
 }
 
-/// What counts against a cap, of how much.
+/// Credits that count against a monthly cap, and the cap.
 #[derive(Serialize)]
 struct ShownCap {
     spent: String,
@@ -105,7 +105,7 @@ struct ShownOnce<'a> {
     base_url: &'a str,
 }
 
-/// `POST /dashboard/keys`
+/// `POST /dashboard/keys`: makes a key and shows it once.
 pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form) -> Result<Response, Problem> {
     let name = form.text("name").trim();
     if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
@@ -114,10 +114,10 @@ pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form
     }
     let chosen: Vec<&str> = form.all("scope").collect();
     let Ok(scopes) = Scope::parse_list(&chosen.join(",")) else {
-        return Err(Problem::bad_parameter("scope", "`scope` is not one of the scopes."));
+        return Err(Problem::bad_parameter("scope", "`scope` is not a known scope."));
     };
     if scopes.is_empty() {
-        return show(&app, &signed_in, StatusCode::BAD_REQUEST, Some("Choose what the key may do.")).await;
+        return show(&app, &signed_in, StatusCode::BAD_REQUEST, Some("Choose at least one scope.")).await;
     }
     let Ok(monthly_cap) = read_cap(&form) else {
         return show(&app, &signed_in, StatusCode::BAD_REQUEST, Some(WRONG_CAP)).await;
@@ -128,17 +128,19 @@ pub async fn create(State(app): State<App>, signed_in: SignedInVisit, form: Form
     let mut tx = app.db.begin().await?;
     let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, app.clock.now()).await? else {
         drop(tx);
-        let wrong = "There are a hundred keys in use, or two hundred were made within a day: revoke one first, or come back tomorrow.";
+        let wrong = "There are a hundred keys in use, or two hundred keys were created within a day. \
+                     Revoke a key first, or try again tomorrow.";
         return show(&app, &signed_in, StatusCode::CONFLICT, Some(wrong)).await;
     };
     tx.commit().await?;
-    tracing::info!(account_id = signed_in.user.account_id, key_id, "key made by its owner");
+    tracing::info!(account_id = signed_in.user.account_id, key_id, "key created by its user");
     shown_once(&app, &signed_in, name, &key).await
 }
 
-const WRONG_CAP: &str = "The monthly cap is a whole number of credits, at least 1. Leave it empty for no cap.";
+const WRONG_CAP: &str =
+    "The monthly cap must be a whole number of credits, at least 1. Leave the field empty for no cap.";
 
-/// The cap that was typed; empty for none.
+/// Reads the monthly cap that was typed. An empty field is no cap.
 fn read_cap(form: &Form) -> Result<Option<Credits>, NotCredits> {
     Ok(form.credits("monthly_cap")?.map(Credits))
 }
@@ -148,14 +150,14 @@ async fn shown_once(app: &App, signed_in: &SignedInVisit, name: &str, key: &Plai
     signed_in.visit.form(app, "shown_once.html", StatusCode::CREATED, &page).await
 }
 
-/// A key in use of the user's account; anybody else's is not found.
+/// Returns a key in use of the user's account. A key of another account is not found.
 async fn find(app: &App, user: &User, key_id: &str) -> Result<KeyInfo, Problem> {
     let key = api_key::find_own(&app.db, &user.account_id, key_id, app.clock.now()).await?;
     key.ok_or_else(unknown)
 }
 
 fn unknown() -> Problem {
-    Problem::not_found("unknown_key", "There is no such key in use.")
+    Problem::not_found("unknown_key", "There is no such key, or it was revoked.")
 }
 
 #[derive(Serialize)]
@@ -165,12 +167,13 @@ struct Question {
     active_urls: i64,
     partner_secrets: usize,
     monthly_cap: Option<ShownCap>,
-    /// As it stands in the field.
+    /// The monthly cap as its field shows it.
     cap_typed: String,
     wrong: Option<&'static str>,
 }
 
-/// `GET /dashboard/keys/{key_id}`: what ends with the key, before it is ended.
+/// `GET /dashboard/keys/{key_id}`: shows what ends together with the key, before the key is
+/// revoked.
 pub async fn ask(
     State(app): State<App>,
     signed_in: SignedInVisit,
@@ -200,7 +203,7 @@ async fn show_one(
     signed_in.visit.form(app, "key.html", status, &question).await
 }
 
-/// `POST /dashboard/keys/{key_id}/cap`: what the key may take in a month.
+/// `POST /dashboard/keys/{key_id}/cap`: sets how many credits the key may spend in a month.
 pub async fn cap(
     State(app): State<App>,
     signed_in: SignedInVisit,
@@ -215,11 +218,16 @@ pub async fn cap(
         return Err(unknown());
     }
     let credits = cap.map(|cap| cap.0);
-    tracing::info!(account_id = signed_in.user.account_id, key_id = key.id, credits, "cap of a key set by its owner");
+    tracing::info!(
+        account_id = signed_in.user.account_id,
+        key_id = key.id,
+        credits,
+        "monthly cap of a key set by its user"
+    );
     Ok(Redirect::to("/dashboard/keys").into_response())
 }
 
-/// `POST /dashboard/keys/{key_id}/rotate`: a new key with the same rights in the place of this one.
+/// `POST /dashboard/keys/{key_id}/rotate`: replaces the key by a new one with the same rights.
 pub async fn rotate(
     State(app): State<App>,
     signed_in: SignedInVisit,
@@ -231,7 +239,7 @@ pub async fn rotate(
     let made = api_key::count_made(&mut connection, &signed_in.user.account_id, app.clock.now()).await?;
     drop(connection);
     if made >= api_key::MADE_PER_DAY_MAX {
-        let wrong = "Two hundred keys were made within a day: come back tomorrow, or revoke this one.";
+        let wrong = "Two hundred keys were created within a day. Try again tomorrow, or revoke this key.";
         return show(&app, &signed_in, StatusCode::CONFLICT, Some(wrong)).await;
     }
     let new = NewKey {
@@ -239,17 +247,17 @@ pub async fn rotate(
         name: &old.name,
         scopes: &old.scopes,
         rate_limit_per_minute: old.rate_limit_per_minute,
-        // The old one's, with what counts against it, goes over in the rotation.
+        // The rotation transfers the old key's cap, with the credits that count against it.
         monthly_cap: None,
     };
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
     let rotated = app.keys.rotate(&app.db, &old.id, new, &key, app.clock.now()).await?;
     let new_id = rotated.ok_or_else(unknown)?;
-    tracing::info!(account_id = signed_in.user.account_id, key_id = old.id, new_id, "key rotated by its owner");
+    tracing::info!(account_id = signed_in.user.account_id, key_id = old.id, new_id, "key rotated by its user");
     shown_once(&app, &signed_in, &old.name, &key).await
 }
 
-/// `POST /dashboard/keys/{key_id}/revoke`
+/// `POST /dashboard/keys/{key_id}/revoke`: revokes the key.
 pub async fn revoke(
     State(app): State<App>,
     signed_in: SignedInVisit,
@@ -258,6 +266,6 @@ pub async fn revoke(
 ) -> Result<Response, Problem> {
     let key = find(&app, &signed_in.user, &key_id).await?;
     app.keys.revoke(&app.db, &key.id, app.clock.now()).await?;
-    tracing::info!(account_id = signed_in.user.account_id, key_id = key.id, "key revoked by its owner");
+    tracing::info!(account_id = signed_in.user.account_id, key_id = key.id, "key revoked by its user");
     Ok(Redirect::to("/dashboard/keys").into_response())
 }

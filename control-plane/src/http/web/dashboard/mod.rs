@@ -1,4 +1,4 @@
-//! `/dashboard`: what somebody who is signed in sees and does. Skins over the same domain calls as the JSON API.
+//! `/dashboard`: the pages of a signed-in user. They make the same domain calls as the JSON API.
 
 pub mod alerts;
 pub mod auto_reload;

@@ -1,11 +1,11 @@
-//! `GET /dashboard`: the balance, thirty days of use, what was delivered last.
+//! `GET /dashboard`: the balance, thirty days of use and the latest deliveries.
 
 use super::shown::ShownDelivery;
 use crate::accounts::api_key;
 use crate::app::App;
 use crate::http::error::Problem;
+use crate::http::web::format::{day, dollars, thousands};
 use crate::http::web::visit::SignedInVisit;
-use crate::http::web::words::{day, dollars, thousands};
 use crate::ledger::{self, Usage};
 use axum::extract::State;
 use axum::response::Response;
@@ -13,8 +13,9 @@ use serde::Serialize;
 
 const DELIVERIES_SHOWN: i64 = 6;
 
-/// Of the chart, in its own units.
+/// Height of the chart, in units of its SVG.
 const CHART_HEIGHT: i64 = 80;
+/// Distance between the left sides of neighbouring bars, in units of the SVG.
 const BAR_STEP: i64 = 20;
 
 #[derive(Serialize)]
@@ -26,7 +27,7 @@ struct Overview {
     requests: String,
     hit_rate: Option<String>,
     bars: Vec<Bar>,
-    /// What the chart's top stands for.
+    /// Number of images that the top of the chart stands for.
     most: String,
     first_day: String,
     deliveries: Vec<ShownDelivery>,
@@ -71,7 +72,7 @@ pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedIn
 }
 
 fn bar(place: usize, date: &str, usage: &Usage, most: i64) -> Bar {
-    // A day with any pictures shows at least a line.
+    // A day with any images shows at least a line.
     let height = match usage.images {
         0 => 0,
         images => (images * CHART_HEIGHT / most).max(2),

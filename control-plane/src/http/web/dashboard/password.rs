@@ -1,4 +1,5 @@
-//! `GET` and `POST /dashboard/password`: what opens the account, and a new password for somebody who knows the old one.
+//! `GET` and `POST /dashboard/password`: shows the ways to sign in to the account, and sets a new
+//! password for somebody who knows the old one.
 
 use crate::accounts::attempts::{self, Attempt};
 use crate::accounts::identity;
@@ -8,15 +9,15 @@ use crate::accounts::user::{self, User};
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::web::form::Form;
+use crate::http::web::format::moment;
 use crate::http::web::sign_in_fields::busy;
 use crate::http::web::visit::SignedInVisit;
-use crate::http::web::words::moment;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::{Deserialize, Serialize};
 
-/// What was refused, in which of the page's forms.
+/// An error message, and the form of the page that it belongs to.
 pub enum Wrong {
     Nothing,
     Change(String),
@@ -29,17 +30,17 @@ struct Page {
     link_wrong: Option<String>,
     is_changed: bool,
     has_password: bool,
-    /// Whether a link for a new password can be sent.
+    /// True if a link for a new password can be sent by email.
     has_mail: bool,
     providers: Vec<ShownProvider>,
 }
 
-/// Another way into the account.
+/// Another way to sign in to the account.
 #[derive(Serialize)]
 struct ShownProvider {
     id: String,
     name: String,
-    /// Since when it opens this account.
+    /// Time when the provider was linked with this account, if it is.
     linked: Option<String>,
 }
 
@@ -74,7 +75,7 @@ pub async fn show(
 
 #[derive(Deserialize)]
 pub struct Asked {
-    /// Brought here after it was changed.
+    /// Present after a password change, which redirects to this page.
     changed: Option<String>,
 }
 
@@ -99,25 +100,28 @@ pub async fn post(State(app): State<App>, signed_in: SignedInVisit, form: Form) 
     let hash = app.passwords.hash(new).await.map_err(busy)?;
     let changed = user::set_password(&app.db, user, &hash, &[]).await?;
     let changed = changed
-        .ok_or_else(|| Problem::conflict("password_changed", "The password was changed elsewhere a moment ago."))?;
+        .ok_or_else(|| Problem::conflict("password_changed", "The password was just changed in another session."))?;
     tracing::info!(account_id = changed.account_id, "password changed by its user");
-    // This browser stays signed in, under a new session; all others are out.
+    // This browser stays signed in, under a new session. All other sessions end.
     visit.sign_in(&app, &changed).await?;
     Ok(Redirect::to("/dashboard/password?changed=yes").into_response())
 }
 
-/// Whether somebody who is signed in knows the account's password; what to tell them if not. Somebody at another person's open browser
-/// guesses no faster than anybody else.
+/// Checks that a signed-in user knows the account's password. Returns `None` if so, otherwise the
+/// status and the error message.
+///
+/// Attempts are limited, so that somebody at another person's open browser guesses no faster than
+/// anybody else.
 pub async fn verify(app: &App, user: &User, typed: &str) -> Result<Option<(StatusCode, String)>, Problem> {
     let attempt = Attempt::PasswordChange { account_id: &user.account_id };
     if !attempts::count(&app.db, attempt, app.clock.now()).await? {
-        let wrong = "Too many attempts. Try again in a quarter of an hour.".to_owned();
+        let wrong = "Too many attempts. Try again in 15 minutes.".to_owned();
         return Ok(Some((StatusCode::TOO_MANY_REQUESTS, wrong)));
     }
     let hash = user::find_by_email(&app.db, &user.email).await?.map(|(_, hash)| hash);
     if !app.passwords.verify(Password::typed(typed), hash).await.map_err(busy)? {
-        return Ok(Some((StatusCode::FORBIDDEN, "The password of this account is not right.".to_owned())));
+        return Ok(Some((StatusCode::FORBIDDEN, "The password of this account is incorrect.".to_owned())));
     }
-    attempts::forget(&app.db, attempt).await?;
+    attempts::delete(&app.db, attempt).await?;
     Ok(None)
 }

@@ -1,13 +1,13 @@
-//! Vehicles, deliveries and addresses as the dashboard's pages show them.
+//! Vehicles, deliveries and signed URLs as the dashboard's pages show them.
 
 use crate::app::App;
-use crate::delivery::urls::Listed;
-use crate::http::web::words::moment;
+use crate::delivery::urls::UrlSummary;
+use crate::http::web::format::moment;
 use crate::ledger::Delivered;
 use crate::plural;
 use serde::Serialize;
 
-/// Pictures of a list are small.
+/// Width of the small images in a list, in pixels.
 const THUMBNAIL_PX: u32 = 256;
 
 #[derive(Debug, Serialize)]
@@ -15,7 +15,7 @@ pub struct ShownVehicle {
     pub name: String,
     pub view: String,
     pub color: String,
-    /// Free for whoever is signed in.
+    /// URL of the image, which is free for a signed-in user.
     pub picture: String,
 }
 
@@ -25,7 +25,7 @@ impl ShownVehicle {
         let (model, body) = model.split_once('.').unwrap_or((model, ""));
         let name = match found {
             Some(found) => format!("{} {} {body} {year}", found.make_name, found.model_name).replace("  ", " "),
-            // A newer catalog may lack it.
+            // A newer catalog may lack the vehicle.
             None => format!("{make} {model} {year}"),
         };
         let query = url::form_urlencoded::Serializer::new(String::new())
@@ -82,7 +82,7 @@ pub struct ShownUrl {
 }
 
 impl ShownUrl {
-    pub fn of(app: &App, listed: Listed) -> Self {
+    pub fn of(app: &App, listed: UrlSummary) -> Self {
         let year = listed.year.to_string();
         ShownUrl {
             vehicle: ShownVehicle::of(app, [&listed.make, &listed.model, &year], &listed.view, &listed.colour),
@@ -90,7 +90,7 @@ impl ShownUrl {
             key_name: listed.key_name,
             created: moment(listed.created_at),
             expires: moment(listed.expires_at),
-            // Loads of an address without a cap are counted only once.
+            // For a signed URL without a cap, only the first load is counted.
             uses: match (listed.max_uses, listed.uses) {
                 (0, 0) => "not loaded yet".to_owned(),
                 (0, _) => "loaded".to_owned(),

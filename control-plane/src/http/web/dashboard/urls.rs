@@ -1,4 +1,4 @@
-//! `GET /dashboard/urls`: signed addresses and what has become of them.
+//! `GET /dashboard/urls`: the account's signed URLs and their states.
 
 use super::shown::ShownUrl;
 use crate::app::App;

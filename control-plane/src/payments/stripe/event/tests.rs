@@ -1,9 +1,9 @@
-//! What events of Stripe are read as.
+//! Tests of reading Stripe's events.
 
 use super::*;
 use serde_json::json;
 
-fn told(kind: &str, object: Value) -> Told {
+fn told(kind: &str, object: Value) -> EventContent {
     let body = json!({ "id": "evt_1", "type": kind, "data": { "object": object }, "livemode": false });
     Event::read(body.to_string().as_bytes()).expect(kind).told
 }
@@ -15,7 +15,7 @@ fn sessions_count_once_they_are_paid_and_ours() {
                 "payment_intent": "pi_1", "metadata": metadata })
     };
     let ours = json!({ PAYMENT: "p1" });
-    let paid = Told::Paid(Paid {
+    let paid = EventContent::Paid(Paid {
         payment_id: "p1".to_owned(),
         cents: 500,
         currency: "usd".to_owned(),
@@ -27,21 +27,21 @@ fn sessions_count_once_they_are_paid_and_ours() {
     for (kind, object, expected) in [
         ("checkout.session.completed", session("payment", "paid", ours.clone()), paid.clone()),
         ("checkout.session.async_payment_succeeded", session("payment", "paid", ours.clone()), paid),
-        ("checkout.session.completed", session("payment", "unpaid", ours.clone()), Told::Nothing),
-        ("checkout.session.completed", session("setup", "paid", ours.clone()), Told::Nothing),
-        ("checkout.session.completed", session("payment", "paid", json!({ "order": "p1" })), Told::Nothing),
-        ("checkout.session.completed", session("payment", "paid", Value::Null), Told::Nothing),
+        ("checkout.session.completed", session("payment", "unpaid", ours.clone()), EventContent::Nothing),
+        ("checkout.session.completed", session("setup", "paid", ours.clone()), EventContent::Nothing),
+        ("checkout.session.completed", session("payment", "paid", json!({ "order": "p1" })), EventContent::Nothing),
+        ("checkout.session.completed", session("payment", "paid", Value::Null), EventContent::Nothing),
         (
             "checkout.session.expired",
             session("payment", "unpaid", ours.clone()),
-            Told::Expired { payment_id: "p1".to_owned() },
+            EventContent::Expired { payment_id: "p1".to_owned() },
         ),
         (
             "checkout.session.async_payment_failed",
             session("payment", "unpaid", ours),
-            Told::Failed { payment_id: "p1".to_owned() },
+            EventContent::Failed { payment_id: "p1".to_owned() },
         ),
-        ("invoice.paid", json!({ "anything": 1 }), Told::Nothing),
+        ("invoice.paid", json!({ "anything": 1 }), EventContent::Nothing),
     ] {
         assert_eq!(told(kind, object), expected, "{kind}");
     }
@@ -54,7 +54,7 @@ fn a_session_in_the_buyers_currency_counts_by_ours() {
             "currency": currency, "payment_intent": "pi_1", "metadata": { PAYMENT: "p1" } });
         object[more.0] = more.1;
         match told("checkout.session.completed", object) {
-            Told::Paid(paid) => (paid.cents, paid.currency, paid.presented),
+            EventContent::Paid(paid) => (paid.cents, paid.currency, paid.presented),
             other => panic!("{other:?}"),
         }
     };
@@ -92,7 +92,7 @@ fn what_moves_money_and_what_does_not() {
         ("refund.failed", "failed", Back),
     ] {
         let object = json!({ "id": "x_1", "amount": 5, "currency": "usd", "status": status, "payment_intent": "pi_1" });
-        let Told::Returned(told) = told(kind, object) else { panic!("{kind}") };
+        let EventContent::Returned(told) = told(kind, object) else { panic!("{kind}") };
         let is_dispute = told.kind == ReturnKind::Dispute;
         assert_eq!((told.state, is_dispute), (expected, kind.contains("dispute")), "{kind} {status}");
         assert!(KINDS.contains(&kind), "{kind} has to be subscribed to");

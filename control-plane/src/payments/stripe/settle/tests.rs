@@ -1,4 +1,4 @@
-//! Events in every order, repeated, and those that do not fit: the ledger's side of them.
+//! Events in every order, repeated, and those that do not fit, and their effect on the ledger.
 
 use super::*;
 use crate::accounts::account;
@@ -60,7 +60,7 @@ impl Bought {
         }
     }
 
-    /// All that went back of the charge so far.
+    /// Returns an event about the total refunded of the charge so far.
     fn refunded(&self, cents: i64) -> Return {
         let payment_id = Some(self.payment_id.clone());
         Return { payment_id, ..self.told("ch", ReturnKind::Charge, ReturnState::Gone, cents) }
@@ -75,12 +75,12 @@ impl Bought {
     }
 }
 
-async fn tell(db: &Database, id: &str, told: Told) -> Outcome {
+async fn tell(db: &Database, id: &str, told: EventContent) -> Outcome {
     let event = Event { id: id.to_owned(), kind: "test".to_owned(), told };
     apply(db, &event, NOW).await.expect("applies")
 }
 
-fn orders(events: &[Told]) -> Vec<Vec<Told>> {
+fn orders(events: &[EventContent]) -> Vec<Vec<EventContent>> {
     if events.is_empty() {
         return vec![Vec::new()];
     }
@@ -100,17 +100,25 @@ fn orders(events: &[Told]) -> Vec<Vec<Told>> {
 async fn any_order_of_events_comes_to_the_same_credits() {
     for db in databases().await {
         let model = bought(&db).await;
-        for count in 0..orders(&[Told::Nothing, Told::Nothing, Told::Nothing, Told::Nothing, Told::Nothing]).len() {
+        for count in 0..orders(&[
+            EventContent::Nothing,
+            EventContent::Nothing,
+            EventContent::Nothing,
+            EventContent::Nothing,
+            EventContent::Nothing,
+        ])
+        .len()
+        {
             let one = bought(&db).await;
             let events = [
-                Told::Paid(one.paid(Some("cs_1"))),
-                Told::Paid(one.paid(None)),
-                Told::Expired { payment_id: one.payment_id.clone() },
-                Told::Returned(one.refunded(100)),
-                Told::Returned(one.refunded(250)),
+                EventContent::Paid(one.paid(Some("cs_1"))),
+                EventContent::Paid(one.paid(None)),
+                EventContent::Expired { payment_id: one.payment_id.clone() },
+                EventContent::Returned(one.refunded(100)),
+                EventContent::Returned(one.refunded(250)),
             ];
             for (number, told) in orders(&events)[count].iter().enumerate() {
-                // Each is told twice.
+                // Each event is delivered twice.
                 for _ in 0..2 {
                     tell(&db, &format!("evt_{count}_{number}"), told.clone()).await;
                 }
@@ -139,7 +147,7 @@ async fn a_whole_refund_takes_what_is_left_and_never_more() {
         .enumerate()
         {
             let one = bought(&db).await;
-            tell(&db, &format!("paid_{number}"), Told::Paid(one.paid(None))).await;
+            tell(&db, &format!("paid_{number}"), EventContent::Paid(one.paid(None))).await;
             if spent > 0 {
                 let mut tx = db.begin().await.expect("begin");
                 let entry = ledger::Payment { reference: &one.payment_id, credits: Credits(spent), reason: "spent" };
@@ -151,7 +159,7 @@ async fn a_whole_refund_takes_what_is_left_and_never_more() {
                     "refund" => one.refunded(*cents),
                     _ => one.told("dp", ReturnKind::Dispute, ReturnState::Gone, *cents),
                 };
-                let outcome = tell(&db, &format!("back_{number}_{which}"), Told::Returned(told)).await;
+                let outcome = tell(&db, &format!("back_{number}_{which}"), EventContent::Returned(told)).await;
                 let Outcome::Applied(effect) = outcome else { panic!("{number}: {outcome:?}") };
                 assert_eq!(effect.note.is_some_and(|note| note.contains("stay lost")), spent > 10, "{number}");
             }
@@ -168,36 +176,37 @@ async fn what_does_not_fit_the_payment_is_refused() {
         let one = bought(&db).await;
         let paid = one.paid(Some("cs_1"));
         let refused = [
-            Told::Paid(Paid { cents: 1, ..paid.clone() }),
-            Told::Paid(Paid { cents: 4990, ..paid.clone() }),
-            Told::Paid(Paid { currency: "jpy".to_owned(), ..paid.clone() }),
-            Told::Paid(Paid { payment_id: "nobody's".to_owned(), ..paid.clone() }),
-            Told::Returned(one.refunded(500)),
-            Told::Returned(one.refunded(-1)),
-            Told::Returned(Return { payment_id: Some("nobody's".to_owned()), ..one.refunded(9) }),
+            EventContent::Paid(Paid { cents: 1, ..paid.clone() }),
+            EventContent::Paid(Paid { cents: 4990, ..paid.clone() }),
+            EventContent::Paid(Paid { currency: "jpy".to_owned(), ..paid.clone() }),
+            EventContent::Paid(Paid { payment_id: "nobody's".to_owned(), ..paid.clone() }),
+            EventContent::Returned(one.refunded(500)),
+            EventContent::Returned(one.refunded(-1)),
+            EventContent::Returned(Return { payment_id: Some("nobody's".to_owned()), ..one.refunded(9) }),
         ];
         for (number, told) in refused.into_iter().enumerate() {
             let outcome = tell(&db, &format!("evt_{number}"), told).await;
             assert!(matches!(outcome, Outcome::Refused(_)), "{number}: {outcome:?}");
         }
         assert_eq!(one.balance(&db).await, 10);
-        assert_eq!(tell(&db, "evt_0", Told::Paid(paid.clone())).await, Outcome::Repeated);
-        assert_eq!(tell(&db, "evt_good", Told::Paid(paid.clone())).await, Outcome::done());
+        assert_eq!(tell(&db, "evt_0", EventContent::Paid(paid.clone())).await, Outcome::Repeated);
+        assert_eq!(tell(&db, "evt_good", EventContent::Paid(paid.clone())).await, Outcome::done());
         let other = Paid { payment_intent: Some("pi_other".to_owned()), ..paid };
-        assert!(matches!(tell(&db, "evt_other", Told::Paid(other)).await, Outcome::Refused(_)));
+        assert!(matches!(tell(&db, "evt_other", EventContent::Paid(other)).await, Outcome::Refused(_)));
         assert_eq!(one.balance(&db).await, 5010);
         let dear = one.told("re", ReturnKind::Refund, ReturnState::Gone, 500);
-        let outcome = tell(&db, "evt_dear", Told::Returned(dear)).await;
+        let outcome = tell(&db, "evt_dear", EventContent::Returned(dear)).await;
         assert!(matches!(outcome, Outcome::Refused(_)), "more than was paid: {outcome:?}");
         let stranger = Return { payment_intent: Some("pi_x".to_owned()), ..one.dispute(ReturnState::Gone) };
-        assert_eq!(tell(&db, "evt_none", Told::Returned(stranger)).await, Outcome::Ignored);
+        assert_eq!(tell(&db, "evt_none", EventContent::Returned(stranger)).await, Outcome::Ignored);
         assert_eq!(one.balance(&db).await, 5010);
         let noted = noted_events(&db, 100).await.expect("lists");
         assert!(noted.iter().all(|event| event.is_refused && !event.why.is_empty()), "{noted:?}");
     }
 }
 
-/// Every dispute and refund that Stripe may tell of one payment, each step by the events that Stripe has for it, some of them twice.
+/// Every dispute and refund that Stripe may report of one payment, each step by the events that
+/// Stripe has for it, some of them twice.
 #[tokio::test]
 async fn money_that_moves_comes_to_the_same_credits_in_any_order() {
     use ReturnKind::{Charge, Dispute, Refund};
@@ -206,12 +215,13 @@ async fn money_that_moves_comes_to_the_same_credits_in_any_order() {
     for db in databases().await {
         for round in 0..60 {
             let one = bought(&db).await;
-            // Of a charge of 499: a dispute that is lost and one that is won, an inquiry, a refund that works and one that fails.
+            // All of a charge of 499: a dispute that is lost and one that is won, an inquiry, a
+            // refund that succeeds and one that fails.
             let possible = [
                 one.told("dp_lost", Dispute, Gone, 100),
                 one.told("dp_won", Dispute, Gone, 150),
                 one.told("dp_won", Dispute, Back, 150),
-                // With the bank's fee.
+                // The amount includes the bank's fee.
                 one.told("dp_fee", Dispute, Gone, 503),
                 one.told("dp_fee", Dispute, Back, 503),
                 one.told("dp_asked", Dispute, Announced, 499),
@@ -234,8 +244,8 @@ async fn money_that_moves_comes_to_the_same_credits_in_any_order() {
                 + if has("dp_fee", Gone) && !has("dp_fee", Back) { 499 } else { 0 };
             let cents = ((charged.max(begun) - failed).max(0) + disputed).min(499);
 
-            let mut events: Vec<Told> = chosen.iter().cloned().map(Told::Returned).collect();
-            events.extend([Told::Paid(one.paid(Some("cs_1"))), Told::Paid(one.paid(None))]);
+            let mut events: Vec<EventContent> = chosen.iter().cloned().map(EventContent::Returned).collect();
+            events.extend([EventContent::Paid(one.paid(Some("cs_1"))), EventContent::Paid(one.paid(None))]);
             events.extend(events.clone());
             let events = Just(events).prop_shuffle().new_tree(&mut runner).expect("shuffles").current();
             for (number, told) in events.iter().enumerate() {
@@ -257,7 +267,7 @@ async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
         let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
         auto_reload::set(&db, &[], &one.account_id, settings, NOW).await.expect("sets");
         let is_on = async || auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on;
-        tell(&db, "paid", Told::Paid(one.paid(None))).await;
+        tell(&db, "paid", EventContent::Paid(one.paid(None))).await;
         for (number, (state, balance, on)) in [
             (Announced, 5010, true),
             (Gone, 10, false),
@@ -270,7 +280,7 @@ async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
         .into_iter()
         .enumerate()
         {
-            let outcome = tell(&db, &format!("evt_{number}"), Told::Returned(one.dispute(state))).await;
+            let outcome = tell(&db, &format!("evt_{number}"), EventContent::Returned(one.dispute(state))).await;
             assert!(matches!(outcome, Outcome::Applied(_)), "{number}: {outcome:?}");
             assert_eq!((one.balance(&db).await, is_on().await), (balance, on), "{number}");
         }
@@ -278,25 +288,26 @@ async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
         assert_eq!(noted.len(), 3, "an inquiry, a dispute, its end: each once: {noted:?}");
         // A second dispute of the same money.
         let second = one.told("dp_second", ReturnKind::Dispute, Gone, PACK.cents);
-        tell(&db, "second", Told::Returned(second)).await;
+        tell(&db, "second", EventContent::Returned(second)).await;
         assert_eq!(one.balance(&db).await, 10);
 
-        // Nothing is given back that was not taken: most of it was spent.
+        // Credits that were not taken are not given back: most of these were spent.
         let two = bought(&db).await;
-        tell(&db, "two paid", Told::Paid(two.paid(None))).await;
+        tell(&db, "two paid", EventContent::Paid(two.paid(None))).await;
         let mut tx = db.begin().await.expect("begin");
         let spent = ledger::Payment { reference: &two.payment_id, credits: Credits(4000), reason: "spent" };
         ledger::take_back(&mut tx, &two.account_id, spent, NOW).await.expect("takes");
         tx.commit().await.expect("commit");
         for (id, state, balance) in [("two gone", Gone, 0), ("two back", Back, 1010), ("two again", Back, 1010)] {
-            tell(&db, id, Told::Returned(two.dispute(state))).await;
+            tell(&db, id, EventContent::Returned(two.dispute(state))).await;
             assert_eq!(two.balance(&db).await, balance, "{id}");
         }
         assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
     }
 }
 
-/// A dispute over more than was paid, or in a currency that has no part in it, is a dispute all the same.
+/// A dispute over more than was paid, or in a currency that the payment does not involve, is a
+/// dispute all the same.
 #[tokio::test]
 async fn a_dispute_that_does_not_fit_the_price_counts_as_all_of_it() {
     for db in databases().await {
@@ -305,10 +316,11 @@ async fn a_dispute_that_does_not_fit_the_price_counts_as_all_of_it() {
                 let one = bought(&db).await;
                 let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
                 auto_reload::set(&db, &[], &one.account_id, settings, NOW).await.expect("sets");
-                let paid = Told::Paid(Paid { presented: Some((400, "chf".to_owned())), ..one.paid(Some("cs_1")) });
+                let paid =
+                    EventContent::Paid(Paid { presented: Some((400, "chf".to_owned())), ..one.paid(Some("cs_1")) });
                 let currency = currency.to_owned();
                 let dispute = Return { currency, ..one.told("dp", ReturnKind::Dispute, ReturnState::Gone, cents) };
-                let mut events = vec![paid, Told::Returned(dispute.clone())];
+                let mut events = vec![paid, EventContent::Returned(dispute.clone())];
                 if is_told_first {
                     events.reverse();
                 }
@@ -322,7 +334,7 @@ async fn a_dispute_that_does_not_fit_the_price_counts_as_all_of_it() {
                 let tells = |why: &str| why.contains(&one.payment_id) && why.contains("counts as the whole price");
                 assert!(noted.iter().any(|event| tells(&event.why)), "{noted:?}");
                 let won = Return { state: ReturnState::Back, ..dispute };
-                tell(&db, &format!("{} won", one.payment_id), Told::Returned(won)).await;
+                tell(&db, &format!("{} won", one.payment_id), EventContent::Returned(won)).await;
                 assert_eq!(one.balance(&db).await, 5010, "it comes back as one");
             }
         }
@@ -330,7 +342,7 @@ async fn a_dispute_that_does_not_fit_the_price_counts_as_all_of_it() {
     }
 }
 
-/// What the buyer paid may be told by the last event of all.
+/// The amount that the buyer paid may be reported by the last event of all.
 #[tokio::test]
 async fn what_goes_back_in_the_buyers_currency_counts_once_that_is_known() {
     for db in databases().await {
@@ -340,23 +352,25 @@ async fn what_goes_back_in_the_buyers_currency_counts_once_that_is_known() {
                 let presented = Some((463, "eur".to_owned()));
                 let gone = one.told("gone", kind, ReturnState::Gone, 232);
                 let events = [
-                    Told::Paid(one.paid(None)),
-                    Told::Returned(Return { currency: "eur".to_owned(), ..gone }),
-                    Told::Paid(Paid { presented, ..one.paid(Some("cs_1")) }),
+                    EventContent::Paid(one.paid(None)),
+                    EventContent::Returned(Return { currency: "eur".to_owned(), ..gone }),
+                    EventContent::Paid(Paid { presented, ..one.paid(Some("cs_1")) }),
                 ];
                 for (number, told) in orders(&events)[order].iter().enumerate() {
                     let outcome = tell(&db, &format!("{} {number}", one.payment_id), told.clone()).await;
                     assert!(!matches!(outcome, Outcome::Refused(_)), "{kind:?} {order}: {outcome:?}");
                 }
-                // As of a payment whose currency is known: 250.03 cents.
+                // The same as for a payment whose currency is known: 250.03 cents.
                 assert_eq!(one.balance(&db).await, 5010 - 2505, "{kind:?} {order}");
             }
         }
         let one = bought(&db).await;
-        tell(&db, "paid", Told::Paid(one.paid(None))).await;
+        tell(&db, "paid", EventContent::Paid(one.paid(None))).await;
         let foreign = Return { currency: "eur".to_owned(), ..one.refunded(9) };
-        let Outcome::Applied(effect) = tell(&db, "foreign", Told::Returned(foreign)).await else { panic!("refused") };
-        assert!(effect.note.is_some_and(|note| note.contains("9 eur went back")), "an operator has to know");
+        let Outcome::Applied(effect) = tell(&db, "foreign", EventContent::Returned(foreign)).await else {
+            panic!("refused")
+        };
+        assert!(effect.note.is_some_and(|note| note.contains("9 eur was returned")), "an operator has to know");
         assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
     }
 }
@@ -368,14 +382,15 @@ async fn what_is_told_before_its_payment_or_at_the_same_time_is_not_lost() {
             let one = bought(&db).await;
             let settings = AutoReload { is_on: true, threshold_credits: 5, pack_credits: 5000 };
             auto_reload::set(&db, &[], &one.account_id, settings, NOW).await.expect("sets");
-            let (paid, gone) = (Told::Paid(one.paid(None)), Told::Returned(one.dispute(ReturnState::Gone)));
+            let (paid, gone) =
+                (EventContent::Paid(one.paid(None)), EventContent::Returned(one.dispute(ReturnState::Gone)));
             let (first, second) = (format!("paid {round}"), format!("gone {round}"));
             tokio::join!(tell(&db, &first, paid), tell(&db, &second, gone));
             assert_eq!(one.balance(&db).await, 10, "{round}");
             assert!(!auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on);
         }
         let never = Return { payment_intent: Some("pi_x".to_owned()), ..bought(&db).await.dispute(ReturnState::Gone) };
-        assert_eq!(tell(&db, "never", Told::Returned(never)).await, Outcome::Ignored);
+        assert_eq!(tell(&db, "never", EventContent::Returned(never)).await, Outcome::Ignored);
         forget_events(&db, NOW.plus_ms(1)).await.expect("forgets");
         let left: i64 = sqlx::query_scalar("select count(*) from payment_returns where payment_id is null")
             .fetch_one(&db.readers)
@@ -391,9 +406,9 @@ async fn a_payment_in_the_buyers_currency_is_credited_and_goes_back_by_its_parts
         let eur = |cents: i64| Some((cents, "eur".to_owned()));
         for refund_first in [false, true] {
             let one = bought(&db).await;
-            let session = Told::Paid(Paid { presented: eur(463), ..one.paid(Some("cs_1")) });
-            let intent = Told::Paid(Paid { cents: 463, currency: "eur".to_owned(), ..one.paid(None) });
-            let refund = Told::Returned(Return { currency: "eur".to_owned(), ..one.refunded(463) });
+            let session = EventContent::Paid(Paid { presented: eur(463), ..one.paid(Some("cs_1")) });
+            let intent = EventContent::Paid(Paid { cents: 463, currency: "eur".to_owned(), ..one.paid(None) });
+            let refund = EventContent::Returned(Return { currency: "eur".to_owned(), ..one.refunded(463) });
             let mut events = vec![intent, session];
             events.insert(if refund_first { 0 } else { 2 }, refund);
             for (number, told) in events.into_iter().enumerate() {
@@ -403,14 +418,14 @@ async fn a_payment_in_the_buyers_currency_is_credited_and_goes_back_by_its_parts
             assert_eq!(one.balance(&db).await, 10, "all of it went back");
         }
         let one = bought(&db).await;
-        let session = Told::Paid(Paid { presented: eur(463), ..one.paid(Some("cs_1")) });
+        let session = EventContent::Paid(Paid { presented: eur(463), ..one.paid(Some("cs_1")) });
         assert_eq!(tell(&db, "session", session).await, Outcome::done());
         let dispute = Return { currency: "eur".to_owned(), cents: 232, ..one.dispute(ReturnState::Gone) };
-        tell(&db, "dispute", Told::Returned(dispute)).await;
+        tell(&db, "dispute", EventContent::Returned(dispute)).await;
         // 499 * 232 / 463 is 250.03 cents, and 5000 * 250 / 499 is 2505.01 credits.
         assert_eq!(one.balance(&db).await, 5010 - 2505);
         let yen = Return { currency: "jpy".to_owned(), ..one.refunded(9) };
-        assert!(matches!(tell(&db, "yen", Told::Returned(yen)).await, Outcome::Refused(_)));
+        assert!(matches!(tell(&db, "yen", EventContent::Returned(yen)).await, Outcome::Refused(_)));
         assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
     }
 }

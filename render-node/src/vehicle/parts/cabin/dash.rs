@@ -1,4 +1,5 @@
-//! Floor, dashboard, console, steering wheel; for open cars the cockpit's walls.
+//! The front of the interior: floor, dashboard, console and steering wheel, and the
+//! cockpit's walls in open cars.
 
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
@@ -7,17 +8,21 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::cabin::space::{CabinSpace, HEAD_CLEARANCE, Rear};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 
-/// How far the floor keeps from the flanks, and how far the shelf and the cards of closed doors reach down from below the belt.
+/// Distance that the floor keeps from the flanks, to make room for the wheels.
 const WHEEL_ROOM_M: f32 = 0.16;
+/// Thickness of the parcel shelf, downwards from just below the belt.
 const SHELF_M: f32 = 0.20;
+/// Height of the door cards of closed cars, downwards from just below the belt.
 const CARD_M: f32 = 0.24;
 
-/// A dark mass that stops the eye from seeing through the car below its belt.
+/// Adds the floor, the shelf, the closed tail and the door cards: a dark mass that stops the eye
+/// from seeing through the car below its belt.
 pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let rows = space.rows();
     let last = rows.last().map_or(space.x_rear, |row| row.hip_x);
     let half_width = space.half_width_belt - 0.015;
-    // Between the wheels: where the cabin reaches over them they would be pierced.
+    // The floor lies between the wheels: where the cabin reaches over the wheels, a wider
+    // floor would be pierced by them.
     let floor_half_width = half_width - WHEEL_ROOM_M;
     let slab = |from: f32, to: f32, low: f32, high: f32, half_width: f32| {
         let half = Vec3::new((to - from) / 2.0, half_width, (high - low) / 2.0);
@@ -26,7 +31,7 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let [low, high] = [space.z_floor - 0.02, space.z_floor + 0.03];
     let floor = slab(space.x_cowl + 0.1, space.x_rear - 0.02, low, high, floor_half_width);
     mesh.add(Material::Interior, &floor.surface(CREASE_DEGREES));
-    // Parcel shelf or load floor behind the last row.
+    // The parcel shelf or load floor behind the last row.
     let behind = last + 0.36;
     if matches!(space.rear, Rear::Bench | Rear::PlusTwo | Rear::TwoBenches | Rear::None) && space.x_rear - behind > 0.10
     {
@@ -36,7 +41,7 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
         let shelf = shelf.bent(|p| Vec3::new(p.x, p.y, p.z.min(space.ceiling(p.x))));
         mesh.add(Material::Interior, &shelf.surface(CREASE_DEGREES));
     }
-    // A luggage cover, or the boot: lamps are not seen from inside.
+    // A luggage cover or the boot, so that the lamps are not seen from inside.
     if let Some(tail) = space.tail.filter(|tail| !space.open && tail.x > space.x_rear) {
         let (from, tail_x, [wide, narrow]) = (space.x_rear, tail.x, tail.half_width);
         let top = tail.top.max(space.z_floor + 0.3);
@@ -49,7 +54,8 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
         });
         mesh.add(Material::Interior, &block.surface(CREASE_DEGREES));
     }
-    // Doors: cards from the floor to just below the belt; seen over the sill of an open car, through glass otherwise.
+    // Door cards from the floor to just below the belt. They are seen over the sill of an open car,
+    // and through glass otherwise.
     for side in [-1.0, 1.0] {
         let from = space.x_cowl + 0.25;
         let to = space.x_rear - 0.04;
@@ -60,7 +66,7 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
         let card = Solid::rounded_box(half, 0.015).moved(Vec3::new((from + to) / 2.0, y, bottom + half.z));
         mesh.add(Material::Interior, &card.surface(CREASE_DEGREES));
         if space.open {
-            // Arm rest and a grip.
+            // An arm rest and a grip.
             let rest = Solid::rounded_box(Vec3::new(0.26, 0.035, 0.030), 0.022);
             let at = Vec3::new(space.rows()[0].hip_x - 0.28, side * (half_width - 0.07), space.z_door - 0.24);
             mesh.add(Material::Seat, &rest.moved(at).surface(60.0));
@@ -72,7 +78,7 @@ pub(super) fn add_floor(mesh: &mut VehicleMesh, space: &CabinSpace) {
 
 pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let hip = space.rows()[0].hip_x;
-    // The dash ends an arm's length before the driver.
+    // The dashboard ends an arm's length in front of the driver.
     let face = (hip - 0.62).max(space.x_cowl + 0.22).min(hip - 0.45);
     let front = space.x_cowl + 0.06;
     let top = (space.z_cowl - 0.015).min(space.z_belt + 0.02);
@@ -88,7 +94,8 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
         .map(|i| {
             let across = 2.0 * i as f32 / columns as f32 - 1.0;
             let y = across * half_width;
-            // The middle comes forward a little, the driver's part carries a hood over the dials.
+            // The middle of the dashboard comes forward a little, and the driver's part
+            // carries a hood over the dials.
             let bow = 0.05 * across * across;
             let hood = 0.050 * (-((y - driver_y) / 0.15).powi(4)).exp();
             let profile = [
@@ -116,7 +123,7 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
         })
         .collect();
     mesh.add(Material::Interior, &Solid::lofted(&loops).surface(30.0));
-    // A satin line and outlets across, and a dark screen in the middle.
+    // A satin line and outlets across the dashboard, and a dark screen in its middle.
     let line: Vec<Vec3> = (0..=10)
         .map(|i| {
             let across = 1.9 * i as f32 / 10.0 - 0.95;
@@ -133,7 +140,7 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     mesh.add(Material::GlossBlack, &screen.moved(Vec3::new(face - 0.045, 0.03, screen_z)).surface(CREASE_DEGREES));
 
     add_console(mesh, space, face, hip, low);
-    // Seats stand forward in a studio, so that the wheel is seen beside the mirror.
+    // Seats stand forward in a studio, so that the steering wheel is seen beside the mirror.
     let reach = if space.open { 0.38 } else { 0.27 };
     add_steering_wheel(
         mesh,
@@ -142,7 +149,7 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     );
 }
 
-/// The rear-view mirror on its arm below the upper edge of the windscreen.
+/// Adds the rear-view mirror on its arm below the upper edge of the windscreen.
 pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let top = space.roof.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
     let Some([x, z]) = space.roof.iter().find(|p| p[1] > top - 0.12).copied() else { return };
@@ -168,7 +175,7 @@ pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
     mesh.add(Material::MattBlack, &Solid::tube(&arm, 10, |_| 0.009).bent(below).surface(60.0));
 }
 
-/// Sun visors, folded up under the front edge of the roof.
+/// Adds the sun visors, folded up under the front edge of the roof.
 pub(super) fn add_visors(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let top = space.roof.iter().map(|p| p[1]).fold(f32::MIN, f32::max);
     let Some([x, _]) = space.roof.iter().find(|p| p[1] > top - 0.085).copied() else { return };
@@ -185,7 +192,7 @@ fn add_console(mesh: &mut VehicleMesh, space: &CabinSpace, face: f32, hip: f32, 
     let rear = hip + 0.18;
     let height = |t: f32| {
         let low = space.z_floor + if space.upright { 0.30 } else { 0.33 };
-        // Falls from the dash, then rises to the arm rest.
+        // The console falls from the dashboard, then rises to the arm rest.
         low + (dash_low + 0.10 - low).max(0.0) * (1.0 - t * 3.0).max(0.0) + 0.05 * ((t - 0.62) / 0.1).clamp(0.0, 1.0)
     };
     let path: Vec<Vec3> =
@@ -210,7 +217,8 @@ fn add_console(mesh: &mut VehicleMesh, space: &CabinSpace, face: f32, hip: f32, 
         .collect();
     mesh.add(Material::Interior, &Solid::lofted(&loops).surface(CREASE_DEGREES));
     let lever = Vec3::new(face + 0.17, 0.0, height(0.35));
-    // Bright only where one looks into the car: through glass it is a loose tick.
+    // The lever is bright only in open cars. Seen through glass, a bright one
+    // would be a stray light spot.
     let bright = if space.open { Material::Satin } else { Material::Interior };
     mesh.add(bright, &Solid::pin(lever - Vec3::Z * 0.02, lever + Vec3::new(0.01, 0.0, 0.07), 0.008, 8).surface(60.0));
     let knob =
@@ -220,10 +228,11 @@ fn add_console(mesh: &mut VehicleMesh, space: &CabinSpace, face: f32, hip: f32, 
     mesh.add(Material::GlossBlack, &plate.surface(CREASE_DEGREES));
 }
 
-/// Rim, boss and three spokes; the wheel leans back as its column does.
+/// Adds the rim, the boss and three spokes. The wheel leans back by the angle of its column.
 fn add_steering_wheel(mesh: &mut VehicleMesh, space: &CabinSpace, centre: Vec3) {
     let lean = if space.upright { 0.55_f32 } else { 0.38 };
-    // Built in the (y, z) plane with its axle along x, facing the driver (+x); its column falls to the front.
+    // The wheel is built in the (y, z) plane with its axle along x, facing the driver (+x).
+    // Its column falls to the front.
     let turn = Quat::from_rotation_y(-lean);
     let radius = 0.182;
     let top_reach = radius * lean.cos() + 0.02;

@@ -1,6 +1,8 @@
-//! The interior as seen through tinted glass, or looked into when the car is open. Vehicle space, whole car, left-hand drive.
+//! The interior as seen through tinted glass, or directly when the car is open. Vehicle
+//! space, whole car, left-hand drive.
 //!
-//! Everything is derived from the space the body leaves: nothing rises above the roof line handed in.
+//! Everything is derived from the [`CabinSpace`] that the body leaves:
+//! nothing rises above its roof line.
 
 mod dash;
 mod seat;
@@ -12,7 +14,7 @@ use super::solid::Solid;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use space::{CabinSpace, Rear};
 
-/// The whole interior, at most 15,000 triangles.
+/// Returns the whole interior, at most 15,000 triangles.
 pub fn cabin(space: &CabinSpace) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     dash::add_floor(&mut mesh, space);

@@ -1,4 +1,4 @@
-//! Seats: cushion, sloped back with bolsters, head restraint; single or as a bench.
+//! Seats: cushion, sloped back with bolsters, head restraint; single seats or a bench.
 
 use glam::{Vec2, Vec3};
 
@@ -6,27 +6,29 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::cabin::space::{CabinSpace, Rear, Row, RowKind};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid};
 
-/// Measures of one seating place, metres.
+/// Measurements of one seat or bench, in metres.
 struct Place {
-    /// Middle of the seat, hip point.
+    /// The hip point, in the middle of the seat.
     hip: Vec3,
     half_width: f32,
-    /// Of the back, along its slope, and the lean in radians from upright.
+    /// Length of the back along its slope.
     back_length: f32,
+    /// Lean of the back from upright, in radians.
     lean: f32,
     /// Depth of the side bolsters.
     bolster: f32,
-    /// Places side by side on one cushion: a groove between them.
+    /// Number of places side by side on one cushion, with a groove between them.
     places: usize,
     restraint: bool,
 }
 
-/// Backs are at least this high above the hip, whatever that leaves for a restraint.
+/// Least height of a back above the hip, even where that leaves too
+/// little room for a head restraint.
 const LEAST_BACK_M: f32 = 0.40;
 
 pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, number: usize) {
     let hip_height = if space.upright { 0.41 } else { 0.31 };
-    // Rear rows sit a little higher, as in a theatre.
+    // Each row sits a little higher than the one in front of it, as in a theatre.
     let hip_z =
         space.z_floor + hip_height + 0.03 * number as f32 - if row.kind == RowKind::PlusTwo { 0.04 } else { 0.0 };
     let lean = if space.upright { 0.24_f32 } else { 0.38 } + if row.kind == RowKind::PlusTwo { -0.12 } else { 0.0 };
@@ -35,13 +37,14 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
         RowKind::Bench => 0.66,
         RowKind::PlusTwo => 0.46,
     };
-    // The back leans to the rear, so the ceiling counts where its top is.
+    // The back leans to the rear, so the ceiling over its top is the one that limits it.
     let top_x = row.hip_x + 0.12 + lean.sin() * wanted;
     let restraint_height = 0.19;
     let room = space.ceiling(top_x + 0.10).min(space.ceiling(top_x - 0.05));
-    // Seen from outside, the shoulders of the backs stand well above the belt, and restraints above those.
+    // Seen from outside, the shoulders of the backs stand well above the belt, and the
+    // restraints above the shoulders.
     let by_belt = space.z_belt + if space.open { 0.06 } else { 0.26 };
-    // A back leaves room for its restraint, if that does not make it a stool.
+    // A back leaves room for its restraint, unless that would make it too low.
     let below_restraint = (room - restraint_height).max(hip_z + LEAST_BACK_M);
     let back_top = (hip_z + wanted * lean.cos())
         .min(by_belt.max(hip_z + 0.30))
@@ -80,7 +83,7 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
     }
 }
 
-/// A roll hoop behind a seat: `foot` is the middle between its feet.
+/// Adds a roll hoop behind a seat. `foot` is the middle between its two feet.
 fn add_hoop(mesh: &mut VehicleMesh, foot: Vec3, half_width: f32, top: f32) {
     let height = (top - foot.z).max(0.10);
     let path: Vec<Vec3> = (0..=16)
@@ -99,7 +102,7 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
     let out_of_back = Vec3::new(-cos, 0.0, sin);
     let foot = place.hip + Vec3::new(0.10, 0.0, -0.06);
 
-    // Back: sections from the foot to the top; the front is hollow between bolsters.
+    // The back: sections from the foot to the top. Its front is hollow between the bolsters.
     let thickness = |t: f32| 0.100 - 0.034 * t;
     let half_width = |t: f32| {
         let shoulder = if kind == RowKind::Bench { 1.0 - 0.06 * t } else { 1.0 - 0.16 * t * t };
@@ -112,7 +115,7 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
             let t = row as f32 / rows as f32;
             let at = foot + up_back * (place.back_length * t);
             let end = (1.0 - ((t - 0.90) / 0.10).max(0.0).powi(2)).max(0.0).sqrt().max(0.15);
-            // Lumbar: the back comes forward a third of the way up.
+            // Lumbar support: the back comes forward a third of the way up.
             let forward = 0.022 * (std::f32::consts::PI * (t * 1.15).min(1.0)).sin();
             section(place, half_width(t), thickness(t))
                 .into_iter()
@@ -122,7 +125,7 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
         .collect();
     mesh.add(Material::Seat, &inside(space, Solid::lofted(&loops)).surface(52.0));
 
-    // Cushion: sections from the back forward.
+    // The cushion: sections from the back forward.
     let length = if kind == RowKind::PlusTwo { 0.40 } else { 0.50 };
     let loops: Vec<Vec<Vec3>> = (0..=8)
         .map(|row| {
@@ -152,7 +155,8 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
         let half = Vec3::new(0.054, 0.128, 0.080);
         let head = Solid::superellipsoid(half, 4.2, 12, 24)
             .bent(|p| {
-                // Thinner and narrower towards the top, hollow for the head.
+                // The head restraint is thinner and narrower towards the
+                // top, and hollow for the head.
                 let up = (p.z / half.z).max(0.0);
                 let hollow = 0.012 * (1.0 - (p.y / half.y).powi(2));
                 let local = Vec3::new(p.x * (1.0 - 0.30 * up) + hollow, p.y * (1.0 - 0.12 * up), p.z);
@@ -162,18 +166,18 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
         mesh.add(Material::Seat, &inside(space, head).surface(60.0));
         for post in [-0.055, 0.055] {
             let from = top + Vec3::Y * (y + post) - up_back * 0.04;
-            // Dark: bright ones show through dim glass as loose ticks.
+            // Dark posts: bright ones show through dim glass as stray light spots.
             mesh.add(Material::Interior, &Solid::pin(from, from + up_back * 0.10, 0.008, 6).surface(60.0));
         }
     }
 }
 
-/// Section of back or cushion: x across the seat, y out of it. 28 points.
+/// Returns the section of a back or a cushion as 28 points: x runs across the seat, y out of it.
 fn section(place: &Place, half_width: f32, thickness: f32) -> Vec<Vec2> {
     let front = (0..=18).map(|i| {
         let across = 2.0 * i as f32 / 18.0 - 1.0;
         let edge = (1.0 - across.abs().powf(7.0)).max(0.0);
-        // Bolsters stand at three quarters of the way out, grooves between places of a bench.
+        // Bolsters stand at 80% of the half width. Grooves separate the places of a bench.
         let bolster = place.bolster * (-((across.abs() - 0.80) / 0.13).powi(2)).exp();
         let groove = if place.places > 1 { 0.016 * (-((across.abs() - 0.31) / 0.03).powi(2)).exp() } else { 0.0 };
         Vec2::new(across * half_width, thickness * edge + bolster * edge - groove)
@@ -186,7 +190,8 @@ fn section(place: &Place, half_width: f32, thickness: f32) -> Vec<Vec2> {
     front.chain(back).collect()
 }
 
-/// Last guard: presses what would still pierce roof or sides back into the space.
+/// Presses points that would still pierce the roof or the sides back into the
+/// space. This is the last guard.
 fn inside(space: &CabinSpace, solid: Solid) -> Solid {
     solid.bent(|p| {
         let side = space.half_width(p.z) - 0.02;

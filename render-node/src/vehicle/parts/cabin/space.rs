@@ -1,11 +1,12 @@
-//! The space that a body leaves for people.
+//! The space that a body leaves for the interior, and where the rows of seats stand in it.
 
 use serde::{Deserialize, Serialize};
 
+/// The part of the interior behind the front seats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rear {
-    /// Two-seater: a shelf or bulkhead behind the front seats.
+    /// A two-seater: a shelf or bulkhead behind the front seats.
     None,
     /// Two bucket seats, lower than the front ones.
     PlusTwo,
@@ -16,36 +17,43 @@ pub enum Rear {
     Bulkhead,
 }
 
-/// The space the body leaves. Metres, vehicle axes.
+/// The space that the body leaves for the interior. Metres, in vehicle axes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CabinSpace {
-    /// Foot of the windscreen on the centre line.
+    /// x of the windscreen's foot on the centre line.
     pub x_cowl: f32,
+    /// z of the windscreen's foot on the centre line.
     pub z_cowl: f32,
-    /// Where the space for people ends: rear window's foot, bulkhead, tailgate.
+    /// x where the space for people ends: the foot of the rear window,
+    /// the bulkhead or the tailgate.
     pub x_rear: f32,
-    /// Top of the sill: nothing is built below it.
+    /// z of the sill's top. Nothing is built below it.
     pub z_floor: f32,
-    /// Belt (lower edge of the side windows) at the front seats.
+    /// z of the belt (the lower edge of the side windows) at the front seats.
     pub z_belt: f32,
-    /// Upper edge of the doors: lower than the belt where they are cut down for the elbow.
+    /// z of the doors' upper edge: lower than the belt where they are cut down for the elbow.
     pub z_door: f32,
-    /// Half of the inner width at the belt, and under the roof.
+    /// Half of the inner width at the belt.
     pub half_width_belt: f32,
+    /// Half of the inner width under the roof.
     pub half_width_roof: f32,
-    /// The same where the dashboard meets the windscreen: a bowed front is narrow there.
+    /// Half of the inner width where the dashboard meets the windscreen: a
+    /// bowed front is narrow there.
     pub half_width_cowl: f32,
-    /// Underside of the roof and of both screens along the centre line, (x, z) by growing x. Empty for an open car.
+    /// Underside of the roof and of both screens along the centre line, as (x, z) by
+    /// growing x. Empty for an open car.
     pub roof: Vec<[f32; 2]>,
     pub rear: Rear,
-    /// The closed tail behind that, if there is one.
+    /// The closed tail behind the space for people, if there is one.
     pub tail: Option<Tail>,
-    /// Where the windows of the front doors end, at the height of a head: front seats are seen before that. Infinite if unknown.
+    /// x where the windows of the front doors end, at the height of a head. Front seats stand in
+    /// front of it, so that they are seen. Infinite if unknown.
     pub x_front_doors: f32,
-    /// Nothing overhead: the rim of the cockpit and door cards are built too.
+    /// True if nothing is overhead. The rim of the cockpit and the door cards are then built too.
     pub open: bool,
-    /// Upright, high seats: vans, trucks, off-roaders. Otherwise low and laid back.
+    /// True for upright, high seats (vans, trucks, off-roaders). Otherwise the
+    /// seats are low and laid back.
     pub upright: bool,
 }
 
@@ -53,18 +61,21 @@ pub struct CabinSpace {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tail {
+    /// x of the tail's inner end.
     pub x: f32,
-    /// At the cabin and at the inner end.
+    /// Half width at the cabin, and at the inner end.
     pub half_width: [f32; 2],
-    /// Up to where it is filled.
+    /// z up to which the tail is filled.
     pub top: f32,
 }
 
+/// A row of seats.
 pub struct Row {
     pub hip_x: f32,
     pub kind: RowKind,
 }
 
+/// Kind of a row of seats.
 #[derive(Clone, Copy, PartialEq)]
 pub enum RowKind {
     Front,
@@ -72,16 +83,17 @@ pub enum RowKind {
     Bench,
 }
 
-/// Hip points of front seats lie so far before the pillar behind them, and never nearer to the windscreen's foot than this.
+/// Distance of the front seats' hip points in front of the pillar behind them.
 pub const BEFORE_PILLAR_M: f32 = 0.43;
 
+/// Least distance of the front seats' hip points behind the windscreen's foot.
 pub const LEAST_REACH_M: f32 = 0.72;
 
-/// Head room that is never used, metres.
+/// Head room that is never used, in metres.
 pub const HEAD_CLEARANCE: f32 = 0.055;
 
 impl CabinSpace {
-    /// Highest z a part may reach at `x`.
+    /// Returns the highest z that a part may reach at `x`.
     pub fn ceiling(&self, x: f32) -> f32 {
         let Some((first, last)) = self.roof.first().zip(self.roof.last()) else { return f32::MAX };
         let z = if x <= first[0] {
@@ -97,14 +109,14 @@ impl CabinSpace {
         z - HEAD_CLEARANCE
     }
 
-    /// Half of the inner width at height `z`.
+    /// Returns half of the inner width at height `z`.
     pub fn half_width(&self, z: f32) -> f32 {
         let roof = self.roof.iter().map(|p| p[1]).fold(self.z_belt + 0.3, f32::max);
         let t = ((z - self.z_belt) / (roof - self.z_belt).max(0.05)).clamp(0.0, 1.0);
         self.half_width_belt + (self.half_width_roof - self.half_width_belt) * t
     }
 
-    /// Where a seat's hip point lies, per row, from the windscreen's foot to the rear.
+    /// Returns the rows of seats, from the front to the rear, with the x of their hip points.
     pub fn rows(&self) -> Vec<Row> {
         let reach = if self.upright { 1.02 } else { 1.18 };
         // Short cabins draw the front seats forward.

@@ -1,15 +1,15 @@
-//! What the inside of a head lamp is finished in.
+//! The materials of the inside of a head lamp, by year and kind.
 
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::lamp::head_lamp::HeadLamp;
 
-/// What the parts of a lamp are made of.
+/// Materials of the parts of a lamp.
 #[derive(Clone, Copy)]
 pub struct Finish {
     pub bezel: Material,
     pub ledge: Material,
     pub floor: Material,
-    /// The funnels that lights sit in.
+    /// The funnels around the lights.
     pub shroud: Material,
     /// The bright edges of lights, and the edges of their funnels.
     pub ring: Material,
@@ -29,17 +29,18 @@ impl Finish {
         Finish {
             bezel: spec.bezel.unwrap_or(bezel),
             ledge: spec.ledge.unwrap_or(ledge),
-            // A black hole shows nothing of a shell's form.
+            // A black hole would show nothing of a shell's form.
             floor: if is_bright { floor } else { Material::LampSatin },
             shroud: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampSatin },
-            // Bright rings about every light make eyes of them.
+            // Bright rings around every light make the lights look like eyes.
             ring: if year < DARK_SHELLS { Material::LampReflector } else { Material::LampSatin },
             rim: if year < DARK_SHROUDS { Material::LampReflector } else { Material::LampSatin },
         }
     }
 }
 
-/// Years from which on the shells of lamps are dark with a few bright rings, and from which on hardly anything in them is bright.
+/// From this year on, the shells of lamps are dark with a few bright rings.
 pub const DARK_SHELLS: u16 = 2008;
 
+/// From this year on, hardly anything in a shell is bright.
 pub const DARK_SHROUDS: u16 = 2013;

@@ -8,14 +8,14 @@ use super::housing::BEZEL_M;
 use super::{LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// A light guide lies so deep behind the lens, where there is room.
+/// Depth of a light guide behind the lens, where there is room.
 const GUIDE_DEPTH_M: f32 = 0.009;
-/// A narrower guide would not be seen to be one.
+/// Least width of a light guide. A narrower one could not be recognised.
 const LEAST_STROKE_M: f32 = 0.009;
-/// Rings around main lights are lit from this year on.
+/// From this year on, rings around main lights are lit.
 const LIT_RINGS: u16 = 2004;
 
-/// Where the light guides run, and which of them are closed.
+/// Returns the lines of the light guides. The flag is true for a closed line.
 fn guide_lines(site: &LampSite, running: RunningLight, stroke: f32) -> Vec<(Vec<Vec2>, bool)> {
     let inset = BEZEL_M + stroke * 0.9;
     let way = |corners: &[[f32; 2]]| -> Vec<Vec2> {
@@ -48,7 +48,8 @@ fn guide_lines(site: &LampSite, running: RunningLight, stroke: f32) -> Vec<(Vec<
             vec![(line, false)]
         }
         RunningLight::Lower => vec![(site.edge_line(0.0, across, inset), false)],
-        // A stroke across the middle would lie over the main lights.
+        // `Blade` also runs along the upper edge: a stroke across the middle
+        // would lie over the main lights.
         RunningLight::Upper | RunningLight::Blade => vec![(site.edge_line(1.0, across, inset), false)],
         RunningLight::Twin => {
             vec![(site.edge_line(0.0, across, inset), false), (site.edge_line(1.0, across, inset), false)]
@@ -89,11 +90,12 @@ fn guide_lines(site: &LampSite, running: RunningLight, stroke: f32) -> Vec<(Vec<
     }
 }
 
-/// The middle of a guide is brighter than its sides, and its ends fade.
+/// Width of the bright middle of a guide, as a ratio of the guide's width.
 const CORE: f32 = 0.6;
+/// Ratio of a guide's length at each end that lacks the bright middle, so that the ends fade.
 const FADING_END: f32 = 0.07;
 
-/// A light guide in its trough.
+/// Adds a light guide in its trough.
 pub fn add_guide(
     mesh: &mut VehicleMesh,
     site: &LampSite,
@@ -111,14 +113,15 @@ pub fn add_guide(
     };
     mesh.add(Material::LampWhite, &strip(core, 0.0, stroke * CORE, stroke * 0.6));
     mesh.add(Material::LampGuide, &strip(line, stroke * 0.22, stroke, stroke * 0.6));
-    // The trough it lies in catches some of its light.
+    // The guide's trough catches some of its light.
     mesh.add(Material::LampGlow, &strip(line, stroke * 0.30 + 0.0022, stroke * 2.0, 0.002));
 }
 
-/// Lights taller than this have a line of light in a dark housing; lower ones glow from edge to edge.
+/// Lamps taller than this have a line of light in a dark housing.
+/// Lower ones glow from edge to edge.
 const SLIM_M: f32 = 0.03;
 
-/// A diffuser along the whole lamp, brightest along its middle.
+/// Adds a diffuser along the whole lamp, brightest along its middle.
 fn add_diffuser(mesh: &mut VehicleMesh, site: &LampSite) {
     let (_, height) = site.at_share(0.5, 0.5);
     let [core, side, glow] = if height < SLIM_M { [0.16, 0.30, 0.42] } else { [0.09, 0.17, 0.30] };
@@ -135,7 +138,7 @@ fn add_diffuser(mesh: &mut VehicleMesh, site: &LampSite) {
     mesh.add(Material::LampGlow, &lit(0.01, 0.5 - glow, 0.5 + glow, 0.0120).surface(60.0));
 }
 
-/// A ring of light around a main light: a bright line between two that are dimmer.
+/// Adds a ring of light around a main light: a bright line between two dimmer ones.
 pub fn add_ring(mesh: &mut VehicleMesh, seat: &Seat, stroke: f32, is_lit: bool) {
     let share = stroke * 1.15 / seat.radius;
     let [core, side] = if is_lit { [Material::LampWhite, Material::LampGuide] } else { [Material::LampFrosted; 2] };
@@ -146,7 +149,7 @@ pub fn add_ring(mesh: &mut VehicleMesh, seat: &Seat, stroke: f32, is_lit: bool) 
     mesh.add(side, &seat.turned(&band(0.28, 0.0, [-0.002, -0.006]), 40).surface(60.0));
 }
 
-/// Four small lights about a main light.
+/// Adds four small lights around a main light.
 fn add_points(mesh: &mut VehicleMesh, seat: &Seat, stroke: f32) {
     for (across, up) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
         let centre = seat.centre + (seat.side * across + seat.up * up * 0.86) * (seat.radius * 0.80 + stroke * 0.6);
@@ -158,6 +161,7 @@ fn add_points(mesh: &mut VehicleMesh, seat: &Seat, stroke: f32) {
     }
 }
 
+/// Adds the running light of a head lamp. `seats` are the seats of its main lights.
 pub fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[Seat]) {
     let stroke = spec.stroke.clamp(LEAST_STROKE_M, 0.02);
     let depth = |p: Vec2| (site.room(p) * 0.5).clamp(0.007, GUIDE_DEPTH_M);
@@ -198,7 +202,8 @@ pub fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLam
     }
 }
 
-/// The indicator at the outer end.
+/// Adds the indicator at the outer end: an amber panel before [`CLEAR_INDICATORS`], a clear chamber
+/// with an amber bulb from then on.
 pub fn add_indicator(mesh: &mut VehicleMesh, site: &LampSite) {
     if site.year < CLEAR_INDICATORS {
         let panel = site.sheet(30, 8, |a, b| {
@@ -209,7 +214,7 @@ pub fn add_indicator(mesh: &mut VehicleMesh, site: &LampSite) {
         mesh.add(Material::LampAmber, &panel.surface(50.0));
         return;
     }
-    // A chamber of its own: a frame, a bowl with upright ribs, and an amber bulb.
+    // A separate chamber: a frame, a bowl with upright ribs, and an amber bulb.
     let (from, to) = ([0.775, 0.20], [0.925, 0.80]);
     let chamber = site.sheet(30, 9, |a, b| {
         let p = site.along_share(from[0] + (to[0] - from[0]) * a, from[1] + (to[1] - from[1]) * b);

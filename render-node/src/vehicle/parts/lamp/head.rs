@@ -1,4 +1,5 @@
-//! Head lamps: main lights by kind and time, light guides of running lights, indicators.
+//! Head lamps: the shell with its main lights, by kind and year, with
+//! running lights and indicators.
 
 use std::f32::consts::TAU;
 
@@ -15,22 +16,26 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 
 const MOST_MAIN_LIGHTS: u32 = 6;
 const MOST_FINS: u32 = 2;
-/// Lights side by side stand no farther apart in taller lamps than in one of this height.
+/// Largest lamp height that counts for the distance between lights side by side: in taller
+/// lamps they stand no farther apart.
 const TALLEST_ROW_M: f32 = 0.15;
-/// Main lights beside claws end here.
+/// End of the main lights beside claws, as a ratio of the way from the inner to the outer end.
 const CLAWS_FROM: f32 = 0.46;
-/// From this year on a lamp's bowl is a part of its own in a housing; before, it is the lamp.
+/// From this year on, a lamp's bowl is a separate part in a housing.
+/// Before, the bowl is the whole lamp.
 const SEPARATE_BOWLS: u16 = 2003;
-/// Reflectors have flutes before this year, facets after it.
+/// Reflectors have flutes before this year, facets from it on.
 const FACETS: u16 = 1998;
-/// Glass or bezel of a light to the lens over it.
+/// Distance from the glass or bezel of a light to the lens over it.
 const CLEAR_M: f32 = 0.005;
 
-/// Width of a reflector's flutes, and of the pillows that later ones are made of.
+/// Width of a reflector's flutes.
 const FLUTE_M: f32 = 0.0105;
+/// Width of the pillows that later reflectors are made of.
 const PILLOW_M: f32 = 0.018;
 
-/// The relief of a reflector that is made of small pillows: each has a light of its own, and none shines as a whole.
+/// Returns the relief of a reflector that is made of small pillows. Each pillow has a highlight of
+/// its own, so that the reflector does not shine as a whole.
 fn pillows(p: Vec2) -> f32 {
     0.0008 * ((p.x / PILLOW_M * TAU).sin() + (p.y / PILLOW_M * TAU).sin())
 }
@@ -40,20 +45,22 @@ fn pillow_rows(site: &LampSite) -> usize {
     ((height / PILLOW_M * 3.0) as usize).clamp(8, 17)
 }
 
-/// How deep the mask lies that the lights look out of, as a share of the room there is.
+/// Depth of the floor that the lights stand in, as a ratio of the room behind the lens.
 const FLOOR_DEPTH: f32 = 0.6;
 /// Width of the ledge halfway down.
 const LEDGE_M: f32 = 0.012;
 
-/// How much deeper a dark floor lies halfway up than at its edges: its light runs from one to the other.
+/// Extra depth of a dark floor halfway up, compared with its edges, so that light falls off from
+/// one to the other.
 const HOLLOW_M: f32 = 0.009;
 
-/// How much deeper a floor lies at a place than it is on average; `up` is the share of the way up. Bright ones are made of pillows.
+/// Returns how much deeper a floor lies at a place than on average. `up` is the ratio of the way
+/// up. Bright floors are made of pillows.
 fn relief(is_bright: bool, p: Vec2, up: f32) -> f32 {
     if is_bright { pillows(p) } else { HOLLOW_M * (4.0 * up * (1.0 - up) - 0.5) }
 }
 
-/// What is inside a head lamp with a floor of some material.
+/// Returns what is inside a head lamp with a floor of some material.
 pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilling {
     let spec = &clear_of_guides(spec);
     let mut mesh = VehicleMesh::default();
@@ -74,11 +81,11 @@ pub fn head_lamp(site: &LampSite, spec: &HeadLamp, floor: Material) -> LampFilli
     LampFilling { mesh, ..LampFilling::default() }
 }
 
-/// A lamp whose main lights stand where no light guide runs across them.
+/// Returns the sheet's lamp with its main lights where no light guide runs across them.
 fn clear_of_guides(spec: &HeadLamp) -> HeadLamp {
     let mut spec = *spec;
     match spec.running {
-        // It is all there is to be seen: the lights about it are as dark as their shell.
+        // The hammer is all that is seen: the lights around it are as dark as their shell.
         RunningLight::Hammer => {
             spec.main = MainLight::None;
             spec.indicator = true;
@@ -91,7 +98,7 @@ fn clear_of_guides(spec: &HeadLamp) -> HeadLamp {
     spec
 }
 
-/// The shell of a lamp whose lights are parts of their own, and those.
+/// Adds the shell of a lamp with separate lights, and the lights.
 fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Material, seats: &[Seat]) {
     let is_bright = floor == Material::LampReflector && site.year < DARK_SHELLS;
     let finish = Finish::new(spec, site.year, if is_bright { floor } else { Material::LampHousing });
@@ -119,17 +126,18 @@ fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Ma
     }
 }
 
-/// Of a pair the outer light is the projector and the inner one, the main beam, a bowl, but where both wear rings of light.
+/// Returns the kind of one main light. In a pair of projectors the inner light, the main beam, is a
+/// bowl, unless both have rings of light.
 fn main_light(spec: &HeadLamp, number: usize, count: usize) -> MainLight {
     let is_pair = spec.main == MainLight::Projectors && count == 2 && spec.running != RunningLight::Rings;
     if is_pair && number == 0 { MainLight::Bowl } else { spec.main }
 }
 
-/// The amber reflector on the part that wraps round the corner.
+/// Adds the amber reflector on the part of the lens that wraps round the corner.
 fn add_marker(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let (inner, outer) = site.s_range();
     let (_, height) = site.at_share(0.5, 0.5);
-    // A round lamp has none.
+    // A round lamp has no marker.
     if !spec.marker || outer - inner < 1.4 * height {
         return;
     }
@@ -142,13 +150,13 @@ fn add_marker(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     mesh.add(Material::LampAmber, &marker.surface(CREASE_DEGREES));
 }
 
-/// Middle and radius of every main light in the unrolled lens.
+/// Returns the middle and the radius of every main light in the unrolled lens.
 fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     let (inner, outer) = site.s_range();
     let (_, height) = site.at_share((spec.from + spec.to) * 0.5, 0.5);
     let count =
         if spec.main == MainLight::None { 0 } else { spec.count.clamp(1, room_for(spec, site.seen_width(), height)) };
-    // Trucks and pickups have larger ones.
+    // Trucks and pickups have larger lights.
     let largest = match spec.main {
         MainLight::Projectors => 0.046_f32.max(height * 0.26),
         MainLight::Bowl => 0.070_f32.max(height * 0.30),
@@ -174,7 +182,8 @@ fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     (0..count).map(place).collect()
 }
 
-/// How many main lights a lamp that looks so wide has room for, so that each is clear to see: few large ones, never a row of marbles.
+/// Returns how many main lights fit a lamp that looks `wide` metres wide, so that each is clear to
+/// see: a few large ones, never a row of marbles.
 fn room_for(spec: &HeadLamp, wide: f32, height: f32) -> u32 {
     let (share, most) = match spec.main {
         MainLight::Modules => (0.85, 3),
@@ -189,7 +198,8 @@ fn seats(site: &LampSite, spec: &HeadLamp) -> Vec<Seat> {
     places(site, spec).into_iter().map(|(p, radius)| site.seat(p, radius, clear)).collect()
 }
 
-/// A lamp that is one bright reflector, a hollow about each bulb, fluted or faceted.
+/// Adds one bright reflector that is the whole lamp, with a hollow around
+/// each bulb, and flutes or facets.
 fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let bulbs = places(site, spec);
     let (inner, outer) = site.s_range();
@@ -233,7 +243,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     }
 }
 
-/// Fins across the outer part of the housing, where lamps have nothing but form.
+/// Adds fins across the outer part of the housing, where lamps have no lights.
 fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let from = (spec.from.max(spec.to) + 0.16).min(0.80);
     let fins = spec.fins.min(MOST_FINS);

@@ -1,14 +1,16 @@
-//! What a head lamp is made of.
+//! The sheet of a head lamp: kind and number of main lights, running light, indicator, materials.
 
 use crate::vehicle::mesh::Material;
 use serde::{Deserialize, Serialize};
 
+/// Kind of the main lights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MainLight {
     /// Dark glass balls in tubes with a bright ring.
     Projectors,
-    /// A bright bowl with a bulb's cap: the whole lamp until about 2003, round bowls in a dark housing later.
+    /// A bright bowl with a bulb's cap: the whole lamp until about 2003, round
+    /// bowls in a dark housing later.
     Bowl,
     /// A round bowl behind a domed glass of its own: round lamps of classics.
     Sealed,
@@ -16,11 +18,12 @@ pub enum MainLight {
     Modules,
     /// One slim row of many small lenses.
     Matrix,
-    /// Slits: wide lenses not taller than a finger.
+    /// Slits: wide lenses that are no taller than a finger.
     Slits,
     None,
 }
 
+/// Form of the running light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunningLight {
@@ -57,31 +60,34 @@ pub enum RunningLight {
     Fill,
 }
 
+/// A head lamp as a sheet describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HeadLamp {
     pub main: MainLight,
-    /// How many main lights, side by side (at most 6).
+    /// Number of main lights, side by side (at most 6).
     pub count: u32,
-    /// Where they stand: shares of the way from the inner to the outer end.
+    /// Ratios of the way from the inner to the outer end between which the main lights stand.
     pub from: f32,
     pub to: f32,
-    /// Diameter as a share of the lamp's height there; no light is larger than its kind is built.
+    /// Ratio of a light's diameter to the lamp's height there. No light is
+    /// larger than its kind is built.
     pub size: f32,
     pub running: RunningLight,
-    /// Width of a running light, metres.
+    /// Width of a running light, in metres.
     pub stroke: f32,
-    /// An amber light at the outer end.
+    /// True if there is an amber light at the outer end.
     pub indicator: bool,
-    /// An amber reflector on the part that wraps round the corner.
+    /// True if there is an amber reflector on the part that wraps round the corner.
     pub marker: bool,
-    /// Fins across the outer part of the housing (at most 2: more look like slats).
+    /// Number of fins across the outer part of the housing (at most 2: more look like slats).
     pub fins: u32,
-    /// Of the frame inside the lens; by the year if nothing is said.
+    /// Material of the frame inside the lens. Depends on the year if absent.
     pub bezel: Option<Material>,
-    /// Of the ledge inside the frame; by the year if nothing is said.
+    /// Material of the ledge inside the frame. Depends on the year if absent.
     pub ledge: Option<Material>,
-    /// Of the ring about a round lamp that stands in a can of its own; by the year if nothing is said.
+    /// Material of the ring around a round lamp that stands in a can of its own.
+    /// Depends on the year if absent.
     pub ring: Option<Material>,
 }
 
@@ -105,5 +111,5 @@ impl Default for HeadLamp {
     }
 }
 
-/// Indicators are amber panels before this year, amber bulbs in clear chambers after it.
+/// Indicators are amber panels before this year, amber bulbs in clear chambers from it on.
 pub const CLEAR_INDICATORS: u16 = 1998;

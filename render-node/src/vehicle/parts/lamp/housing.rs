@@ -10,45 +10,48 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// Width of the bezel.
 pub const BEZEL_M: f32 = 0.009;
-/// How far the bezel lies behind the lens at its outer and inner edge.
+/// Depth of the bezel behind the lens, at its outer and at its inner edge.
 const BEZEL_DEPTHS: [f32; 2] = [0.0045, 0.0075];
-/// The shell goes on under the paint beside it.
+/// Distance by which the shell continues under the paint beside it.
 const UNDER_PAINT_M: f32 = 0.003;
 /// Width of a step from one level of the shell down to the next.
 const STEP_M: f32 = 0.003;
-/// How far down to the floor the ledge lies, and what share of a lamp's height it takes at most.
+/// Depth of the ledge, as a ratio of the way down to the floor.
 const LEDGE_DEPTH: f32 = 0.42;
+/// Greatest width of the ledge, as a ratio of a lamp's height.
 const LEDGE_SHARE: f32 = 0.075;
-/// A ledge is seen up to this share of a lamp's height.
+/// Ratio of a lamp's height up to which a ledge is seen.
 const LIT_LEDGE: f32 = 0.5;
-/// Lines from the edge of the shell to its floor.
+/// Number of lines from the edge of the shell to its floor.
 const EDGE_LINES: usize = 5;
-/// The floor lies so far behind the rim of a light that stands in it.
+/// Depth of the floor behind the rim of a light, just outside that light.
 const BEHIND_RIM_M: f32 = 0.014;
+/// Depth of the floor behind the rim of a light, inside that light, to make room for its bowl.
 const BEHIND_BOWL_M: f32 = 0.055;
-/// Width of the funnel about a light.
+/// Width of the funnel around a light.
 const FUNNEL_M: f32 = 0.026;
 
-/// How a shell is made.
+/// The materials and the form of a shell.
 pub struct Housing<'a> {
     pub bezel: Material,
     pub bezel_m: f32,
     pub step: Material,
-    /// A ledge halfway down to the floor: what it is made of and how wide it is.
+    /// A ledge halfway down to the floor: its material and its width in metres.
     pub ledge: Option<(Material, f32)>,
-    /// Depth of the floor.
+    /// Returns the depth of the floor at a place of the lens.
     pub depth: &'a dyn Fn(Vec2) -> f32,
     pub floor: &'a dyn Fn(Vec2) -> Material,
-    /// Lights that the floor must make way for.
+    /// Lights that the floor must make room for.
     pub seats: &'a [Seat],
-    /// Largest width of the floor's columns, and how many rows it has: fine where it has flutes.
+    /// Largest width of the floor's columns. It is small where the floor has flutes.
     pub column_m: f32,
+    /// Number of the floor's rows.
     pub rows: usize,
-    /// Edges of the floor that bend by more than this stay sharp.
+    /// Edges of the floor that bend by more than this many degrees stay sharp.
     pub crease: f32,
 }
 
-/// Where a line of places lies across the shell.
+/// Part of the shell that a line of places belongs to, from the edge inwards.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Zone {
     Outer,
@@ -58,7 +61,7 @@ enum Zone {
     Floor,
 }
 
-/// A shell of one material with nothing in it.
+/// Adds a shell of one material with nothing in it.
 pub fn plain_housing(site: &LampSite, material: Material) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     add_housing(
@@ -80,7 +83,7 @@ pub fn plain_housing(site: &LampSite, material: Material) -> VehicleMesh {
     mesh
 }
 
-/// Places along the lamp where the housing's columns of points stand, and the zone of each.
+/// Returns the positions along the lamp of the housing's columns of points, with the zone of each.
 fn columns_of(site: &LampSite, housing: &Housing<'_>, edge: &[(f32, Zone); EDGE_LINES]) -> Vec<(f32, Zone)> {
     let (inner, outer) = site.s_range();
     let mut columns: Vec<(f32, Zone)> = if site.meets_middle {
@@ -97,7 +100,8 @@ fn columns_of(site: &LampSite, housing: &Housing<'_>, edge: &[(f32, Zone); EDGE_
     columns
 }
 
-/// The triangles between the points of a housing by their material, those of the floor apart. Points stand column by column.
+/// Returns the triangles between the points of a housing by their material, with those of the floor
+/// apart (`true`). Points stand column by column.
 fn by_material(
     site: &LampSite,
     housing: &Housing<'_>,
@@ -133,13 +137,15 @@ fn by_material(
     solids
 }
 
-/// A point of the shell, moved back to behind the lights that stand there. Only a floor sinks to a funnel about a light.
+/// Moves a point of the shell back behind the lights that stand there. Only a floor
+/// sinks to a funnel around a light.
 fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3, is_floor: bool) -> Vec3 {
     for seat in seats {
         let off = point - seat.centre;
         let along = off.dot(seat.axis);
         let aside = (off - seat.axis * along).length();
-        // Inside a light the floor makes way for its bowl, about it for a funnel that ends softly.
+        // Inside a light the floor makes room for the bowl. Around the light it
+        // forms a funnel that ends softly.
         let (behind, share) = if aside < seat.radius {
             (BEHIND_BOWL_M, 1.0)
         } else if !is_floor {
@@ -155,7 +161,7 @@ fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3, is_floor: bool) ->
     point
 }
 
-/// How deep a line of the shell lies over a floor of some depth.
+/// Returns the depth of a line of the shell over a floor of some depth.
 fn depth_of(zone: Zone, floor: f32, has_ledge: bool) -> f32 {
     let down = |share: f32| BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * share;
     match zone {
@@ -188,7 +194,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         let (s, column_zone) = columns[column];
         let (low, high) = site.span(s);
         let height = high - low;
-        // Where an edge runs steeply the bezel is as wide across it, not upwards.
+        // Where an edge runs steeply, the bezel's width is measured across the edge, not upwards.
         let steep = |a: f32, b: f32| (1.0 + ((a - b) / 0.008).powi(2)).sqrt().min(2.6);
         let (before, after) = (site.span(s - 0.004), site.span(s + 0.004));
         let below = (width * steep(before.0, after.0)).min(height * 0.34);
@@ -240,7 +246,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
     }
 }
 
-/// Without the points that no triangle has.
+/// Returns the solid without the points that no triangle uses.
 fn compact(solid: Solid) -> Solid {
     let mut own = vec![u32::MAX; solid.points.len()];
     let mut out = Solid::default();

@@ -9,11 +9,12 @@ use super::housing::BEZEL_M;
 use super::{LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// A funnel around a light is at most this many times as wide, and none is worth making below the second.
+/// Greatest width of a funnel around a light, as a multiple of the light's width.
 const WIDEST_DISH: f32 = 1.36;
+/// Least width of a funnel that is worth making, as a multiple of the light's width.
 const NARROWEST_DISH: f32 = 1.10;
 
-/// The flared dish that a light sits in, as wide as the lamp leaves room for.
+/// Adds the flared dish that a light sits in, as wide as the lamp leaves room for.
 pub fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Seat, finish: Finish) {
     if !matches!(spec.main, MainLight::Projectors | MainLight::Modules | MainLight::Bowl) {
         return;
@@ -53,6 +54,7 @@ fn add_square_funnel(mesh: &mut VehicleMesh, seat: &Seat, wide: f32, finish: Fin
     mesh.add(finish.shroud, &walls.surface(CREASE_DEGREES));
 }
 
+/// Adds one main light of the sheet's kind.
 pub fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, finish: Finish) {
     let r = seat.radius;
     match spec.main {
@@ -70,12 +72,12 @@ pub fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, fini
     }
 }
 
-/// How far a projector's glass bulges, as a share of its radius.
+/// Height of the bulge of a projector's glass, as a ratio of the glass's radius.
 const BULGE: f32 = 0.62;
-/// Radius of the glass as a share of the whole light's.
+/// Radius of the glass as a ratio of the whole light's radius.
 const GLASS: f32 = 0.64;
 
-/// A stepped funnel with a bright rim, a dark gap, and in it a glass that bulges.
+/// Adds a stepped funnel with a bright rim, a dark gap, and in it a glass that bulges.
 pub fn add_projector(mesh: &mut VehicleMesh, seat: &Seat, finish: Finish) {
     let shroud = [(-0.045, 1.0), (-0.004, 1.0)];
     mesh.add(Material::LampHousing, &seat.turned(&shroud, 30).surface(CREASE_DEGREES));
@@ -97,10 +99,10 @@ pub fn add_projector(mesh: &mut VehicleMesh, seat: &Seat, finish: Finish) {
     mesh.add(Material::LampGlass, &seat.turned(&ball, 28).surface(60.0));
 }
 
-/// Width of a facet at the rim of a bowl is some three times this.
+/// About a third of the width of a facet at the rim of a bowl.
 const FACET_M: f32 = 0.0024;
 
-/// A bowl of facets in a bright rim, the bulb in it behind a shield.
+/// Adds a bowl of facets in a bright rim, with the bulb in it behind a shield.
 pub fn add_bowl(mesh: &mut VehicleMesh, seat: &Seat, is_sealed: bool, finish: Finish) {
     let deep = (seat.radius * 0.75).min(0.05);
     let bowl: Vec<(f32, f32)> = (0..=7)
@@ -112,11 +114,12 @@ pub fn add_bowl(mesh: &mut VehicleMesh, seat: &Seat, is_sealed: bool, finish: Fi
     let front = [(-0.045, 1.0), (-0.003, 1.0), (0.0, 0.985), (-0.0005, 0.93), (-0.003, 0.91)];
     let rim = if is_sealed { Material::Chrome } else { finish.ring };
     mesh.add(rim, &seat.turned(&front, 36).surface(CREASE_DEGREES));
-    // Flat facets sparkle; a smooth bowl is only grey. Large bowls have more of them: a dozen wedges would look like a toy's.
+    // Flat facets sparkle, and a smooth bowl is only grey. Large bowls have more facets: a dozen
+    // wedges would look like a toy's.
     let facets = ((seat.radius / FACET_M) as usize).clamp(20, 40);
     let (segments, crease) = if is_sealed { (44, 60.0) } else { (facets, 4.0) };
     mesh.add(Material::LampReflector, &seat.turned(&bowl, segments).surface(crease));
-    // A dark throat, the shield before it, and the bright edge of that.
+    // A dark throat, the shield in front of it, and the shield's bright edge.
     let throat = [(-deep * 0.86, 0.46), (-deep * 0.84, 0.40), (-deep * 0.92, 0.28)];
     mesh.add(Material::LampHousing, &seat.turned(&throat, 24).surface(CREASE_DEGREES));
     let shield = [(-deep, 0.27), (-deep * 0.42, 0.27)];
@@ -125,14 +128,14 @@ pub fn add_bowl(mesh: &mut VehicleMesh, seat: &Seat, is_sealed: bool, finish: Fi
     mesh.add(Material::LampReflector, &seat.turned(&cap, 22).surface(60.0));
 }
 
-/// A square lens of dark glass in a bright frame, half sizes.
+/// Adds a square lens of dark glass in a bright frame. `half` are half its sizes.
 fn add_square_lens(mesh: &mut VehicleMesh, seat: &Seat, half: Vec2, ring: Material) {
     let block = |x: f32, z: f32, from: f32, to: f32| {
         let solid = Solid::rounded_box(Vec3::new(x, (to - from) * 0.5, z), (to - from).min(z) * 0.3).facing_out();
         seat.set(solid.moved(Vec3::Y * (from + to) * 0.5)).facing_out()
     };
     let frame = (half.min_element() * 0.13).clamp(0.0016, 0.0042);
-    // A dark box, a bright frame at its front only, a dark gap, and the glass.
+    // A dark box, a frame that is bright only at its front, a dark gap, and the glass.
     mesh.add(Material::LampHousing, &block(half.x, half.y, -0.030, -0.0065).surface(CREASE_DEGREES));
     mesh.add(ring, &block(half.x * 0.99, half.y * 0.99, -0.010, -0.003).surface(CREASE_DEGREES));
     let (x, z) = (half.x - frame, half.y - frame);

@@ -1,8 +1,10 @@
-//! What is seen inside head and tail lamps, laid out behind a lens only the body knows. Vehicle space, one side.
+//! The inside of head and tail lamps, laid out behind a lens that only the body
+//! knows. Vehicle space, one side.
 //!
-//! A lens bends round the corner of a body, so nothing inside a lamp is laid out in a flat drawing. [`LampSite`] unrolls the
-//! lens from an axis that stands inside the body: a place on it is an arc length and a height, and depth is measured towards
-//! the axis, where no two places can cross. [`head`] and [`tail`] fill the room behind it, [`housing`] is the shell they stand in.
+//! A lens bends round the corner of a body, so nothing inside a lamp is laid out in a flat drawing.
+//! [`LampSite`] unrolls the lens from an axis that stands inside the body: a place on it is an arc
+//! length and a height, and depth is measured towards the axis, where no two places can cross.
+//! [`head`] and [`tail`] fill the room behind the lens, and [`housing`] is the shell they stand in.
 
 mod finish;
 mod guide;
@@ -24,70 +26,77 @@ use glam::{Vec2, Vec3};
 use super::solid::{Solid, rounded_rectangle};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// Columns and rows of the table of the lens.
+/// Columns of the table that holds the lens.
 const COLUMNS: usize = 33;
+/// Rows of the table that holds the lens.
 const ROWS: usize = 17;
-/// Entries of the table of the outline.
+/// Entries of the table that holds the outline.
 const SPANS: usize = 193;
-/// How far the table goes on beyond the outline, metres.
+/// Distance by which the table continues beyond the outline, in metres.
 const MARGIN_M: f32 = 0.012;
-/// A lens looks at most this many times as wide as it is across the vehicle.
+/// Greatest width that a lens seems to have, as a multiple of its width across the vehicle.
 const SEEN_ROUND_CORNER: f32 = 1.25;
-/// The axis stands this share of the lens's chord behind it, so that its ends are seen at some forty degrees to either side.
+/// Distance of the axis behind the lens, as a ratio of the lens's chord. The lens's ends are then
+/// seen at about forty degrees to either side.
 const AXIS_BEHIND: f32 = 0.55;
-/// The year that a lamp is taken to be of when nobody says.
+/// Year of a lamp whose year is not given.
 pub const USUAL_YEAR: u16 = 2015;
 
-/// The inside of a lamp, and which parts of its lens are not of the lens's own material.
+/// The inside of a lamp, with the parts of its lens that are not of the lens's own material.
 #[derive(Default)]
 pub struct LampFilling {
     pub mesh: VehicleMesh,
-    /// Material of the lens up to an arc length, rising; empty where the whole lens is as the sheet says.
+    /// Materials of the lens, each up to an arc length, in rising order. Empty where the
+    /// whole lens is as the sheet says.
     pub lens: Vec<(f32, Material)>,
-    /// The lens's fields lie one above another: what is said of them are heights.
+    /// True if the lens's fields lie one above another. Lengths in `lens` are then heights.
     pub is_upright: bool,
-    /// Clear fields are windows in a lens of another material: shares of its height between which they are clear, and that material.
+    /// Set if the clear fields are windows in a lens of another material: the ratios of the lens's
+    /// height between which they are clear, and that material.
     pub window: Option<([f32; 2], Material)>,
 }
 
-/// Where a lamp is: its lens, unrolled about an axis inside the body.
+/// Position of a lamp: its lens, unrolled about an axis inside the body.
 pub struct LampSite {
     /// Arc lengths of the outline's ends, growing away from the centre plane.
     ends: [f32; 2],
-    /// Its lowest and highest places, evenly spaced between the ends.
+    /// Lowest and highest places of the outline, evenly spaced between the ends.
     spans: Vec<(f32, f32)>,
-    /// Place of the axis, as shares of `right` and `ahead`.
+    /// Position of the axis, in metres along `right` and `ahead`.
     axis: Vec2,
     right: Vec3,
     ahead: Vec3,
     up: Vec3,
     angles: [f32; 2],
     heights: [f32; 2],
-    /// Distance of the lens from the axis, and its normal; columns first.
+    /// Distance of the lens from the axis, column by column.
     radii: Vec<f32>,
+    /// Normal of the lens, column by column.
     normals: Vec<Vec3>,
     /// Arc length at each column.
     lengths: Vec<f32>,
     /// Distance from the centre plane at each column.
     offsets: Vec<f32>,
-    /// Its inner end lies in the centre plane, where the other half goes on.
+    /// True if the inner end lies in the centre plane, where the other half continues.
     pub meets_middle: bool,
-    /// Room behind the lens.
+    /// Depth of the room behind the lens, in metres.
     pub depth: f32,
-    /// The way the vehicle's end looks.
+    /// Direction that the vehicle's end faces.
     pub forward: Vec3,
     pub year: u16,
 }
 
-/// What a lamp has to know of the body.
+/// The properties of the body that a lamp needs.
 pub struct LampSkin<'a> {
-    /// First point of the body along a ray of some length.
+    /// Returns the first point of the body along a ray of some length.
     pub hit: &'a dyn Fn(Vec3, Vec3, f32) -> Option<Vec3>,
+    /// Returns the normal of the body at a point.
     pub normal: &'a dyn Fn(Vec3) -> Vec3,
 }
 
 impl LampSite {
-    /// `border` is the lens's closed edge, `outward` its mean normal, `forward` where the vehicle's end looks.
+    /// `border` is the lens's closed edge, `outward` its mean normal, and `forward` the direction
+    /// that the vehicle's end faces.
     pub fn new(border: &[Vec3], outward: Vec3, forward: Vec3, depth: f32, year: u16, skin: &LampSkin<'_>) -> LampSite {
         let up = (Vec3::Z - outward * outward.z).normalize_or(Vec3::X);
         let ahead = (outward - up * outward.dot(up)).normalize_or(forward);
@@ -161,8 +170,8 @@ impl LampSite {
         site
     }
 
-    /// A flat lamp with rounded corners: `across` and `up` are unit vectors, `across` away from the centre plane,
-    /// `outward` is where it shines.
+    /// A flat lamp with rounded corners. `across` and `up` are unit vectors, `across` points away
+    /// from the centre plane, and the lamp shines along `outward`.
     pub fn flat(centre: Vec3, across: Vec3, up: Vec3, outward: Vec3, size: Vec2, depth: f32) -> LampSite {
         let loop_2d = rounded_rectangle(size.x / 2.0, size.y / 2.0, size.min_element() * 0.3);
         let border: Vec<Vec3> = loop_2d.iter().map(|p| centre + across * p.x + up * p.y).collect();
@@ -192,7 +201,7 @@ impl LampSite {
         self.ahead * cos + self.right * sin
     }
 
-    /// Distance of the lens from the axis.
+    /// Returns the distance of the lens from the axis.
     fn radius(&self, angle: f32, height: f32) -> f32 {
         let across = self.column_of(angle);
         let share = (height - self.heights[0]) / (self.heights[1] - self.heights[0]).max(1e-6);
@@ -201,7 +210,7 @@ impl LampSite {
         cubic(upwards, ROWS, along_row)
     }
 
-    /// The point `depth` behind the lens, towards the axis.
+    /// Returns the point `depth` metres behind the lens, towards the axis.
     fn point(&self, angle: f32, height: f32, depth: f32) -> Vec3 {
         let foot = self.right * self.axis.x + self.ahead * self.axis.y + self.up * height;
         foot + self.ray(angle) * (self.radius(angle, height) - depth)
@@ -217,7 +226,7 @@ impl LampSite {
         self.angle_at((after - 1) as f32 + (length - low) / (high - low).max(1e-6))
     }
 
-    /// Place of a point in the unrolled lens, and how far it lies behind the lens.
+    /// Returns the place of a point in the unrolled lens, and its distance behind the lens.
     pub fn place_of(&self, p: Vec3) -> (Vec2, f32) {
         let flat = Vec2::new(p.dot(self.right), p.dot(self.ahead)) - self.axis;
         let (angle, height) = (flat.x.atan2(flat.y), p.dot(self.up));
@@ -228,17 +237,17 @@ impl LampSite {
         (Vec2::new(length, height), self.radius(angle, height) - flat.length())
     }
 
-    /// The point behind a place of the lens.
+    /// Returns the point `depth` metres behind a place of the lens.
     fn behind(&self, p: Vec2, depth: f32) -> Vec3 {
         self.point(self.angle_of(p.x), p.y, depth)
     }
 
-    /// The way from the axis out through a place.
+    /// Returns the direction from the axis out through a place.
     fn outward(&self, p: Vec2) -> Vec3 {
         self.ray(self.angle_of(p.x))
     }
 
-    /// Normal of the lens.
+    /// Returns the normal of the lens at a place.
     fn normal(&self, p: Vec2) -> Vec3 {
         let across = self.column_of(self.angle_of(p.x));
         let share = (p.y - self.heights[0]) / (self.heights[1] - self.heights[0]).max(1e-6);
@@ -251,7 +260,8 @@ impl LampSite {
         low.lerp(high, t).normalize_or(self.forward)
     }
 
-    /// How deep the lamp may be there: what wraps round the body's corner is shallow.
+    /// Returns the depth that the lamp may have at a place: the part that wraps round
+    /// the body's corner is shallow.
     fn room(&self, p: Vec2) -> f32 {
         let normal = self.normal(p);
         let flat = Vec2::new(normal.x, normal.y).normalize_or(Vec2::X);
@@ -259,7 +269,8 @@ impl LampSite {
         self.depth * (1.5 * towards - 0.25).clamp(0.28, 1.0)
     }
 
-    /// How wide the lens looks: between what is seen of it from the vehicle's end and its length round the corner.
+    /// Returns the width that the lens seems to have: the part of it that is seen from the
+    /// vehicle's end, with an allowance for its length round the corner.
     fn seen_width(&self) -> f32 {
         let offset = |s: f32| self.behind(Vec2::new(s, 0.5 * (self.heights[0] + self.heights[1])), 0.0).y;
         let length = self.ends[1] - self.ends[0];
@@ -270,7 +281,8 @@ impl LampSite {
         (self.ends[0], self.ends[1])
     }
 
-    /// Lowest and highest place of the outline at an arc length; that of the nearest end beside it.
+    /// Returns the lowest and highest place of the outline at an arc length. Beyond the ends
+    /// it is that of the nearest end.
     fn span(&self, s: f32) -> (f32, f32) {
         let last = SPANS - 1;
         let share = ((s - self.ends[0]) / (self.ends[1] - self.ends[0]).max(1e-6)).clamp(0.0, 1.0) * last as f32;
@@ -280,13 +292,13 @@ impl LampSite {
         (low.0 + (high.0 - low.0) * t, low.1 + (high.1 - low.1) * t)
     }
 
-    /// Share of the way up the outline at a place.
+    /// Returns the ratio of the way up the outline at a place.
     pub fn share_up(&self, p: Vec2) -> f32 {
         let (low, high) = self.span(p.x);
         ((p.y - low) / (high - low).max(1e-4)).clamp(0.0, 1.0)
     }
 
-    /// Arc length at a share of the way across, as it is seen from the vehicle's end.
+    /// Returns the arc length at a ratio of the way across, as seen from the vehicle's end.
     fn s_at(&self, share: f32) -> f32 {
         let (inner, outer) = self.s_range();
         let even = inner + (outer - inner) * share;
@@ -303,18 +315,19 @@ impl LampSite {
         let steps = 64;
         let at = |step: i32| inner + (outer - inner) * step as f32 / steps as f32;
         let found = (0..=steps).map(at).find(|s| offset(*s) >= wanted).unwrap_or(even);
-        // Between what is seen from the end and what is measured along the lens.
+        // A mean of the place as seen from the end and the place as measured along the lens.
         found * 0.6 + even * 0.4
     }
 
-    /// A place a share of the way across (seen from the end) and up, with the height of the outline there.
+    /// Returns the place at a ratio of the way across (seen from the end) and up, with the
+    /// height of the outline there.
     fn at_share(&self, across: f32, up: f32) -> (Vec2, f32) {
         let s = self.s_at(across);
         let (low, high) = self.span(s);
         (Vec2::new(s, low + (high - low) * up), high - low)
     }
 
-    /// A place shares of the way along the lens and up.
+    /// Returns the place at a ratio of the way along the lens and up.
     fn along_share(&self, along: f32, up: f32) -> Vec2 {
         let (inner, outer) = self.s_range();
         let s = inner + (outer - inner) * along;
@@ -322,13 +335,14 @@ impl LampSite {
         Vec2::new(s, low + (high - low) * up)
     }
 
-    /// Where a round light of some radius has room: its middle, moved back until its whole rim is `clear` behind the lens, and the
-    /// way it looks, between the vehicle's own and the lens's.
+    /// Returns the seat of a round light of some radius: its middle, moved back until its
+    /// whole rim is `clear` metres behind the lens, and its direction, which is between
+    /// the vehicle's and the lens's.
     fn seat(&self, p: Vec2, radius: f32, clear: f32) -> Seat {
         let normal = self.normal(p);
         let level = Vec3::new(normal.x, normal.y, normal.z * 0.4).normalize_or(normal);
         let axis = (self.forward * 0.6 + level * 0.4).normalize_or(self.forward);
-        // Square lights stand upright, however the lens leans.
+        // Square lights stand upright however the lens leans.
         let side = axis.cross(Vec3::Z).normalize_or(self.right);
         let up = side.cross(axis);
         let mut centre = self.behind(p, clear);
@@ -345,7 +359,7 @@ impl LampSite {
         Seat { centre, axis, side, up, radius }
     }
 
-    /// A bar with a soft section along places of the lens, `depth` behind it.
+    /// Returns a bar with a soft section along places of the lens, `depth` metres behind it.
     fn strip(&self, line: &[Vec2], depth: &dyn Fn(Vec2) -> f32, [width, thick]: [f32; 2], closed: bool) -> Solid {
         let count = line.len();
         if count < 2 {
@@ -371,7 +385,8 @@ impl LampSite {
         Solid::lofted(&loops)
     }
 
-    /// A sheet of places (two numbers between 0 and 1 to a place and a depth), looking out.
+    /// Returns a sheet that faces out of the lamp. `place` maps two numbers between 0
+    /// and 1 to a place and a depth.
     fn sheet(&self, columns: usize, rows: usize, place: impl Fn(f32, f32) -> (Vec2, f32)) -> Solid {
         let share = |i: usize, of: usize| i as f32 / (of - 1) as f32;
         let solid = Solid::grid(columns, rows, false, |column, row| {
@@ -395,7 +410,8 @@ impl LampSite {
         solid.triangles.iter().map(out).sum::<f32>() >= 0.0
     }
 
-    /// Places along the lower (`up` 0) or upper (1) edge, `inset` inside it, between two shares of the lens.
+    /// Returns places along the lower (`up` 0) or upper (1) edge, `inset` metres inside it, between
+    /// two ratios of the lens's length.
     fn edge_line(&self, up: f32, [from, to]: [f32; 2], inset: f32) -> Vec<Vec2> {
         let (inner, outer) = self.s_range();
         (0..=28)
@@ -408,7 +424,7 @@ impl LampSite {
             .collect()
     }
 
-    /// Places of the outline moved inwards, evenly spaced.
+    /// Returns the places of the outline moved inwards, evenly spaced.
     fn inside_loop(&self, inset: f32) -> Vec<Vec2> {
         let (lower, upper) = (self.edge_line(0.0, [0.0, 1.0], inset), self.edge_line(1.0, [0.0, 1.0], inset));
         let (inner, outer) = self.s_range();
@@ -419,11 +435,11 @@ impl LampSite {
     }
 }
 
-/// Where a round light sits.
+/// Position of a round light.
 #[derive(Debug, Clone, Copy)]
 struct Seat {
     centre: Vec3,
-    /// The way it looks.
+    /// The direction the light shines.
     axis: Vec3,
     side: Vec3,
     up: Vec3,
@@ -431,21 +447,22 @@ struct Seat {
 }
 
 impl Seat {
-    /// A profile (distance outward, radius as a share of the seat's) turned about the seat's axis.
+    /// Returns a profile (distance outward, radius as a ratio of the seat's)
+    /// turned about the seat's axis.
     fn turned(&self, profile: &[(f32, f32)], segments: usize) -> Solid {
         let profile: Vec<Vec2> = profile.iter().map(|(a, r)| Vec2::new(*a, r * self.radius)).collect();
         self.set(Solid::revolved(&profile, segments))
     }
 
-    /// A solid about the origin, y outward and z up, put on the seat.
+    /// Moves a solid about the origin, with y outward and z up, to the seat.
     fn set(&self, solid: Solid) -> Solid {
-        // Turning must not mirror.
+        // This side vector makes a turn, not a mirror image.
         let side = self.axis.cross(self.up);
         solid.bent(|q| self.centre + side * q.x + self.axis * q.y + self.up * q.z)
     }
 }
 
-/// A smooth curve through values at whole numbers.
+/// Returns a smooth curve through the values at whole numbers.
 fn cubic(at: f32, count: usize, value: impl Fn(usize) -> f32) -> f32 {
     let from = (at.max(0.0) as usize).min(count - 2);
     let t = at - from as f32;
@@ -488,7 +505,7 @@ mod tests {
     use super::*;
     use crate::vehicle::parts::checks::assert_sound;
 
-    /// How far out of a body with round corners a point is, in no unit.
+    /// Positive outside a body with round corners, negative inside. It has no unit.
     fn outside(p: Vec3) -> f32 {
         ((p.x - 2.0) / 2.0).powi(4) + (p.y / 0.85).powi(4) - 1.0
     }

@@ -1,5 +1,7 @@
-//! Round head lamps that stand in a can of their own: classics, off-roaders, retro cars. They look ahead whatever the slope of the
-//! body around them, where a lens cut from a raked skin would be smeared into a drop.
+//! Round head lamps that stand in a can of their own: classics, off-roaders, retro cars.
+//!
+//! They point ahead whatever the slope of the body around them. A lens cut from a raked skin
+//! would be smeared into a drop.
 
 use glam::{Vec2, Vec3};
 
@@ -11,43 +13,45 @@ use super::head_lamp::{HeadLamp, MainLight, RunningLight};
 use super::light::{add_bowl, add_projector};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
-/// A round lamp, wherever it stands.
+/// A round lamp in vehicle space.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundLamp {
     /// Middle of the ring around the lens.
     pub centre: Vec3,
-    /// Where it shines.
+    /// Direction that it shines.
     pub axis: Vec3,
-    /// Of the lens.
+    /// Radius of the lens.
     pub radius: f32,
-    /// How far the can goes back into the body, and what it is made of.
+    /// Depth of the can in the body.
     pub can: f32,
     pub can_material: Material,
     pub surround: Material,
     pub main: MainLight,
-    /// It has a ring of light.
+    /// True if the lamp has a ring of light.
     pub is_lit: bool,
     pub year: u16,
 }
 
-/// How far the lens bulges, as a share of its radius, and how far behind its edge the light stands.
+/// Height of the lens's bulge, as a ratio of its radius.
 const BULGE: f32 = 0.17;
+/// Distance of the light behind the lens's edge.
 const BEHIND_M: f32 = 0.010;
-/// How much of the vehicle's own way a round lamp looks; the rest is the body's around it.
+/// Weight of the vehicle's own direction in that of a round lamp. The rest is the
+/// direction of the body around it.
 const AHEAD: f32 = 0.38;
-/// The ring stands out of the body by this where it stands out least.
+/// Distance by which the ring stands out of the body at the place where it stands out least.
 const STANDS_OUT_M: f32 = 0.002;
-/// The body goes so far back behind a lamp.
+/// Depth to which the body recedes behind a lamp.
 const DEEP_M: f32 = 0.075;
-/// An outline is round if it is so nearly as tall as wide.
+/// Ratios of width to height at which an outline still counts as round.
 const ROUND: std::ops::RangeInclusive<f32> = 0.78..=1.28;
-/// Rings about round lamps are bright before this year where nothing is said.
+/// Rings around round lamps are bright before this year, unless the sheet sets their material.
 const BRIGHT_RINGS: u16 = 1996;
 const LARGEST_M: f32 = 0.13;
 const SMALLEST_M: f32 = 0.05;
 
 impl RoundLamp {
-    /// Where a point of the body goes that makes way for the lamp.
+    /// Returns the place to which a point of the body moves to make room for the lamp.
     pub fn behind(&self, p: Vec3) -> Vec3 {
         let off = p - self.centre;
         let along = off.dot(self.axis);
@@ -56,7 +60,8 @@ impl RoundLamp {
     }
 }
 
-/// The round lamp in the place of a lens drawn from the front; none if its outline is not round.
+/// Returns the round lamp in the place of a lens drawn from the front, or
+/// `None` if its outline is not round.
 pub fn round_lamp_for(border: &[Vec3], outward: Vec3, forward: Vec3, spec: &HeadLamp, year: u16) -> Option<RoundLamp> {
     let (low, high) = border.iter().fold((Vec3::MAX, Vec3::MIN), |(l, h), p| (l.min(*p), h.max(*p)));
     let size = high - low;
@@ -66,7 +71,7 @@ pub fn round_lamp_for(border: &[Vec3], outward: Vec3, forward: Vec3, spec: &Head
     }
     let axis = (forward * AHEAD + outward * (1.0 - AHEAD)).normalize_or(forward);
     let mut centre = (low + high) * 0.5;
-    // Forward until nothing of the outline stands before the ring.
+    // The ring moves forward until nothing of the outline stands in front of it.
     let foremost = border.iter().map(|p| (*p - centre).dot(axis)).fold(f32::MIN, f32::max);
     centre += axis * (foremost + STANDS_OUT_M);
     let is_lit = spec.running != RunningLight::None;
@@ -78,7 +83,7 @@ pub fn round_lamp_for(border: &[Vec3], outward: Vec3, forward: Vec3, spec: &Head
     Some(RoundLamp { centre, axis, radius, can, can_material, surround, main, is_lit, year })
 }
 
-/// The lamp with its can, ring, lens and what is behind that.
+/// Returns the lamp with its can, its ring, its lens and the parts behind the lens.
 pub fn round_lamp(lamp: &RoundLamp) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let side = lamp.axis.cross(Vec3::Z).normalize_or(Vec3::Y);
@@ -98,7 +103,7 @@ pub fn round_lamp(lamp: &RoundLamp) -> VehicleMesh {
         })
         .collect();
     mesh.add(Material::LampLens, &whole.set(Solid::revolved(&lens, 40)).surface(60.0));
-    // The light, in a dark ring that it is set back in.
+    // The light, set back in a dark ring.
     let wall = [(-0.004, 0.975), (-BEHIND_M - 0.004, 0.95)];
     mesh.add(Material::LampSatin, &whole.turned(&wall, 36).surface(60.0));
     let spec = HeadLamp { main: lamp.main, ..HeadLamp::default() };
@@ -132,7 +137,7 @@ mod tests {
     use super::*;
     use crate::vehicle::parts::checks::assert_sound;
 
-    /// A circle of some radius as it is cut from a skin that lies back by some slope.
+    /// A circle of some radius, as cut from a skin that leans back by some slope.
     fn on_slope(radius: f32, slope: f32) -> Vec<Vec3> {
         (0..48)
             .map(|i| {

@@ -1,4 +1,5 @@
-//! Tail lamps: chambers, rounds, bars and light guides behind red glass, with fields for reversing and turning.
+//! Tail lamps: chambers, rounds, bars and light guides behind red glass, with
+//! fields for reversing and turning.
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -8,10 +9,11 @@ use super::housing::{BEZEL_M, Housing, add_housing};
 use super::{LampFilling, LampSite, Seat};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
+/// Form of the red lights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailMotif {
-    /// Ribbed red all over, with white and amber fields if asked for.
+    /// Ribbed red all over, with white and amber fields if the sheet asks for them.
     Panel,
     /// Round lamps side by side on black.
     Rounds,
@@ -45,26 +47,29 @@ pub enum TailMotif {
     Bar,
 }
 
+/// A tail lamp as a sheet describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TailLamp {
     pub motif: TailMotif,
-    /// Rounds, bars, chambers, lines.
+    /// Number of rounds, bars, chambers or lines.
     pub count: u32,
-    /// A white field for reversing, as a share of the way across from the inner end.
+    /// Width of a white field for reversing, as a ratio of the way across from the inner end.
     pub reverse_share: f32,
-    /// An amber field, next to the white one.
+    /// Width of an amber field next to the white one, as a ratio of the way across.
     pub amber_share: f32,
-    /// Width of a stroke, metres.
+    /// Width of a stroke, in metres.
     pub stroke: f32,
-    /// The lens is clear and only what is inside is red.
+    /// True if the lens is clear and only the parts inside are red.
     pub clear: bool,
-    /// What fills the red field beside the motif.
+    /// Filling of the red field beside the motif.
     pub fill: TailFill,
-    /// A layer of small prisms along the lower edge, which sends light back, as a share of the height.
+    /// Height of a layer of small prisms along the lower edge, which reflects light back, as
+    /// a ratio of the lens's height.
     pub reflex: f32,
 }
 
+/// Filling of the red field beside the motif.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailFill {
@@ -97,7 +102,8 @@ impl Default for TailLamp {
 }
 
 impl TailLamp {
-    /// Whether the sheet leaves it at what most have: a clasp or a ribbed panel, with strokes of the usual width.
+    /// Returns true if the sheet keeps the usual lamp: a clasp or a ribbed panel,
+    /// with strokes of the usual width.
     pub fn is_usual(&self) -> bool {
         matches!(self.motif, TailMotif::Clasp | TailMotif::Panel)
             && self.stroke == TailLamp::default().stroke
@@ -105,38 +111,45 @@ impl TailLamp {
     }
 }
 
-/// Until this year panels are ribbed reflectors through and through; later they have chambers and guides.
+/// Until this year panels are ribbed reflectors through and through. Later
+/// they have chambers and guides.
 const CHAMBERS: u16 = 2004;
-/// Light guides glow from this year on: before, a lamp that is not in use is only red.
+/// Light guides glow from this year on. Before, a lamp that is not in use is only red.
 const LIT_GUIDES: u16 = 2010;
-/// A lamp that is so much taller than wide has its fields one above another.
+/// Ratio of height to width above which a lamp has its fields one above another.
 const UPRIGHT: f32 = 1.35;
-/// So is one that is nearly as tall as wide if it is taller than this: pickups and vans.
+/// Height above which a lamp that is nearly as tall as wide also has its fields one
+/// above another: pickups and vans.
 const TALL_M: f32 = 0.24;
+/// Ratio of height to width from which a lamp counts as nearly as tall as wide.
 const NEARLY_UPRIGHT: f32 = 0.85;
-/// From this year on a wide lamp's white field is a window low in its red lens, so tall as a share of the lens; before, it is an end
-/// of the lens, from its lower to its upper edge.
+/// From this year on, a wide lamp's white field is a window low in its red lens. Before, it is an
+/// end of the lens, from its lower to its upper edge.
 const WINDOWS: u16 = 2005;
+/// Ratios of the lens's height between which the window lies.
 const WINDOW: [f32; 2] = [0.13, 0.58];
 /// Lamps lower than this have no room for a window.
 const LEAST_WINDOW_LAMP_M: f32 = 0.075;
-/// Where the white and the amber field of such a lamp are, as shares of its height.
+/// Ratios of the lens's height between which the white field of an upright lamp lies.
 const UPRIGHT_WHITE: [f32; 2] = [0.17, 0.35];
+/// Ratios of the lens's height between which the amber field of an upright lamp lies.
 const UPRIGHT_AMBER: [f32; 2] = [0.35, 0.50];
-/// The rim of a round lamp lies at most so far behind the lens.
+/// Greatest distance of a round lamp's rim behind the lens.
 const ROUND_DEPTH_M: f32 = 0.018;
 /// Pitch of ribs and prisms.
 const RIB_M: f32 = 0.016;
 
-/// Where a lamp is white and amber, along or up the lens.
+/// Position of the white and amber fields, along or up the lens.
 struct Fields {
     is_upright: bool,
     white: Option<[f32; 2]>,
     amber: Option<[f32; 2]>,
-    /// Shares of the lens's height between which the fields lie, if red goes on above and below them.
+    /// Ratios of the lens's height between which the fields lie, if red
+    /// continues above and below them.
     window: Option<[f32; 2]>,
-    /// Shares of the lens's length and height that are left for the red field.
+    /// Ratios of the lens's length that are left for the red field.
     along: [f32; 2],
+    /// Ratios of the lens's height that are left for the red field.
     up: [f32; 2],
 }
 
@@ -179,21 +192,22 @@ impl Fields {
         if self.is_upright { p.y } else { p.x }
     }
 
-    /// The field at a place, if it is not the red one, and what it is made of.
+    /// Returns the ends and the material of the white or amber field at a
+    /// place, or `None` in the red field.
     fn at(&self, site: &LampSite, p: Vec2) -> Option<([f32; 2], Material)> {
         let at = self.along_axis(p);
         if self.window.is_some_and(|[low, high]| !(low..=high).contains(&site.share_up(p))) {
             return None;
         }
         let inside = |field: &Option<[f32; 2]>| field.filter(|[from, to]| at >= *from && at < *to);
-        // A small mirror behind a window shows scraps of the studio.
+        // A small mirror behind a window would show scraps of the studio.
         let white = if self.window.is_some() { Material::LampFrosted } else { Material::LampReflector };
         inside(&self.white)
             .map(|field| (field, white))
             .or_else(|| inside(&self.amber).map(|field| (field, Material::LampAmber)))
     }
 
-    /// The lens: clear before the white and amber fields.
+    /// Returns the materials of the lens: clear in front of the white and amber fields.
     fn lens(&self, red: Material) -> Vec<(f32, Material)> {
         let fields = [self.white, self.amber];
         let ends = fields.iter().flatten();
@@ -210,7 +224,7 @@ impl Fields {
     }
 }
 
-/// What is inside a tail lamp.
+/// Returns what is inside a tail lamp.
 pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
     let mut mesh = VehicleMesh::default();
     let fields = Fields::new(site, spec);
@@ -226,7 +240,7 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
         let Some(([from, to], material)) = fields.at(site, p) else {
             return (deep * 0.8 + red_relief(spec, site.year, p)).max(0.006);
         };
-        // A soft bowl with wide flutes: upright ones where it is amber.
+        // A soft bowl with wide flutes, which are upright where it is amber.
         let share = ((fields.along_axis(p) - from.max(inner)) / (to - from.max(inner)).max(1e-3)).clamp(0.0, 1.0);
         let mut hollow = (4.0 * share * (1.0 - share)).sqrt();
         if let Some([low, high]) = fields.window {
@@ -275,12 +289,13 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
     LampFilling { mesh, lens: fields.lens(red), is_upright: fields.is_upright, window }
 }
 
-/// What reflectors of the red field are made of: bright behind red glass, red behind clear.
+/// Returns the material of the red field's reflectors: bright behind red
+/// glass, red behind clear glass.
 fn mirror(spec: &TailLamp) -> Material {
     if spec.clear { Material::LampRed } else { Material::LampReflector }
 }
 
-/// How much deeper the floor of the red field lies at a place.
+/// Returns how much deeper the floor of the red field lies at a place.
 fn red_relief(spec: &TailLamp, year: u16, p: Vec2) -> f32 {
     let wave = |at: f32| (at / RIB_M * std::f32::consts::TAU).sin();
     let saw = |at: f32| (at / RIB_M) - (at / RIB_M).floor() - 0.5;
@@ -294,7 +309,7 @@ fn red_relief(spec: &TailLamp, year: u16, p: Vec2) -> f32 {
     }
 }
 
-/// A dark wall between two fields.
+/// Adds a dark wall between two fields.
 fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, at: f32) {
     let (inner, outer) = site.s_range();
     let line: Vec<Vec2> = if fields.is_upright {
@@ -306,7 +321,7 @@ fn add_divider(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, at: f32
     mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.007, [0.005, 0.010], false).surface(CREASE_DEGREES));
 }
 
-/// The dark frame about a clear window in a red lens.
+/// Adds the dark frame around a clear window in a red lens.
 fn add_window_frame(mesh: &mut VehicleMesh, site: &LampSite, [from, to]: [f32; 2], [low, high]: [f32; 2]) {
     let place = |s: f32, up: f32| {
         let (bottom, top) = site.span(s);
@@ -319,7 +334,8 @@ fn add_window_frame(mesh: &mut VehicleMesh, site: &LampSite, [from, to]: [f32; 2
     mesh.add(Material::LampHousing, &site.strip(&line, &|_| 0.007, [0.0045, 0.008], false).surface(CREASE_DEGREES));
 }
 
-/// A long chamber over the red field whose floor is of fine upright prisms: brightest along its middle, dim at its edges.
+/// Adds a long chamber over the red field with a floor of fine upright prisms: brightest along
+/// its middle, dim at its edges.
 fn add_prisms(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &Fields) {
     const PITCH_M: f32 = 0.0075;
     let (inner, outer) = site.s_range();
@@ -344,7 +360,7 @@ fn add_prisms(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: 
     mesh.add(core, &glow.surface(60.0));
 }
 
-/// The layer of prisms along the lower edge, too fine to be seen singly.
+/// Adds the layer of prisms along the lower edge. They are too fine to be seen singly.
 fn add_reflex(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, share: f32) {
     let [from, to] = if fields.is_upright { [0.08, 0.92] } else { [fields.along[0] + 0.02, 0.94] };
     let layer = site.sheet(36, 7, |a, b| {
@@ -355,7 +371,7 @@ fn add_reflex(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, share: f
     mesh.add(Material::LampRed, &layer.surface(25.0));
 }
 
-/// Two or three rows of small square chambers.
+/// Adds two or three rows of small square chambers.
 fn add_pixels(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, ends: [f32; 2], count: u32) {
     let rows = if count > 6 { 3 } else { 2 };
     let pitch = [(ends[1] - ends[0]) / count as f32, 0.76 / rows as f32];
@@ -366,7 +382,7 @@ fn add_pixels(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, ends: [f
     }
 }
 
-/// The light guides along lines of the lens, closed or open, and what lies between them.
+/// Adds the light guides along lines of the lens, closed or open, and the chamber between them.
 fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: &[(Vec<Vec2>, bool)], fields: &Fields) {
     let stroke = spec.stroke.clamp(0.005, 0.04);
     let depth = |p: Vec2| (site.room(p) * 0.4).clamp(0.008, 0.016);
@@ -383,10 +399,10 @@ fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: 
         };
         mesh.add(core, &strip(width * 0.62, 0.0));
         mesh.add(side, &strip(width, width * 0.2));
-        // The wall beside it, which takes some of its light.
+        // The wall beside a guide takes some of its light.
         mesh.add(Material::LampRed, &strip(width * 1.9, width * 0.5 + 0.002));
     }
-    // What lies between strokes is a bright chamber deep inside, red through the glass.
+    // Between the strokes lies a bright chamber deep inside, which is red through the glass.
     let hollow = match spec.motif {
         TailMotif::Clasp | TailMotif::Cee | TailMotif::Wing | TailMotif::Hook => Some([0.32, 0.70]),
         TailMotif::Loop => Some([0.34, 0.68]),
@@ -490,7 +506,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
     add_strokes(mesh, site, spec, &lines, fields);
 }
 
-/// One line after another, with a straight piece between them.
+/// Returns one line after another, with a straight piece between them.
 fn joined(a: Vec<Vec2>, b: Vec<Vec2>) -> Vec<Vec2> {
     let mut line = a;
     if let (Some(end), Some(start)) = (line.last().copied(), b.first().copied()) {
@@ -500,7 +516,8 @@ fn joined(a: Vec<Vec2>, b: Vec<Vec2>) -> Vec<Vec2> {
     line
 }
 
-/// The bowls of a lamp with bulbs: a large one for brake and tail light, a lower one beside it in wide lamps.
+/// Adds the bowls of a lamp with bulbs: a large one for brake and tail light, and a
+/// lower one beside it in wide lamps.
 fn add_panel(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &Fields) {
     if spec.fill != TailFill::Usual {
         return;
@@ -519,10 +536,11 @@ fn add_panel(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
     }
 }
 
-/// Points along a side of a chamber's frame: it bends round the corner of the body as the lens does.
+/// Points along a side of a chamber's frame. The frame bends round the corner
+/// of the body as the lens does.
 const FRAME_STEPS: usize = 14;
 
-/// A bowl with soft ribs in a dark frame, red behind clear glass as well.
+/// Adds a bowl with soft ribs in a dark frame. It is red behind clear glass as well.
 fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: [f32; 2], up: [f32; 2]) {
     let (inner, outer) = site.s_range();
     let wide = (outer - inner) * (along[1] - along[0]);
@@ -530,7 +548,7 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
         return;
     }
     let columns = ((wide / 0.0060) as usize).clamp(8, 34);
-    // No chamber is taller than a hand is wide.
+    // No chamber is taller than the width of a hand.
     let (_, height) = site.at_share(0.5, 0.5);
     let (middle, half) = ((up[0] + up[1]) * 0.5, ((up[1] - up[0]) * 0.5).min(0.05 / height.max(0.01)));
     let up = [middle - half, middle + half];
@@ -542,7 +560,7 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
         (p, deep * (0.42 + 0.58 * round) + 0.0004 * (a * wide / 0.0165 * std::f32::consts::TAU).sin() * round)
     });
     mesh.add(mirror(spec), &bowl.surface(60.0));
-    // Its frame.
+    // The frame of the bowl.
     let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
     let line: Vec<Vec2> = corners
         .windows(2)
@@ -560,7 +578,8 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
     mesh.add(Material::LampHousing, &site.strip(&line, &depth, [0.0036, 0.006], true).surface(CREASE_DEGREES));
 }
 
-/// Where round lamps stand: side by side, one above another in upright lamps; none for other motifs.
+/// Returns the seats of round lamps: side by side, or one above another in upright
+/// lamps. Other motifs have none.
 fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<Seat> {
     if !matches!(spec.motif, TailMotif::Rounds | TailMotif::Rings) {
         return Vec::new();
@@ -582,7 +601,8 @@ fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<Seat> {
             (p, (pitch * (outer - inner)).min(high - low))
         };
         let radius = (room * 0.5 - 0.008).clamp(0.010, 0.075);
-        // Where the lens bends, a large one would stand so far behind it that the lamp's back hides it.
+        // Where the lens bends, a large round lamp would stand so far behind it
+        // that the lamp's back hides it.
         let sizes = (0..6).map(|step| site.seat(p, radius * 0.85_f32.powi(step), 0.006));
         let seats: Vec<Seat> = sizes.collect();
         let is_near = |seat: &&Seat| site.place_of(seat.centre).1 < ROUND_DEPTH_M;

@@ -1,4 +1,4 @@
-//! Brake disc and caliper behind the rim: what is seen between the blades.
+//! Brake disc and caliper behind the rim, as seen between the blades.
 
 use glam::{Vec2, Vec3};
 
@@ -33,7 +33,7 @@ pub(super) fn add_brake(mesh: &mut VehicleMesh, spec: &Wheel) {
         .map(|step| {
             let t = step as f32 / 8.0;
             let angle = (-22.0 + 60.0 * t).to_radians();
-            // Ends are lower than the middle.
+            // The caliper's ends are lower than its middle.
             let height = 0.026 * (1.0 - (2.0 * t - 1.0).powi(6) * 0.6);
             [
                 (inner, face - 0.03),

@@ -1,5 +1,7 @@
-//! A road wheel: tyre, rim, brake. Local axes: hub at the origin, axle along y, the outer face looks along +y, x to the
-//! rear, z up. The right side of the vehicle takes it as it is, the left side its mirror image.
+//! A road wheel: tyre, rim, brake. Local axes: hub at the origin, axle along y, x to the rear, z
+//! up. The outer face points along +y.
+//!
+//! The right side of the vehicle takes the wheel as it is, the left side its mirror image.
 
 mod brake;
 mod motif;
@@ -15,14 +17,14 @@ use spec::Wheel;
 use super::placing::{add_all, mirrored, moved_to};
 use crate::vehicle::mesh::VehicleMesh;
 
-/// The wheel about its hub, at most 17,000 triangles.
+/// Returns the wheel about its hub, at most 17,000 triangles.
 pub fn wheel(spec: &Wheel) -> VehicleMesh {
     let mut mesh = loose_wheel(spec);
     brake::add_brake(&mut mesh, spec);
     mesh
 }
 
-/// A wheel without a brake behind it: a spare one.
+/// Returns a wheel without a brake behind it, such as a spare one.
 pub fn loose_wheel(spec: &Wheel) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     tyre::add_tyre(&mut mesh, spec);
@@ -30,10 +32,11 @@ pub fn loose_wheel(spec: &Wheel) -> VehicleMesh {
     mesh
 }
 
-/// The wheel on both ends of an axle at `x`, standing on the ground, tyres' outer walls `outer_width` apart.
+/// Returns the wheels on both ends of an axle at `x`. They stand on the ground, and the outer walls
+/// of the tyres are `outer_width` apart.
 pub fn axle(spec: &Wheel, x: f32, outer_width: f32) -> VehicleMesh {
     let right = moved_to(&wheel(spec), Vec3::new(x, (outer_width - spec.width) / 2.0, spec.diameter / 2.0));
-    // The far side is turned a little further: two wheels in step look copied.
+    // The far side is turned a little further, because two wheels with the same turn look copied.
     let turned = Wheel { turn_degrees: spec.turn_degrees + 17.0, ..*spec };
     let left = moved_to(&wheel(&turned), Vec3::new(x, (outer_width - spec.width) / 2.0, spec.diameter / 2.0));
     let mut mesh = right;

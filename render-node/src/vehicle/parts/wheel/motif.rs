@@ -1,5 +1,7 @@
-//! The rim designs as numbers, from `rims.toml`: how many blades, how wide, how they lean. Widths are shares of the rim's opening radius,
-//! angles shares of the pitch between repeats, so a design fits every rim size.
+//! The rim designs as numbers, from `rims.toml`: how many blades, how wide, and how they lean.
+//!
+//! Widths are ratios to the rim's opening radius, and angles are ratios to the pitch between
+//! repeats, so a design fits every rim size.
 
 use std::sync::LazyLock;
 
@@ -9,30 +11,33 @@ use crate::vehicle::parts::wheel::spec::{Motif, RimClass};
 
 const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/rims.toml"));
 
+/// Contents of `rims.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
     rim: Vec<Design>,
 }
 
-/// One blade of a repeat, from the hub (share 0) to the edge (share 1).
+/// One blade of a repeat, from the hub (0) to the edge (1).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Blade {
-    /// Half widths at the hub, in the middle, at the edge.
+    /// Half widths at the hub, in the middle and at the edge.
     w: [f32; 3],
-    /// Where its centre line lies at the hub, in the middle, at the edge; shares of the pitch.
+    /// Position of the blade's centre line at the hub, in the middle and at the
+    /// edge, as ratios of the pitch.
     #[serde(default)]
     o: [f32; 3],
-    /// A blade may begin or stop on the way.
+    /// Beginning of the blade on the way from the hub (0) to the edge (1).
     #[serde(default)]
     pub start: f32,
+    /// End of the blade on the way from the hub (0) to the edge (1).
     #[serde(default = "one")]
     pub end: f32,
-    /// Never wider than this share of the pitch, so that neighbours stay apart.
+    /// Greatest width as a ratio of the pitch, so that neighbours stay apart.
     #[serde(default = "one")]
     pub pitch: f32,
-    /// How far behind the others.
+    /// Distance behind the other blades, in metres.
     #[serde(default)]
     pub back: f32,
 }
@@ -41,56 +46,66 @@ fn one() -> f32 {
     1.0
 }
 
-/// Where a blade's flare at the hub ends and that at the edge begins.
+/// Ratio of the way to the edge where a blade's flare at the hub ends.
 const ROOT_SHARE: f32 = 0.24;
+/// Ratio of the way to the edge where a blade's flare at the edge begins.
 const TIP_SHARE: f32 = 0.76;
 
 impl Blade {
+    /// Returns half the blade's width at a ratio of the way from hub to edge.
     pub fn half_width(&self, share: f32, design: &Design) -> f32 {
         let root = ((ROOT_SHARE - share) / ROOT_SHARE).max(0.0);
         let tip = ((share - TIP_SHARE) / (1.0 - TIP_SHARE)).max(0.0);
         through(self.w, share) + design.root * root * root + design.tip * tip * tip * tip
     }
 
+    /// Returns the centre line's offset, as a ratio of the pitch, at a ratio
+    /// of the way from hub to edge.
     pub fn offset(&self, share: f32) -> f32 {
         through(self.o, share)
     }
 }
 
-/// The parabola through values at 0, 1/2 and 1.
+/// Returns the value at `t` of the parabola through values at 0, 1/2 and 1.
 fn through([a, b, c]: [f32; 3], t: f32) -> f32 {
     a * (1.0 - t) * (1.0 - 2.0 * t) + 4.0 * b * t * (1.0 - t) + c * t * (2.0 * t - 1.0)
 }
 
+/// A rim design: repeats of blades around a hub.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Design {
     pub family: Motif,
     pub repeats: usize,
     pub blades: Vec<Blade>,
-    /// Hub radius as a share of the opening.
+    /// Hub radius as a ratio of the opening's radius.
     pub hub: f32,
     pub nuts: usize,
-    /// Depth of the flanks, chamfer of the edges, height of the crown, depth of the hollow along the middle; metres.
+    /// Depth of the flanks, in metres.
     pub depth: f32,
+    /// Chamfer of the blades' edges, in metres.
     pub chamfer: f32,
+    /// Height of the crown, in metres.
     pub crown: f32,
+    /// Depth of the hollow along the middle of a blade, in metres.
     pub groove: f32,
-    /// Height difference from the middle to one side of a blade: turbines.
+    /// Height difference from the middle to one side of a blade, for turbines.
     pub slant: f32,
-    /// Flares at hub and edge.
+    /// Flare of the blades at the hub, as a ratio of the opening's radius.
     pub root: f32,
+    /// Flare of the blades at the edge, as a ratio of the opening's radius.
     pub tip: f32,
-    /// How the face rises from the hub to the edge: 1 straight, above 1 late.
+    /// Exponent of the face's rise from the hub to the edge: 1 is straight, more rises later.
     pub curve: f32,
-    /// A ring over the blades, from and to shares of the opening.
+    /// A ring over the blades, between two ratios of the opening's radius.
     pub ring: Option<[f32; 2]>,
-    /// Bolts around the edge.
+    /// Number of bolts around the edge.
     pub bolts: usize,
-    /// Points along a blade.
+    /// Number of points along a blade.
     pub stations: usize,
-    /// Model years and classes of the cars that wear it.
+    /// First and last model year of the cars that have this rim.
     pub years: [u16; 2],
+    /// Classes of the cars that have this rim.
     pub classes: Vec<RimClass>,
 }
 
@@ -124,7 +139,7 @@ static DESIGNS: LazyLock<Vec<Design>> =
 static PLAIN: LazyLock<Design> = LazyLock::new(Design::default);
 
 impl Design {
-    /// The design of a family by its number; numbers beyond the last begin again.
+    /// Returns the design of a family by its number. Numbers beyond the last begin again.
     pub fn of(family: Motif, style: u8) -> &'static Design {
         let count = family_of(family).count().max(1);
         family_of(family).nth(usize::from(style) % count).unwrap_or(&PLAIN)
@@ -140,7 +155,8 @@ fn family_of(family: Motif) -> impl Iterator<Item = &'static Design> {
     DESIGNS.iter().filter(move |design| design.family == family)
 }
 
-/// The numbers of a family's rims that cars of a class and year wear; the first one if there are none.
+/// Returns the numbers of a family's rims that cars of a class and year have, or
+/// the first one if there are none.
 pub fn styles(family: Motif, class: RimClass, year: u16) -> Vec<u8> {
     let numbered = family_of(family).enumerate().filter(|(_, design)| design.fits(class, year));
     let found: Vec<u8> = numbered.map(|(number, _)| number as u8).collect();

@@ -9,18 +9,21 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid, disc_profile};
 
 const SEGMENTS: usize = 60;
-/// How far the flange of a rim stands out beyond the tyre's beads, and the opening that the blades fill.
+/// Height of a rim's flange beyond the tyre's beads.
 const FLANGE_M: f32 = 0.0165;
+/// Distance by which the radius of the opening for the blades exceeds that of the tyre's beads.
 const OPENING_M: f32 = 0.003;
 
-/// Where the rim's parts lie, metres.
+/// Positions of the rim's parts, in metres.
 pub(super) struct RimPlaces {
-    /// Radius of the visible edge and of the opening the blades fill.
+    /// Radius of the visible edge.
     pub edge_radius: f32,
+    /// Radius of the opening that the blades fill.
     pub opening_radius: f32,
     pub hub_radius: f32,
-    /// Along the axle: the edge, and the face of the hub.
+    /// Position of the edge along the axle.
     pub edge: f32,
+    /// Position of the hub's face along the axle.
     pub hub_face: f32,
 }
 
@@ -39,14 +42,16 @@ impl RimPlaces {
         }
     }
 
-    /// Height of a blade's face at `share` of the way from the hub (0) to the opening (1).
+    /// Returns the height of a blade's face at `share` of the way from
+    /// the hub (0) to the opening (1).
     fn face(&self, share: f32, curve: f32) -> f32 {
         let at_edge = self.edge - 0.008;
         self.hub_face + (at_edge - self.hub_face) * share.clamp(0.0, 1.0).powf(curve)
     }
 }
 
-/// What the parts of a rim are made of: faces and edge as seen from the side, the bevels and flanks of the blades, the barrel.
+/// Materials of the rim: faces and edge as seen from the side, bevels and flanks
+/// of the blades, and the barrel.
 #[derive(Clone, Copy)]
 struct Coat {
     face: Material,
@@ -61,7 +66,8 @@ impl Coat {
         match spec.finish {
             RimFinish::Bright => Coat { face: bright, bevel: bright, flank: bright, barrel: bright },
             RimFinish::Dark => Coat { face: dark, bevel: dark, flank: dark, barrel: dark },
-            // Turned on a lathe after painting: what lies in the turning's plane is bright.
+            // A rim that is turned on a lathe after painting: the parts in the plane
+            // of the turning are bright.
             RimFinish::TwoTone => Coat { face: bright, bevel: dark, flank: dark, barrel: dark },
         }
     }
@@ -125,7 +131,7 @@ fn add_edge_and_barrel(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces,
         Vec2::new(inner + 0.03, 0.0),
     ];
     mesh.add(Material::Underbody, &Solid::revolved(&barrel, SEGMENTS).surface(CREASE_DEGREES));
-    // Seen from under the car: the wheel's back.
+    // The wheel's back, which is seen from under the car.
     let back =
         [Vec2::new(inner + 0.02, 0.0), Vec2::new(inner + 0.02, opening_radius - 0.02), Vec2::new(inner, edge_radius)];
     mesh.add(Material::RimDark, &Solid::revolved(&back, SEGMENTS / 2).surface(CREASE_DEGREES));
@@ -170,7 +176,8 @@ fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &De
     let disc_material = if bright_cap { Material::GlossBlack } else { Material::Satin };
     mesh.add(disc_material, &Solid::revolved(&disc, 20).surface(CREASE_DEGREES));
 
-    // Nuts sit in dark pockets; a pocket is a disc just proud of the face, which reads as depth, and its bevelled edge catches light.
+    // Nuts sit in dark pockets. A pocket is a disc just proud of the face, which looks like depth,
+    // and its bevelled edge catches light.
     let circle = (hub_radius * 0.74).max(cap_radius + 0.013);
     for nut in 0..design.nuts {
         let angle = spec.turn_degrees.to_radians() + TAU / 4.0 + TAU * (nut as f32 + 0.5) / design.nuts as f32;
@@ -186,7 +193,7 @@ fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &De
     }
 }
 
-/// One blade of a rim at its turn.
+/// One blade of a rim, turned to its place.
 struct BladePlace<'a> {
     places: &'a RimPlaces,
     design: &'a Design,
@@ -195,11 +202,11 @@ struct BladePlace<'a> {
     pitch: f32,
 }
 
-/// Across half a face, from the middle to the chamfer.
+/// Columns across half a face, from the middle to the chamfer.
 const FACE_COLUMNS: [f32; 2] = [0.0, 0.62];
 
 impl BladePlace<'_> {
-    /// Radius at a station: stations are closer together where the blade flares.
+    /// Returns the radius at a station. Stations are closer together where the blade flares.
     fn radius(&self, station: usize) -> f32 {
         let (places, blade) = (self.places, self.blade);
         let from = places.hub_radius * 0.86 + (places.opening_radius - places.hub_radius) * blade.start;
@@ -209,7 +216,8 @@ impl BladePlace<'_> {
         from + (to - from) * t
     }
 
-    /// A point `across` (-1 to 1) the blade at a station, `inset` metres inside its edge and `back` metres behind the face.
+    /// Returns a point at a station, `across` the blade (-1 to 1), `inset` metres inside its edge
+    /// and `back` metres behind the face.
     fn point(&self, station: usize, across: f32, inset: f32, back: f32) -> Vec3 {
         let (places, design, blade) = (self.places, self.design, self.blade);
         let radius = self.radius(station);
@@ -227,7 +235,7 @@ impl BladePlace<'_> {
         Vec3::new(radius * angle.cos(), height, radius * angle.sin())
     }
 
-    /// A strip along the blade through columns of (across, inset, back).
+    /// Returns a strip along the blade through columns of (across, inset, back).
     fn strip(&self, columns: &[(f32, f32, f32)]) -> Solid {
         Solid::grid(self.design.stations, columns.len(), false, |row, column| {
             let (across, inset, back) = columns[column];
@@ -235,7 +243,8 @@ impl BladePlace<'_> {
         })
     }
 
-    /// The face with a crown or a hollow, bevelled edges, and two undercut flanks that go back into the barrel.
+    /// Adds the face with a crown or a hollow, bevelled edges, and two undercut flanks
+    /// that go back into the barrel.
     fn add(&self, mesh: &mut VehicleMesh, coat: &Coat) {
         let design = self.design;
         let chamfer = design.chamfer;
@@ -246,7 +255,7 @@ impl BladePlace<'_> {
             .chain([1.0])
             .map(|across: f32| (across, chamfer * across.abs(), 0.0))
             .collect();
-        // Rows along the radius, columns with the angle: turned over, the face looks along +y.
+        // Rows run along the radius, columns with the angle: flipped, the face points along +y.
         mesh.add(coat.face, &self.strip(&face).flipped().surface(30.0));
         for side in [-1.0_f32, 1.0] {
             let turned = |solid: Solid| if side > 0.0 { solid.flipped() } else { solid };
@@ -255,7 +264,7 @@ impl BladePlace<'_> {
             let columns = [(side, 0.0, 1.3 * chamfer), (side * 0.82, 0.0, design.depth)];
             mesh.add(coat.flank, &turned(self.strip(&columns)).surface(CREASE_DEGREES));
         }
-        // A blade that begins or stops between hub and edge shows its ends.
+        // The ends of a blade are seen if it begins or stops between hub and edge.
         let last = design.stations - 1;
         for (station, shown) in [(0, self.blade.start > 0.0), (last, self.blade.end < 0.97)] {
             if !shown {

@@ -1,8 +1,8 @@
-//! What a road wheel is made of.
+//! The numbers that describe a road wheel.
 
 use serde::{Deserialize, Serialize};
 
-/// Rim designs. Each is a way to fill the rim with blades; see `motif`.
+/// A family of rim designs. Each is a way to fill the rim with blades; see `motif`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Motif {
@@ -27,12 +27,12 @@ pub enum Motif {
     Turbine,
     /// Crossed thin spokes.
     Mesh,
-    /// Smooth disc of former times, small windows near the edge.
+    /// A smooth disc of older cars, with small windows near the edge.
     Dish,
     Wire,
 }
 
-/// What kind of car a rim is made for.
+/// Kind of car that a rim is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RimClass {
@@ -46,6 +46,7 @@ pub enum RimClass {
     Van,
 }
 
+/// Materials of a rim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RimFinish {
@@ -55,6 +56,7 @@ pub enum RimFinish {
     TwoTone,
 }
 
+/// Pattern of a tyre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tread {
@@ -63,7 +65,7 @@ pub enum Tread {
     AllTerrain,
 }
 
-/// Sizes in metres.
+/// A road wheel. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wheel {
@@ -73,14 +75,15 @@ pub struct Wheel {
     pub width: f32,
     /// Nominal rim diameter, where the tyre's beads sit (17 inch = 0.432).
     pub rim_diameter: f32,
-    /// How far the hub lies behind the rim's edge; negative for hubs that stand out.
+    /// Distance of the hub behind the rim's edge. Negative for hubs that stand out.
     pub dish: f32,
     pub motif: Motif,
-    /// Which of the motif's rims.
+    /// Number of the rim within its family.
     pub style: u8,
     pub finish: RimFinish,
     pub tread: Tread,
-    /// Turns the design about the axle, so that wheels of one car do not stand in step.
+    /// Angle by which the design is turned about the axle, so that the wheels of one car do not all
+    /// stand at the same angle.
     pub turn_degrees: f32,
 }
 
@@ -101,7 +104,7 @@ impl Default for Wheel {
 }
 
 impl Wheel {
-    /// The same wheel with another tyre diameter; the rim keeps its share of it.
+    /// Returns the same wheel with another tyre diameter. The rim keeps its ratio to the tyre.
     pub fn with_diameter(self, diameter: f32) -> Wheel {
         Wheel { rim_diameter: self.rim_diameter * diameter / self.diameter, diameter, ..self }
     }

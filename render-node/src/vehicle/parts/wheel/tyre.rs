@@ -1,4 +1,5 @@
-//! The tyre: crowned tread with grooves, rounded shoulders, bulging sidewalls, all turned about the axle.
+//! The tyre: crowned tread with grooves, rounded shoulders, bulging
+//! sidewalls, all turned about the axle.
 
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
@@ -7,20 +8,25 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::Solid;
 use crate::vehicle::parts::wheel::spec::{Tread, Wheel};
 
-/// A multiple of four, so that one point of the tread is exactly on the ground.
+/// Segments around the tyre: a multiple of four, so that one point of the
+/// tread is exactly on the ground.
 const SEGMENTS: usize = 64;
-/// Shoulder blocks of an all-terrain tyre, per side; where across the tread they begin, and how high they stand.
+/// Shoulder blocks of an all-terrain tyre, per side.
 const BLOCKS: usize = 38;
+/// Distance of the blocks' inner ends from the middle, as a ratio of half the tread's width.
 const BLOCKS_FROM: f32 = 0.45;
+/// Height of the blocks, in metres.
 const BLOCK_HEIGHT: f32 = 0.010;
-/// Tyres of trucks and buses, which have grooves around only.
+/// Diameter from which a tyre is that of a truck or bus, which has grooves around only.
 const HEAVY_M: f32 = 0.87;
 /// Grooves across the shoulder of a road tyre, per side.
 const SIPES: usize = 54;
-/// Grooves of one half of the tread: middle as a share of it, half width at the top, depth.
+/// Grooves of one half of the tread: middle as a ratio of its width,
+/// half width at the top, and depth.
 const GROOVES: [(f32, f32, f32); 2] = [(0.22, 0.0060, 0.008), (0.62, 0.0060, 0.008)];
-/// How far the wall's upper band stands out, and the rib that guards the rim.
+/// Distance by which the wall's upper band stands out.
 const BAND_M: f32 = 0.0018;
+/// Distance by which the rib that guards the rim stands out.
 const RIM_GUARD_M: f32 = 0.0055;
 
 pub(super) fn add_tyre(mesh: &mut VehicleMesh, spec: &Wheel) {
@@ -45,7 +51,8 @@ pub(super) fn add_tyre(mesh: &mut VehicleMesh, spec: &Wheel) {
     }
 }
 
-/// Grooves across both shoulders, as dark strips just proud of the tread, staggered between the two sides.
+/// Returns the grooves across both shoulders as dark strips just proud of the tread,
+/// staggered between the two sides.
 fn sipes(spec: &Wheel) -> Solid {
     let (outer, half_width, tread) = (spec.diameter / 2.0, spec.width / 2.0, tread_half_width(spec));
     let crown = |a: f32| outer - 0.006 * (a / tread).powi(2);
@@ -73,7 +80,7 @@ fn sipes(spec: &Wheel) -> Solid {
     strips
 }
 
-/// Blocks from the tread over the shoulder down to the wall, staggered between the two sides.
+/// Adds blocks from the tread over the shoulder down to the wall, staggered between the two sides.
 fn add_blocks(mesh: &mut VehicleMesh, spec: &Wheel) {
     let (outer, half_width, tread) = (spec.diameter / 2.0, spec.width / 2.0, tread_half_width(spec));
     for (side, number) in [-1.0_f32, 1.0].into_iter().flat_map(|side| (0..BLOCKS).map(move |number| (side, number))) {
@@ -108,7 +115,8 @@ fn tread_half_width(spec: &Wheel) -> f32 {
     spec.width / 2.0 * share.clamp(0.72, 0.86)
 }
 
-/// From the tread's centre to a bead: (along the axle, radius). The wall that looks inwards has no detail.
+/// Returns the profile from the tread's centre to a bead, as (along the axle, radius). The wall
+/// that faces inwards has no detail.
 fn profile(spec: &Wheel, is_outer: bool) -> Vec<Vec2> {
     let outer = spec.diameter / 2.0;
     let bead = spec.rim_diameter / 2.0 + 0.006;
@@ -124,14 +132,14 @@ fn profile(spec: &Wheel, is_outer: bool) -> Vec<Vec2> {
             points.push(Vec2::new(centre + offset, crown(centre + offset) - depth));
         }
     }
-    // Shoulder: a quarter of a squarish ellipse from the tread's edge down to the widest place.
+    // The shoulder: a quarter of a squarish ellipse from the tread's edge down to the widest place.
     let widest = outer - wall * 0.52;
     let shoulder = |share: f32| {
         let t = share * TAU / 4.0;
         let along = tread + (half_width - tread) * t.sin().powf(0.9);
         Vec2::new(along.min(half_width), widest + (crown(tread) - widest) * t.cos().max(0.0).powf(0.62))
     };
-    // Lower wall: bends in to the bead, with a rib that guards the rim.
+    // The lower wall bends in to the bead, with a rib that guards the rim.
     let at_bead = half_width - 0.008 - wall * 0.13;
     let lower =
         |t: f32| Vec2::new(half_width - (half_width - at_bead) * t.powf(1.8), widest + (bead + 0.004 - widest) * t);
@@ -141,7 +149,8 @@ fn profile(spec: &Wheel, is_outer: bool) -> Vec<Vec2> {
         points.extend([Vec2::new(half_width, widest), lower(0.5), lower(1.0), end]);
         return points;
     }
-    // A step where the shoulder ends and the wall begins: a band runs round there, and a shallow one with the lettering below it.
+    // A step where the shoulder ends and the wall begins. A band runs round there, and below it a
+    // shallow one with the lettering.
     let out = |p: Vec2, by: f32| Vec2::new((p.x + by).min(half_width), p.y);
     points.extend([0.59, 0.75].map(|share| out(shoulder(share), BAND_M)));
     points.extend([0.76, 0.88].map(shoulder));

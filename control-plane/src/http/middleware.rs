@@ -1,5 +1,5 @@
-//! What every answer has, whatever its handler: a request id, the problem body, security headers, a time limit, one log
-//! line, a span and the request metrics.
+//! The middleware around every handler: it gives every request an id, a time limit, a span, one log
+//! line and its metrics, and every response the problem body and the security headers.
 
 use super::cross_origin;
 use super::error::Problem;
@@ -31,7 +31,8 @@ use tracing::Instrument;
 
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// The outermost layer of both listeners.
+/// Runs a request inside the layer that adds its route's rules, and around everything else. Both
+/// listeners use it. Only the header `Strict-Transport-Security` is added outside (`router`).
 pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let matched = request.extensions().get::<MatchedPath>().cloned();
@@ -44,7 +45,8 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let page = rules.is_of_tools.then(|| mcp::Page::of(&app.base_url, request.headers())).flatten();
     let preflight = page.as_ref().and_then(|page| page.preflight(&method, request.headers()));
 
-    // Counted before the look at `stopping`: whoever waits for the count to fall sees every request that got past it.
+    // The request is counted before `stopping` is checked: a shutdown that waits for the count to
+    // reach zero sees every request that passed the check.
     let counted = (!rules.is_of_nodes).then(|| app.in_flight.enter());
     let is_turned_away = app.stopping.is_cancelled() && counted.is_some() && !rules.is_probe;
     if let Some(refusal) = refused::unseen(is_turned_away, &request) {
@@ -52,7 +54,8 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
         finish(&app, rules, &request_id, page, &mut response);
         return response;
     }
-    // The route's pattern is logged, never the path or the query: both may hold keys, tokens and signatures.
+    // The log has the route's pattern, never the path or the query: both may hold keys, tokens and
+    // signatures.
     let span = tracing::info_span!("request", request_id = &*request_id.0, method = method.as_str(), route = &*route);
     let trace = trace::begin(&app, &request, matched.as_ref().map(MatchedPath::as_str), rules, &request_id);
     let (request, body) = BodyWatch::of(request, app.config.limits.client_timeout);
@@ -75,7 +78,8 @@ fn is_event_stream(response: &Response) -> bool {
     response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// The answer to a tool's call is the last event of its stream: until then it is waited for when the service stops.
+/// Counts the request as in flight until its event stream ends. The result of an MCP tool call is
+/// the last event of the stream, so a shutdown has to wait for it.
 fn in_flight_to_the_end(response: Response, counted: Option<Entered>) -> Response {
     let (parts, body) = response.into_parts();
     let chunks = body.into_data_stream().inspect(move |_| {
@@ -84,19 +88,21 @@ fn in_flight_to_the_end(response: Response, counted: Option<Entered>) -> Respons
     Response::from_parts(parts, Body::from_stream(chunks))
 }
 
-/// The handler's answer, or one for it when it panics, takes too long or waits for its client in vain.
+/// Returns the handler's response, or a problem document when the handler panics or takes too long,
+/// or its client does not send the body in time.
 async fn answer(request: Request, body: &BodyWatch, next: Next, limit: Duration) -> Response {
-    // Nothing is looked at after a panic but what locks and transactions guard.
+    // A panic leaves no shared state half changed: all of it is behind locks or transactions.
     let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(limit, handled).await {
-        // Whatever it says of a body that it could not read to its end.
+        // If the body was not read to its end, that decides the refusal, whatever error the
+        // handler returned.
         Ok(Ok(response)) => match body.stopped().filter(|_| !response.status().is_success()) {
             Some(Stopped::ClientTooSlow) => body_timed_out(),
             Some(Stopped::NoTurn) => refused::without_turn().into_response(),
             None => refused::named(response).await,
         },
         Ok(Err(_)) => {
-            // Its place is in the log already, nothing of it in the answer.
+            // The panic's location is in the log already, and nothing of it goes into the response.
             tracing::error!("a handler panicked");
             Problem::internal().into_response()
         }
@@ -104,27 +110,29 @@ async fn answer(request: Request, body: &BodyWatch, next: Next, limit: Duration)
         Err(_) if body.is_waiting_for_turn() => refused::without_turn().into_response(),
         Err(_) => {
             tracing::error!(limit_seconds = limit.as_secs(), "a handler did not finish in time");
-            Problem::unavailable("timed_out", "This took too long and was given up; nothing stays charged.")
+            Problem::unavailable("timed_out", "This took too long and was stopped; nothing stays charged.")
                 .retry_after(5)
                 .into_response()
         }
     }
 }
 
-/// 408: the client's doing, and no failure of the service's.
+/// Returns 408: the client was too slow, which is not a failure of the service.
 fn body_timed_out() -> Response {
     let detail = "The body of the request did not arrive in time; nothing was charged.";
     Problem::new(StatusCode::REQUEST_TIMEOUT, "timed_out", detail).header(CONNECTION, "close").into_response()
 }
 
-/// How a request ended: by status, and by the code of its problem document where it has one, which tells a spent budget from a dead store.
+/// How a request ended: its HTTP status, and the code of its problem document if there is one. The
+/// code distinguishes a spent budget from a broken object store.
 struct Outcome {
     status: StatusCode,
     code: &'static str,
     elapsed: Duration,
 }
 
-/// The request in metrics and log. Outside its span: with the span's fields told over again, the line costs twice as much.
+/// Writes the request to the metrics and the log. The log line is written outside the request's
+/// span: repeating the span's fields makes the line cost twice as much.
 fn record(method: &Method, route: &Arc<str>, rules: RouteRules, request_id: &RequestId, outcome: Outcome) {
     let Outcome { status, code, elapsed } = outcome;
     let (method_label, route_label) = (trace::known_method(method), SharedString::from(route.clone()));
@@ -145,13 +153,14 @@ fn record(method: &Method, route: &Arc<str>, rules: RouteRules, request_id: &Req
     }
 }
 
-/// Adds what no handler should have to think of. `page`: the one that called the tools, which may read the answer, refusals too.
+/// Adds the headers and the problem body that no handler should have to think of. `page` is the web
+/// page that called the MCP tools, if one did: its browser lets it read the response, refusals too.
 fn finish(app: &App, rules: RouteRules, request_id: &RequestId, page: Option<mcp::Page>, response: &mut Response) {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.write_into(response, &app.base_url, &request_id.0);
     }
     if is_event_stream(response) {
-        // Nginx gathers events before it passes them on, unless it is told not to.
+        // Nginx buffers events before it passes them on, unless this header forbids it.
         response.headers_mut().insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
     }
     let headers = response.headers_mut();
@@ -161,8 +170,9 @@ fn finish(app: &App, rules: RouteRules, request_id: &RequestId, page: Option<mcp
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("strict-origin-when-cross-origin"));
     headers.entry(X_FRAME_OPTIONS).or_insert(HeaderValue::from_static("DENY"));
-    // What says nothing of caches is kept by none: they would keep a 404 or 410, for instance, for as long as they think fit (RFC 9110,
-    // section 15.1), and the picture that was missing a moment ago would stay so.
+    // A response without `Cache-Control` must not be cached: caches would keep a 404 or 410, for
+    // instance, for as long as they choose (RFC 9110, section 15.1), and an image that was missing
+    // a moment ago would stay missing.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if rules.is_open_to_pages {
         cross_origin::open(headers);
@@ -170,15 +180,16 @@ fn finish(app: &App, rules: RouteRules, request_id: &RequestId, page: Option<mcp
     if let Some(page) = page {
         page.may_read(headers);
     }
-    // Pages say what they need; everything else needs nothing.
+    // Pages set a policy of their own. All other responses load nothing.
     headers
         .entry(CONTENT_SECURITY_POLICY)
         .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
 }
 
-/// The answer for a path nobody knows: a page for people, unless it lies where programs ask.
+/// Answers a path without a route: with a page for browsers, unless the path lies below a prefix
+/// that programs call, and with a problem document otherwise.
 pub async fn unknown_route(id: RequestId, headers: HeaderMap, uri: Uri) -> Response {
-    let unknown = Problem::not_found("unknown_route", "There is nothing at this address.");
+    let unknown = Problem::not_found("unknown_route", "There is nothing at this URL.");
     let is_for_programs = ["/api/", "/images/", "/node/", "/admin/"].iter().any(|start| uri.path().starts_with(start));
     match !is_for_programs && pages::is_browser(&headers) {
         true => pages::failure(&unknown, &id),
@@ -186,7 +197,7 @@ pub async fn unknown_route(id: RequestId, headers: HeaderMap, uri: Uri) -> Respo
     }
 }
 
-/// The answer for a path that takes other methods; the framework adds `Allow`.
+/// Answers a known path with the wrong method. The framework adds `Allow`.
 pub async fn wrong_method() -> Problem {
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not take this method.")
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This URL does not accept this method.")
 }

@@ -1,5 +1,8 @@
-//! `GET /llms.txt` and `GET /agents.md`: what a program or a model has to know before it calls, short, costs and scopes first. One text,
-//! which the tool `describe_api` tells as well; the tools' lines come from the tools.
+//! `GET /llms.txt` and `GET /agents.md`: what a program or a language model must know before it
+//! calls the API, in short, with costs and scopes first.
+//!
+//! The tool `describe_api` returns the same text. Its lines about tools come from the tools
+//! themselves.
 
 use crate::app::App;
 use crate::http::error::Problem;
@@ -18,7 +21,7 @@ pub async fn llms(State(app): State<App>) -> Result<Response, Problem> {
 }
 
 fn answer(kind: &'static str, text: String) -> Response {
-    // Tools that run in browsers read it from other origins.
+    // Tools that run in browsers read these pages from other origins.
     let headers = [(CONTENT_TYPE, kind), (CACHE_CONTROL, "public, max-age=300"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
     (headers, text).into_response()
 }

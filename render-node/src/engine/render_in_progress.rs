@@ -1,7 +1,7 @@
-//! A commission on its way through the renderer.
+//! A render in progress: a job on its way through the renderer.
 
 use crate::diffusion::DiffusionError;
-use crate::engine::order::{Commission, Order, Watch};
+use crate::engine::order::{RenderRequest, Watch, WatchedRequest};
 use crate::engine::render_error::RenderError;
 use crate::engine::stages::Stages;
 use crate::gate::{self, Verdict};
@@ -9,69 +9,70 @@ use crate::studio::{Exposure, Layers, Studio, StudioError};
 use cyclorama_core::wire::Stage;
 use serde_json::Value;
 
-/// A commission on its way.
-pub struct Sitting<'a> {
-    /// Among the commissions.
+/// A job that is being rendered, with its intermediate results.
+pub struct RenderInProgress<'a> {
+    /// Index of the job in its batch.
     pub place: usize,
-    pub order: &'a Order,
+    pub order: &'a RenderRequest,
     pub watch: Box<Watch<'a>>,
     pub stages: Stages,
     pub triangles: usize,
-    /// How many went through the model with it, itself included.
+    /// Number of jobs that went through the model together with this one, itself included.
     pub batch: usize,
-    pub shot: Option<Shot>,
+    pub shot: Option<StudioState>,
     pub lit: Option<Result<(), RenderError>>,
     pub verdict: Verdict,
-    /// What the gate found, by attempt.
+    /// Findings of the gate, one entry for each refused attempt.
     pub refused: Vec<Value>,
 }
 
-/// A picture in the studio.
-pub struct Shot {
+/// The studio's state of an image: exposed, and developed once its layers are read.
+pub struct StudioState {
     pub exposure: Exposure,
-    pub developed: Option<Developed>,
+    pub developed: Option<RenderLayers>,
 }
 
 /// Layers, first in the base shading and then in the model's light.
-pub struct Developed {
+pub struct RenderLayers {
     pub layers: Layers,
-    /// Of the base shading.
-    pub reference: gate::Reference,
+    /// Taken from the base shading.
+    pub reference: gate::LightReference,
 }
 
-impl Shot {
+impl StudioState {
+    /// Develops the layers unless that is done already.
     pub fn develop(&mut self, studio: &Studio, stages: &mut Stages) -> Result<(), StudioError> {
         Self::developed(&self.exposure, &mut self.developed, studio, stages).map(|_| ())
     }
 
-    /// What is in `developed`, or is put there.
+    /// Returns the content of `developed`, after developing the exposure if it is empty.
     pub fn developed<'a>(
         exposure: &Exposure,
-        developed: &'a mut Option<Developed>,
+        developed: &'a mut Option<RenderLayers>,
         studio: &Studio,
         stages: &mut Stages,
-    ) -> Result<&'a mut Developed, StudioError> {
+    ) -> Result<&'a mut RenderLayers, StudioError> {
         let made = match developed.take() {
             Some(made) => made,
             None => {
                 let layers = studio.develop(exposure)?;
                 stages.end(Stage::Gbuffer);
-                let reference = gate::Reference::of(&layers, &exposure.conditioning);
+                let reference = gate::LightReference::of(&layers, &exposure.conditioning);
                 stages.end(Stage::Gate);
-                Developed { layers, reference }
+                RenderLayers { layers, reference }
             }
         };
         Ok(developed.insert(made))
     }
 }
 
-impl<'a> Sitting<'a> {
-    pub fn new((place, commission): (usize, Commission<'a>)) -> Self {
-        Sitting {
+impl<'a> RenderInProgress<'a> {
+    pub fn new((place, watched): (usize, WatchedRequest<'a>)) -> Self {
+        RenderInProgress {
             place,
-            stages: Stages::of(&commission.order.trace),
-            order: commission.order,
-            watch: commission.watch,
+            stages: Stages::of(&watched.order.trace),
+            order: watched.order,
+            watch: watched.watch,
             triangles: 0,
             batch: 0,
             shot: None,
@@ -81,16 +82,18 @@ impl<'a> Sitting<'a> {
         }
     }
 
+    /// Reports a stage to the job's watch. Returns [`RenderError::Cancelled`] if the job is no
+    /// longer wanted.
     pub fn go_on(&mut self, stage: Stage, share: f32) -> Result<(), RenderError> {
         if (self.watch)(stage, share) { Ok(()) } else { Err(RenderError::Cancelled) }
     }
 
-    /// What was done meanwhile was done for the others of its batch.
+    /// Attributes the time since the last stage to waiting for the others of the batch.
     pub fn waited(&mut self) {
         self.stages.end_waiting(Stage::Batch);
     }
 
-    /// The gate for the model's light.
+    /// Runs the gate on the model's light.
     pub fn judge_light(&mut self) -> Result<(), RenderError> {
         self.waited();
         match self.lit.take() {
@@ -99,7 +102,7 @@ impl<'a> Sitting<'a> {
             }
             Some(Err(error)) => return Err(error),
             Some(Ok(())) | None => {
-                if let Some(Shot { developed: Some(Developed { layers, reference }), .. }) = &self.shot {
+                if let Some(StudioState { developed: Some(RenderLayers { layers, reference }), .. }) = &self.shot {
                     self.verdict = reference.judge(layers);
                 }
             }

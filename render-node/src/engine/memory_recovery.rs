@@ -1,35 +1,38 @@
-//! What is tried, one after the other, when memory runs out: a batch in halves, down to single jobs; for a single job more memory. What
-//! the rungs do is the engine's affair.
+//! Recovery when memory runs out. A batch is tried again in halves, down to single jobs. For a
+//! single job, recovery steps are taken one after the other, each of which makes memory available;
+//! the worker carries them out.
 
-/// Each costs more than the one before.
+/// A recovery step, which makes memory available. Each costs more than the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rung {
-    /// Give up what is kept for later jobs.
+pub enum RecoveryStep {
+    /// Drop everything that is cached for later jobs.
     Free,
-    /// Give up everything, and start anew: memory in pieces becomes whole again.
+    /// Drop everything and start again, which undoes fragmentation of memory.
     Restart,
 }
 
-const RUNGS: [Rung; 2] = [Rung::Free, Rung::Restart];
+const STEPS: [RecoveryStep; 2] = [RecoveryStep::Free, RecoveryStep::Restart];
 
-/// Runs `attempt`; after each time that memory ran out, takes the next rung and tries again. The last result is the answer.
-pub fn climb<S, T, E>(
+/// Runs `attempt`. After each failure for lack of memory, takes the next recovery step and tries
+/// again. Returns the last result.
+pub fn retry_with_recovery<S, T, E>(
     state: &mut S,
     mut attempt: impl FnMut(&mut S) -> Result<T, E>,
     ran_out: impl Fn(&E) -> bool,
-    mut take: impl FnMut(&mut S, Rung),
+    mut take: impl FnMut(&mut S, RecoveryStep),
 ) -> Result<T, E> {
-    for rung in RUNGS {
+    for step in STEPS {
         match attempt(state) {
-            Err(error) if ran_out(&error) => take(state, rung),
+            Err(error) if ran_out(&error) => take(state, step),
             result => return result,
         }
     }
     attempt(state)
 }
 
-/// Runs `attempt` with all of a batch, and what fails, for whatever reason, again in halves: memory may suffice for
-/// less, and one that always fails takes no other with it. `give_up` hears of each that fails alone.
+/// Runs `attempt` with a whole batch, and runs whatever fails, for any reason, again in halves:
+/// memory may suffice for less, and a job that always fails takes no other with it. Calls `give_up`
+/// for each job that fails alone.
 pub fn in_halves<T, E>(
     batch: &mut [T],
     attempt: &mut impl FnMut(&mut [T]) -> Result<(), E>,
@@ -57,7 +60,7 @@ mod tests {
             (8, None, vec![5]),
             (3, None, vec![5, 2, 3]),
             (1, None, vec![5, 2, 1, 1, 3, 1, 2, 1, 1]),
-            // One that always fails takes no other with it.
+            // A job that always fails takes no other with it.
             (8, Some(3), vec![5, 2, 3, 1, 2, 1, 1]),
         ] {
             let (mut batch, mut sizes, mut given_up) = ([0, 1, 2, 3, 4], Vec::new(), Vec::new());
@@ -77,23 +80,24 @@ mod tests {
         }
     }
 
-    /// `fails`: how many attempts end with which error before one succeeds.
-    fn climbed(fails: usize, error: &'static str) -> (Result<usize, &'static str>, Vec<Rung>) {
+    /// Runs `retry_with_recovery` with `fails` attempts that end with `error` before one succeeds.
+    fn climbed(fails: usize, error: &'static str) -> (Result<usize, &'static str>, Vec<RecoveryStep>) {
         let mut state = (0, Vec::new());
-        let attempt = |state: &mut (usize, Vec<Rung>)| {
+        let attempt = |state: &mut (usize, Vec<RecoveryStep>)| {
             state.0 += 1;
             if state.0 <= fails { Err(error) } else { Ok(state.0) }
         };
-        let result = climb(&mut state, attempt, |error| *error == "memory", |state, rung| state.1.push(rung));
+        let result =
+            retry_with_recovery(&mut state, attempt, |error| *error == "memory", |state, step| state.1.push(step));
         (result, state.1)
     }
 
     #[test]
     fn each_rung_is_tried_once_and_only_for_memory() {
         assert_eq!(climbed(0, "memory"), (Ok(1), vec![]));
-        assert_eq!(climbed(1, "memory"), (Ok(2), vec![Rung::Free]));
-        assert_eq!(climbed(2, "memory"), (Ok(3), vec![Rung::Free, Rung::Restart]));
-        assert_eq!(climbed(9, "memory"), (Err("memory"), vec![Rung::Free, Rung::Restart]));
+        assert_eq!(climbed(1, "memory"), (Ok(2), vec![RecoveryStep::Free]));
+        assert_eq!(climbed(2, "memory"), (Ok(3), vec![RecoveryStep::Free, RecoveryStep::Restart]));
+        assert_eq!(climbed(9, "memory"), (Err("memory"), vec![RecoveryStep::Free, RecoveryStep::Restart]));
         assert_eq!(climbed(9, "quality"), (Err("quality"), vec![]));
     }
 }

@@ -1,11 +1,11 @@
-//! Numbers, money and times as people write them.
+//! Formats numbers, money and times for people.
 
 use crate::clock::UnixMs;
 use time::OffsetDateTime;
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// `14841` as `14,841`.
+/// Formats `14841` as `14,841`.
 pub fn thousands(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut grouped = String::from(if number < 0 { "-" } else { "" });
@@ -18,7 +18,7 @@ pub fn thousands(number: i64) -> String {
     grouped
 }
 
-/// `500` as `$5`, `1250` as `$12.50`.
+/// Formats `500` as `$5`, and `1250` as `$12.50`.
 pub fn dollars(cents: i64) -> String {
     match cents % 100 {
         0 => format!("${}", thousands(cents / 100)),
@@ -26,20 +26,20 @@ pub fn dollars(cents: i64) -> String {
     }
 }
 
-/// `red` as `Red`.
+/// Formats `red` as `Red`.
 pub fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// `22 Nov 2026, 03:40`, in UTC.
+/// Formats a time as `22 Nov 2026, 03:40`, in UTC.
 pub fn moment(at: UnixMs) -> String {
     let at = OffsetDateTime::from_unix_timestamp(at.0.div_euclid(1000)).unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let month = MONTHS[usize::from(u8::from(at.month())) - 1];
     format!("{} {month} {}, {:02}:{:02}", at.day(), at.year(), at.hour(), at.minute())
 }
 
-/// `2026-11-22` as `22 Nov`.
+/// Formats `2026-11-22` as `22 Nov`. Returns any other text unchanged.
 pub fn day(day: &str) -> String {
     let mut parts = day.split('-').skip(1).map(|part| part.parse::<usize>().unwrap_or_default());
     match (parts.next(), parts.next()) {

@@ -1,6 +1,6 @@
-//! Signed addresses as the database has them, and as this process remembers them.
+//! Signed URLs as the database has them, and as this process remembers them.
 
-use super::super::{ImageRequest, Order, Pictures, request};
+use super::super::{ImageRequest, Images, Order, request};
 use super::SigningKeys;
 use crate::accounts::api_key::Keys;
 use crate::catalog::{Catalog, CurrentCatalog};
@@ -16,20 +16,21 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-/// How many addresses one process remembers: some 500 bytes each.
+/// Maximum number of signed URLs that one process remembers: an entry takes about 500 bytes.
 const REMEMBERED_MAX: u64 = 20_000;
 
-/// Loads that are recorded at once: an eighth of what the meter's queue holds, so that they leave room for what others pay for.
+/// Maximum number of loads that are recorded at once: an eighth of what the meter's queue holds, so
+/// that they leave room for other paying requests.
 const RECORDED_AT_ONCE: usize = 512;
 
-/// An address as the database has it.
+/// A signed URL as the database has it.
 #[derive(Debug, Clone)]
-pub(super) struct Address {
+pub(super) struct SignedUrl {
     pub(super) id: Uuid,
-    /// Of the key that made it.
+    /// The id of the key that minted it.
     pub(super) key_id: String,
     pub(super) account_id: String,
-    /// `None`: the catalog no longer has the vehicle.
+    /// `None` if the catalog no longer has the vehicle.
     pub(super) order: Option<Order>,
     pub(super) max_uses: i64,
     pub(super) uses: i64,
@@ -38,7 +39,7 @@ pub(super) struct Address {
     pub(super) expires_at: UnixMs,
 }
 
-impl Address {
+impl SignedUrl {
     fn read(row: &AnyRow, id: Uuid, catalog: &Catalog) -> Result<Self, sqlx::Error> {
         let pixels = |column: &str| -> Result<Option<u32>, sqlx::Error> {
             Ok(row.try_get::<Option<i64>, _>(column)?.and_then(|pixels| u32::try_from(pixels).ok()))
@@ -59,7 +60,7 @@ impl Address {
             frame,
             ..ImageRequest::of_stored(&key, stored(row, "view", id)?, stored(row, "color", id)?)
         };
-        Ok(Address {
+        Ok(SignedUrl {
             key_id: row.try_get("key_id")?,
             account_id: row.try_get("account_id")?,
             order: Order::stored(catalog, &key, &request),
@@ -86,22 +87,22 @@ fn stored<T: FromStr>(row: &AnyRow, column: &str, id: Uuid) -> Result<T, sqlx::E
     text.parse().map_err(|_| sqlx::Error::Decode(format!("delivery_urls.{column} of {id} is `{text}`").into()))
 }
 
-/// Addresses as this process knows them.
+/// Signed URLs as this process knows them.
 ///
-/// What is remembered can change in three ways only: it expires, which every load checks, its key is revoked, or the catalog
-/// is another. On SQLite this
-/// process is the only one that can revoke; on PostgreSQL any may, and revoking works at once, so every load asks.
+/// A remembered URL can change in three ways only: it expires, which every load checks, its key is
+/// revoked, or the catalog is reloaded. On SQLite this process is the only one that can revoke. On
+/// PostgreSQL any process may, and revoking takes effect at once, so every load reads the row.
 #[derive(Debug)]
-pub struct Addresses {
+pub struct SignedUrls {
     pub(super) sources: Sources,
-    /// Each with the numbers of revocations and of catalog reloads before it was read: it holds for as long as there is no
-    /// other of either.
-    remembered: Cache<Uuid, ([u64; 2], Arc<Address>)>,
-    /// Loads that are recorded at once.
+    /// Each URL with the numbers of revocations and of catalog reloads before it was read. The
+    /// entry is valid for as long as neither number has changed.
+    remembered: Cache<Uuid, ([u64; 2], Arc<SignedUrl>)>,
+    /// Limits the loads that are recorded at once.
     pub(super) recording: Semaphore,
 }
 
-/// What addresses are read with, and what their pictures are found in.
+/// The parts with which signed URLs are read, and in which their images are found.
 #[derive(Debug)]
 pub struct Sources {
     pub db: Database,
@@ -109,16 +110,18 @@ pub struct Sources {
     pub catalog: Arc<CurrentCatalog>,
     pub keys: Arc<Keys>,
     pub signing_keys: Arc<SigningKeys>,
-    pub pictures: Pictures,
+    pub pictures: Images,
     pub meter: Meter,
 }
 
-impl Addresses {
+impl SignedUrls {
     pub fn new(sources: Sources) -> Self {
-        Addresses { sources, remembered: Cache::new(REMEMBERED_MAX), recording: Semaphore::new(RECORDED_AT_ONCE) }
+        SignedUrls { sources, remembered: Cache::new(REMEMBERED_MAX), recording: Semaphore::new(RECORDED_AT_ONCE) }
     }
 
-    pub(super) async fn find(&self, id: Uuid) -> Result<Option<Arc<Address>>, sqlx::Error> {
+    /// Returns the signed URL with this id, from memory if it is still valid there, else from the
+    /// database.
+    pub(super) async fn find(&self, id: Uuid) -> Result<Option<Arc<SignedUrl>>, sqlx::Error> {
         let Sources { db, catalog, keys, .. } = &self.sources;
         let seen = [keys.revocations(), catalog.reloads()];
         if let Some((then, address)) = self.remembered.get(&id)
@@ -135,10 +138,11 @@ impl Addresses {
         .bind(id.to_string())
         .fetch_optional(&db.readers)
         .await?;
-        let Some(address) = row.map(|row| Address::read(&row, id, &catalog.now())).transpose()?.map(Arc::new) else {
+        let Some(address) = row.map(|row| SignedUrl::read(&row, id, &catalog.now())).transpose()?.map(Arc::new) else {
             return Ok(None);
         };
-        // Caps are counted and first loads recorded in the database; only what is past both is settled enough to remember.
+        // Caps and first loads are counted in the database, so only a URL without a cap that was
+        // loaded before may be remembered.
         let settled = address.was_loaded() && !address.is_capped() && !address.key_revoked;
         if settled && db.kind == DatabaseKind::Sqlite {
             self.remembered.insert(id, (seen, address.clone()));

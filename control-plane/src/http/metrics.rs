@@ -1,13 +1,15 @@
-//! `GET /metrics`, for Prometheus: what this process has counted, and what the database knows of the farm.
+//! `GET /metrics` for Prometheus: the metrics of this process, and the
+//! state of the farm from the database.
 //!
-//! The farm's figures are asked at each scrape and written by a recorder of that scrape alone, so that a lane that is empty, a node that
-//! left and a database that is away leave no old figure behind. Every process of a farm tells the same of it: rules take the maximum.
-//! No token: scrapers have none.
+//! The farm's metrics are read from the database at each scrape and written with a recorder that
+//! lives for one scrape, so that an empty lane, a node that left, or an unreachable database leaves
+//! no stale metric behind. Every process of a farm exports the same numbers for the farm: alert
+//! rules take the maximum. No token is needed, because scrapers have none.
 
 use super::node::jobs::receipt;
 use crate::app::App;
 use crate::money::usd_from;
-use crate::renders::{Budget, Node, Overview, Standing};
+use crate::renders::{Budget, Node, NodeStatus, Overview};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
@@ -15,8 +17,9 @@ use cyclorama_core::wire::FailureKind;
 use metrics::{counter, gauge};
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-/// A node's state here: what the service lets it do, then whether it is heard of, then what it says of itself. All are told, with 0 too,
-/// so that a rule sees the first node that is lost.
+/// The states of a node in metrics. The node status (locked, quarantined) and the loss of
+/// heartbeats come before the state that the node reports of itself. All states are exported, also
+/// with 0, so that a rule sees the step from 0 when the first node is lost.
 const NODE_STATES: [&str; 7] = ["ready", "busy", "draining", "unhealthy", "locked", "quarantined", "lost"];
 
 struct Farm {
@@ -35,7 +38,7 @@ pub async fn get(State(app): State<App>) -> impl IntoResponse {
     let farm = match look(&app).await {
         Ok(farm) => Some(farm),
         Err(error) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, "the farm could not be measured");
+            tracing::warn!(error = &error as &dyn std::error::Error, "the metrics of the farm could not be read");
             None
         }
     };
@@ -47,7 +50,8 @@ pub async fn get(State(app): State<App>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }
 
-/// Counters of what should never happen are told before it does: a rate needs to have seen the 0.
+/// Exports counters of events that should never happen before the first event:
+/// a rate needs to have seen the 0.
 fn name_counters() {
     for dependency in ["database", "store", "credentials"] {
         counter!("cyclorama_dependency_failures_total", "dependency" => dependency).increment(0);
@@ -102,12 +106,12 @@ fn tell(farm: &Farm) {
         gauge!("cyclorama_nodes", "state" => state).set(nodes as f64);
     }
     for node in &farm.nodes {
-        // Names are given by people and may repeat.
+        // People choose the names of nodes, so names may repeat.
         let labels = [("node_id", node.id.clone()), ("node", node.name.clone())];
         gauge!("cyclorama_node_jobs", &labels).set(node.jobs_leased as f64);
         gauge!("cyclorama_node_slots", &labels).set(node.slots as f64);
         let load = node.device_metrics.read();
-        // Where the system or the driver tells.
+        // Exported only where the operating system or the driver reports the value.
         for (megabytes, name) in [
             (load.process_memory_mb, "cyclorama_node_memory_bytes"),
             (load.card.gpu_memory_used_mb, "cyclorama_node_gpu_memory_used_bytes"),
@@ -128,10 +132,10 @@ fn tell(farm: &Farm) {
 
 fn state_of(node: &Node) -> &str {
     match (node.state, node.alive) {
-        (Standing::Quarantined, _) => "quarantined",
+        (NodeStatus::Quarantined, _) => "quarantined",
         (_, false) => "lost",
-        (Standing::Locked, true) => "locked",
-        (Standing::Draining, true) => "draining",
+        (NodeStatus::Locked, true) => "locked",
+        (NodeStatus::Draining, true) => "draining",
         (_, true) => &node.reported_state,
     }
 }

@@ -1,30 +1,31 @@
-//! Heartbeats, from a thread and a runtime of their own: a node that is busy to its last core still keeps its leases.
+//! Heartbeats, from a thread and a runtime of their own, so that a node that is busy on its last
+//! core still keeps its leases.
 
 use crate::gpu::Meter;
 use crate::resident_memory::resident_mb;
 use crate::service::control_plane::{CallError, ControlPlane};
 use crate::service::held_jobs::HeldJobs;
-use cyclorama_core::wire::{AsSent, HeartbeatRequest, MachineLoad, NodeOrder, NodeState};
+use cyclorama_core::wire::{HeartbeatRequest, MachineLoad, NodeOrder, NodeState, Unparsed};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Membership of one control plane, from a join to the next.
+/// Membership of one control plane, from one join to the next.
 #[derive(Debug, Clone)]
 pub struct Membership {
     pub node_id: String,
     pub heartbeat: Duration,
 }
 
-/// What the heart shares with the rest of the node.
+/// State that the heartbeat shares with the rest of the node.
 #[derive(Clone)]
-pub struct Heart {
-    /// Set by the agent when it has joined; cleared here when the control plane does not know the node any more, which
-    /// tells the agent to join again.
+pub struct Heartbeat {
+    /// Set by the agent when it has joined. Cleared here when the control plane does not know the
+    /// node any more, which makes the agent join again.
     pub membership: watch::Sender<Option<Membership>>,
-    /// What the control plane wants of this node.
+    /// The control plane's order to this node.
     pub order: watch::Sender<NodeOrder>,
-    /// Set by the agent when the process is to end.
+    /// Set by the agent when the process is about to end.
     pub leaving: watch::Sender<bool>,
     pub jobs: HeldJobs,
     /// False while the engine cannot render.
@@ -32,7 +33,7 @@ pub struct Heart {
     meter: Arc<Meter>,
 }
 
-impl Heart {
+impl Heartbeat {
     pub fn new(jobs: HeldJobs, well: watch::Receiver<bool>, meter: Arc<Meter>) -> Self {
         Self {
             membership: watch::Sender::new(None),
@@ -44,7 +45,7 @@ impl Heart {
         }
     }
 
-    /// Starts the thread. It beats while there is a membership, until the process ends.
+    /// Starts the thread. It sends heartbeats while there is a membership, until the process ends.
     pub fn start(&self, control_plane: ControlPlane) -> std::io::Result<()> {
         let heart = self.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -72,7 +73,7 @@ impl Heart {
                     self.order.send_if_modified(|order| std::mem::replace(order, answer.state) != answer.state);
                 }
                 Err(CallError::Unknown { detail }) => {
-                    tracing::warn!(detail, "the control plane does not know this node any more");
+                    tracing::warn!(detail, "the control plane no longer knows this node");
                     // The agent may have joined again while this call was under way.
                     self.membership.send_if_modified(|now| {
                         let same = now.as_ref().is_some_and(|now| now.node_id == member.node_id);
@@ -97,7 +98,7 @@ impl Heart {
     }
 
     fn report(&self) -> HeartbeatRequest {
-        // Looked at once: state and jobs must tell the same.
+        // Read once, because state and jobs must agree.
         let jobs = self.jobs.progress();
         let state = if *self.leaving.borrow() {
             NodeState::Draining
@@ -109,6 +110,6 @@ impl Heart {
             NodeState::Busy
         };
         let load = MachineLoad { process_memory_mb: resident_mb(), card: self.meter.read() };
-        HeartbeatRequest { state, jobs, device: AsSent::from(&load) }
+        HeartbeatRequest { state, jobs, device: Unparsed::from(&load) }
     }
 }
