@@ -132,8 +132,8 @@ impl Catalog {
             return Err(self.unknown_make_of(make, model, year, body));
         }
         let key = names::key(model);
-        // Of two makes with one name (`SUR-RON`, `SURRON`) the one that has exactly this model in
-        // that year is meant.
+        // If two makes have the same name (`SUR-RON`, `SURRON`), the one that has exactly this
+        // model in that year comes first.
         makes.sort_by_key(|position| {
             let exact = self.models_starting(*position as usize, &key).first().filter(|(other, _)| *other == key);
             !exact

@@ -184,7 +184,7 @@ fn widths(words: &Words, from: usize, add: &mut impl FnMut(usize, u8, u16, i32))
     }
     let bare = SizePreset::ALL.iter().any(|size| atom(from) == size.side_px().to_string());
     let Some(width) = pixels(from) else { return };
-    // Of `512x512` the smaller side is taken, because images are square.
+    // A size such as `640x480` means its smaller side, because images are square.
     let (width, end) = match (atom(from + 1), pixels(from + 2)) {
         ("x", Some(height)) if width >= 16 && height >= 16 => {
             let side = width.min(height);

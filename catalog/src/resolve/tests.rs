@@ -69,8 +69,8 @@ fn the_golden_corpus_is_understood() {
     assert!(wrong.len() * 100 <= count * 3, "{} of {count}: {wrong:#?}", wrong.len());
 }
 
-/// True for two entries of the release that are written with the same words, so that nobody can
-/// tell which is meant.
+/// True if two entries of the release have the same name, so that a text cannot say which of them
+/// it means.
 fn written_alike(make: &Make, model: &Model, other: (&Make, &Model)) -> bool {
     let key = |make: &Make, model: &Model| Words::of(&format!("{} {}", make.name, model.name)).key().to_owned();
     key(make, model) == key(other.0, other.1)

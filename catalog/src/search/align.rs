@@ -245,7 +245,8 @@ fn take(state: &State, words: &Words, edge: &Edge) -> Option<State> {
     Some(state)
 }
 
-/// Of two readings that are otherwise equal, the one in order wins.
+/// Takes a point from a reading whose words are out of order, so that an otherwise equal reading in
+/// order wins.
 fn disorder(reading: &mut Reading, in_order: bool) {
     reading.points -= i32::from(!in_order);
     reading.in_order &= in_order;

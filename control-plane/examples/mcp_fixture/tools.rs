@@ -224,7 +224,7 @@ impl Everything {
             "test_trigger_tool_change" | "test_trigger_prompt_change" => {
                 let changed =
                     if &*request.name == "test_trigger_tool_change" { Changed::Tools } else { Changed::Prompts };
-                // An error only means that nobody is listening.
+                // The error is ignored: it means that no client is subscribed.
                 let _ = self.changes.send(changed);
                 text("Whoever listens has been told.")
             }

@@ -47,9 +47,9 @@ impl Farm {
         };
         let lease_seconds = source.number("lease_seconds", 2..=600)?;
         let heartbeat_seconds = source.number("heartbeat_seconds", 1..=60)?;
-        // A node that reports no more often than its lease lasts loses the lease. A short lease
-        // alone must not stop the start because of a default that nobody wrote, so the setting is
-        // refused only if somebody set the heartbeat.
+        // A heartbeat as long as the lease would lose the lease. A pause that the operator set is
+        // refused then; the default is shortened instead, so that a short lease alone does not
+        // stop the start.
         let heartbeat_seconds = if heartbeat_seconds < lease_seconds {
             heartbeat_seconds
         } else if source.is_default("heartbeat_seconds") {

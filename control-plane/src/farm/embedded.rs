@@ -29,7 +29,8 @@ const SETTINGS: Settings = Settings {
     // There is only one node, so its starts cannot coincide with those of others.
     random: || 1.0,
     good_start: Duration::from_secs(60),
-    // Time to leave in order: nobody waits for its current render.
+    // The node gets this time to sign off. It cannot finish its render, which no request waits
+    // for any more.
     stop_by: StopBy::Signal { kill_after: Duration::from_secs(3) },
 };
 /// Maximum length of a forwarded log line, in bytes; the rest becomes the next line.

@@ -34,7 +34,7 @@ pub struct Feedback {
     /// `good` or `bad`, instead of a rating
     #[arg(long)]
     verdict: Option<String>,
-    /// What is wrong with the image, at most 500 characters
+    /// Reason for the rating, at most 500 characters
     #[arg(long)]
     reason: Option<String>,
     #[command(flatten)]

@@ -68,11 +68,11 @@ async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Reren
     let key = app.renders.vehicle_key(&render_id).await?.ok_or_else(unknown).map_err(|error| refusal(app, error))?;
     let gone = || Problem::conflict("vehicle_gone", format!("The catalog no longer has {key}."));
     let vehicle = app.catalog.now().of_key(&key).ok_or_else(gone)?.vehicle;
-    let anew =
+    let rerender =
         app.renders.render_anew(&vehicle, &key, &render_id, is_candidate).await.map_err(|error| refusal(app, error))?;
-    tracing::info!(render_id, revision = anew.revision, is_candidate, "rerender ordered by the operator");
-    let colors = anew.colours.iter().map(|colour| colour.to_string()).collect();
-    Ok(Rerendering { render_id, revision: anew.revision, colors })
+    tracing::info!(render_id, revision = rerender.revision, is_candidate, "rerender ordered by the operator");
+    let colors = rerender.colours.iter().map(|colour| colour.to_string()).collect();
+    Ok(Rerendering { render_id, revision: rerender.revision, colors })
 }
 
 fn refusal(app: &App, error: ReviewError) -> Problem {
