@@ -89,7 +89,7 @@ fn measure(name: &str, queries: &[String], mut run: impl FnMut(&str)) -> f64 {
     let slowest: Vec<String> =
         order.iter().take(SLOWEST).map(|at| format!("`{}` {:.0} us", queries[*at], fastest[*at])).collect();
     fastest.sort_by(f64::total_cmp);
-    let at = |share: f64| fastest[((fastest.len() - 1) as f64 * share) as usize];
+    let at = |ratio: f64| fastest[((fastest.len() - 1) as f64 * ratio) as usize];
     let mean = sum / f64::from(count);
     println!("{name:40} {:9.1} {:9.1} {:12.0}", at(0.5), at(0.99), 1e6 / mean);
     println!("    slowest: {}", slowest.join(", "));

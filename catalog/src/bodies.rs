@@ -15,7 +15,7 @@ static SHARE_ALIKE: &str = include_str!("../data/bodies.cc-by-sa.tsv");
 
 /// One line of a table: a body of a model in some years.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct BodyLine {
     pub body: BodyClass,
     pub years: RangeInclusive<u16>,
     /// Length, width, height and wheelbase in millimetres, where they are known.
@@ -26,7 +26,7 @@ pub(super) struct Line {
 
 /// All lines of a table by `make/model` in slugs.
 #[derive(Debug, Default)]
-struct Table(HashMap<String, Vec<Line>>);
+struct BodyTable(HashMap<String, Vec<BodyLine>>);
 
 /// A line that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,12 +36,12 @@ struct BadLine {
     problem: &'static str,
 }
 
-impl Table {
+impl BodyTable {
     /// Joins the tables. A model that `known` lists has those lines and no others. Any other model
     /// has the lines of all sources together.
     fn read(known: &str, sources: &[&str]) -> Result<Self, BadLine> {
         let mut table = Self::of_text(known)?;
-        let mut of_sources = Table::default();
+        let mut of_sources = BodyTable::default();
         for text in sources {
             for (model, lines) in Self::of_text(text)?.0 {
                 of_sources.0.entry(model).or_default().extend(lines);
@@ -54,16 +54,16 @@ impl Table {
     }
 
     fn of_text(text: &str) -> Result<Self, BadLine> {
-        let mut table = Table::default();
+        let mut table = BodyTable::default();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let (model, read) = Line::read(line).map_err(|problem| BadLine { line: line.to_owned(), problem })?;
+            let (model, read) = BodyLine::read(line).map_err(|problem| BadLine { line: line.to_owned(), problem })?;
             table.0.entry(model.to_owned()).or_default().push(read);
         }
         Ok(table)
     }
 }
 
-impl Line {
+impl BodyLine {
     fn read(text: &str) -> Result<(&str, Self), &'static str> {
         let cells: Vec<&str> = text.split('\t').collect();
         let [model, body, first, last, length, width, height, wheelbase, rows, _why] = cells[..] else {
@@ -79,15 +79,15 @@ impl Line {
             }
         }
         let rows = rows.split(',').filter(|row| *row != "-").map(str::to_owned).collect();
-        Ok((model, Line { body, years, sizes_mm, rows }))
+        Ok((model, BodyLine { body, years, sizes_mm, rows }))
     }
 }
 
 /// Returns the listed bodies of a model in all years.
-pub(super) fn lines(make: &str, model: &str) -> &'static [Line] {
+pub(super) fn lines(make: &str, model: &str) -> &'static [BodyLine] {
     /// The embedded tables. A test reads them, so that they are never left empty by a mistake.
-    static READ: LazyLock<Table> =
-        LazyLock::new(|| Table::read(KNOWN, &[FROM_SOURCES, SHARE_ALIKE]).unwrap_or_default());
+    static READ: LazyLock<BodyTable> =
+        LazyLock::new(|| BodyTable::read(KNOWN, &[FROM_SOURCES, SHARE_ALIKE]).unwrap_or_default());
     READ.0.get(&format!("{make}/{model}")).map_or(&[], Vec::as_slice)
 }
 
@@ -116,7 +116,7 @@ impl Catalog {
     /// The vehicle with another body than the usual one: the row for that body where the release
     /// has one, else the usual vehicle with the sizes that are known of the body, or that such a
     /// body usually has.
-    fn with_body(&self, make: &Make, usual: &Vehicle, line: &Line) -> Vehicle {
+    fn with_body(&self, make: &Make, usual: &Vehicle, line: &BodyLine) -> Vehicle {
         let rows = line.rows.iter().filter_map(|slug| self.row(&make.slug, slug));
         let own = rows.filter_map(|(make, model)| self.vehicle(make, model, usual.year));
         if let Some(own) = own.into_iter().find(|vehicle| vehicle.body == line.body) {
@@ -204,7 +204,7 @@ mod tests {
     fn every_line_reads_and_names_a_model_of_the_release() {
         let catalog = Catalog::embedded().unwrap();
         for text in [KNOWN, FROM_SOURCES, SHARE_ALIKE] {
-            let table = Table::of_text(text).unwrap_or_else(|error| panic!("{error}"));
+            let table = BodyTable::of_text(text).unwrap_or_else(|error| panic!("{error}"));
             for (name, lines) in table.0 {
                 let (make, model) = name.split_once('/').unwrap_or_else(|| panic!("{name}"));
                 let (make, _) = catalog.row(make, model).unwrap_or_else(|| panic!("no row {name}"));
@@ -215,7 +215,7 @@ mod tests {
                     }
                 }
                 for (position, line) in lines.iter().enumerate() {
-                    let overlaps = |other: &Line| {
+                    let overlaps = |other: &BodyLine| {
                         other.body == line.body
                             && other.years.start() <= line.years.end()
                             && line.years.start() <= other.years.end()
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_faulty_line_says_what_is_wrong() {
-        let line = |text: &str| Table::of_text(text).unwrap_err().problem;
+        let line = |text: &str| BodyTable::of_text(text).unwrap_err().problem;
         assert_eq!(line("a/b\twagon"), "has not ten columns");
         assert_eq!(line("a/b\tboat\t2000\t2001\t-\t-\t-\t-\t-\twhy"), "the second column is no body");
         assert_eq!(line("a/b\twagon\t2000\tnow\t-\t-\t-\t-\t-\twhy"), "the third and fourth column are years");

@@ -73,14 +73,14 @@ impl Serialize for VehicleId {
 
 /// The make and the model of an id, as positions in the release's lists, and its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct IdPlace {
     pub make: u32,
     pub model: u32,
     pub body: BodyClass,
 }
 
 /// All ids of a release: one for each model and each body that it has in some year.
-pub(super) type Ids = HashMap<VehicleId, Place>;
+pub(super) type Ids = HashMap<VehicleId, IdPlace>;
 
 impl Catalog {
     pub(super) fn ids(&self) -> Ids {
@@ -90,7 +90,7 @@ impl Catalog {
                 let usual = model.spans.iter().filter_map(|span| BodyClass::ALL.get(usize::from(span.body)).copied());
                 let listed = bodies::lines(&make.slug, &model.slug).iter().map(|line| line.body);
                 for body in usual.chain(listed) {
-                    let place = Place { make: make_position as u32, model: model_position as u32, body };
+                    let place = IdPlace { make: make_position as u32, model: model_position as u32, body };
                     ids.insert(VehicleId::of(&make.slug, &model.slug, body), place);
                 }
             }

@@ -28,7 +28,7 @@ pub use current::{CurrentCatalog, ReloadError};
 pub use diff::Diff;
 pub use ids::{NoVehicleId, VehicleId};
 pub use looks::{Generation, Look};
-pub use lookup::{AskedName, AskedVehicle, AskedYear, Found, Matched, Missing, NotFound, Suggestion};
+pub use lookup::{AskedName, AskedVehicle, AskedYear, Found, Missing, NameMatch, NotFound, Suggestion};
 pub use names::slug as normalised;
 pub use release::{Make, Model, ReleaseError, Source, YearSet};
 

@@ -80,13 +80,13 @@ impl Manner<'static> {
 }
 
 /// The years that have one look, in order; at least one.
-struct Gathered {
+struct LookYears {
     manner: Manner<'static>,
     first: Vehicle,
     years: Vec<(VehicleKey, Vehicle)>,
 }
 
-impl Gathered {
+impl LookYears {
     fn has(&self, manner: Manner, vehicle: &Vehicle) -> bool {
         let has_same_size = || has_same_size(&self.first.dimensions, &vehicle.dimensions);
         self.manner == manner && (manner.look.is_generation || has_same_size())
@@ -120,11 +120,11 @@ impl Catalog {
     /// Returns the looks of a row's years with one body, in order of their first year. Empty for
     /// slugs that no row has.
     pub fn looks(&self, make: &str, model: &str, body: BodyClass) -> Vec<Look> {
-        self.gathered(make, model, body).iter().map(Gathered::look).collect()
+        self.gathered(make, model, body).iter().map(LookYears::look).collect()
     }
 
-    fn gathered(&self, make: &str, model: &str, body: BodyClass) -> Vec<Gathered> {
-        let mut gathered: Vec<Gathered> = Vec::new();
+    fn gathered(&self, make: &str, model: &str, body: BodyClass) -> Vec<LookYears> {
+        let mut gathered: Vec<LookYears> = Vec::new();
         let Some((make, model)) = self.row(make, model) else { return gathered };
         for year in model.years().iter() {
             let drawn = self.drawn(make, model, year, body);
@@ -133,7 +133,7 @@ impl Catalog {
             let manner = Manner::of(&vehicle);
             match gathered.iter_mut().find(|other| other.has(manner, &vehicle)) {
                 Some(same) => same.years.push((key, vehicle)),
-                None => gathered.push(Gathered { manner, first: vehicle.clone(), years: vec![(key, vehicle)] }),
+                None => gathered.push(LookYears { manner, first: vehicle.clone(), years: vec![(key, vehicle)] }),
             }
         }
         gathered
@@ -164,7 +164,7 @@ impl Catalog {
         let gathered = self.generation_looks(make, model, body);
         let mut generations: Vec<(usize, Generation)> = Vec::new();
         for year in model.years().iter() {
-            let has_year = |one: &Gathered| one.years.iter().any(|(key, _)| key.year == year);
+            let has_year = |one: &LookYears| one.years.iter().any(|(key, _)| key.year == year);
             let Some(position) = gathered.iter().position(has_year) else { continue };
             match generations.last_mut().filter(|(last, _)| *last == position) {
                 Some((_, generation)) => generation.to = year,
@@ -183,7 +183,7 @@ impl Catalog {
 
     /// The looks of a body: those of the row that lists the body as a model of its own, where the
     /// release has one.
-    fn generation_looks(&self, make: &Make, model: &Model, body: BodyClass) -> Vec<Gathered> {
+    fn generation_looks(&self, make: &Make, model: &Model, body: BodyClass) -> Vec<LookYears> {
         let own = self.gathered(&make.slug, &model.slug, body);
         let mut rows: Vec<String> = Vec::new();
         for year in model.years().iter() {
@@ -197,7 +197,7 @@ impl Catalog {
 
 /// True if a look is the one before it with another face or other lamps: it has the same sheet or
 /// one that starts from it, in about the same size.
-fn is_facelift(before: &Gathered, after: &Gathered) -> bool {
+fn is_facelift(before: &LookYears, after: &LookYears) -> bool {
     let sheets = [before, after].map(|one| one.manner.look.drawing.sheet.unwrap_or_default());
     let is_related = sheets[0] == sheets[1] || Drawings::embedded().base(sheets[1]) == Some(sheets[0]);
     is_related && has_same_size(&before.first.dimensions, &after.first.dimensions)

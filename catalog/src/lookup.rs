@@ -32,7 +32,7 @@ pub struct Found {
     /// The vehicle that is drawn. It belongs to another row where the release lists the body as a
     /// model of its own.
     pub vehicle: Vehicle,
-    pub matched: Matched,
+    pub matched: NameMatch,
 }
 
 impl Found {
@@ -49,7 +49,7 @@ impl Found {
 
 named_enum! {
     /// The way in which the words of a request were read as a name of the catalog.
-    pub enum Matched {
+    pub enum NameMatch {
         /// The names or slugs of the catalog, or an id.
         Exact = "exact",
         /// Another name of the make or model, or another row of the same car.
@@ -152,7 +152,7 @@ impl Catalog {
     /// this way, because they were stored under the catalog's own slugs.
     pub fn of_slugs(&self, make: &str, model: &str, year: u16) -> Option<Found> {
         let (make, model) = self.row(make, model)?;
-        self.found(make, model, year, Matched::Exact)
+        self.found(make, model, year, NameMatch::Exact)
     }
 
     /// Returns the row with exactly these slugs.
@@ -240,12 +240,12 @@ impl Catalog {
         let at = |(_, model): &(String, u32)| &make.models[*model as usize];
         if let Some(exact) = starting.first().filter(|(other, _)| other == key) {
             let model = at(exact);
-            let found = self.found(make, model, year, Matched::Exact);
+            let found = self.found(make, model, year, NameMatch::Exact);
             return found.ok_or_else(|| self.not_in_year(make, model, asked, year));
         }
         let in_year: Vec<&Model> = starting.iter().map(at).filter(|model| model.years().contains(year)).collect();
         let refused = match (in_year.as_slice(), starting) {
-            ([only], _) => match self.found(make, only, year, Matched::Prefix) {
+            ([only], _) => match self.found(make, only, year, NameMatch::Prefix) {
                 Some(found) => return Ok(found),
                 None => self.not_in_year(make, only, asked, year),
             },
@@ -257,7 +257,7 @@ impl Catalog {
         Err(refused)
     }
 
-    fn found(&self, make: &Make, model: &Model, year: u16, matched: Matched) -> Option<Found> {
+    fn found(&self, make: &Make, model: &Model, year: u16, matched: NameMatch) -> Option<Found> {
         Some(Found {
             make: make.slug.clone(),
             model: model.slug.clone(),

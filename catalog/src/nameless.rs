@@ -19,17 +19,17 @@ struct File {
     /// Further words for a kind of thing: enough to request a row with, but too little to be
     /// certain of the row without its make.
     kinds: Vec<String>,
-    named: Vec<Listed>,
-    nameless: Vec<Listed>,
+    named: Vec<ListedModels>,
+    nameless: Vec<ListedModels>,
     /// Rows that are certain without their make, although every word of their name is a word for a
     /// kind.
-    certain: Vec<Listed>,
+    certain: Vec<ListedModels>,
 }
 
 /// Rows by `make/model` in slugs, with the reason why they are listed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Listed {
+struct ListedModels {
     #[serde(rename = "why")]
     _why: String,
     models: Vec<String>,
@@ -54,7 +54,7 @@ impl Nameless {
 
     fn read(text: &str) -> Result<Self, toml::de::Error> {
         let file: File = toml::from_str(text)?;
-        let models = |listed: Vec<Listed>| listed.into_iter().flat_map(|one| one.models).collect();
+        let models = |listed: Vec<ListedModels>| listed.into_iter().flat_map(|one| one.models).collect();
         Ok(Self {
             makes: file.makes.into_iter().collect(),
             words: file.words.into_iter().collect(),

@@ -32,12 +32,12 @@ const ALIKE: [&[BodyClass]; 7] = [
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    body: Vec<Entry>,
+    body: Vec<StyleEntry>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct StyleEntry {
     body: BodyClass,
     /// Slugs of makes; empty for words that every make uses in this sense.
     #[serde(default)]

@@ -339,7 +339,7 @@ fn suggestions_of_the_year_come_first_and_are_found() {
                 Err(refusal) => refusal,
                 Ok(found) => {
                     let is_twin = CATALOG.twins(make, model).any(|(_, twin)| twin.slug == found.model);
-                    let is_said = found.matched == Matched::Alias && is_twin || found.matched == Matched::Trim;
+                    let is_said = found.matched == NameMatch::Alias && is_twin || found.matched == NameMatch::Trim;
                     assert!(is_said, "{}/{} {gap}: {found:?}", make.slug, model.slug);
                     continue;
                 }

@@ -1,6 +1,6 @@
 //! The state that every handler and task shares, created once at start.
 
-use crate::accounts::api_key::Keys;
+use crate::accounts::api_key::ApiKeys;
 use crate::accounts::node_token::{self, KnownNodes};
 use crate::accounts::openid::Providers;
 use crate::accounts::operator::OperatorToken;
@@ -17,7 +17,7 @@ use crate::db::Database;
 use crate::delivery::credentials::Credentials;
 use crate::delivery::sizes::Sizes;
 use crate::delivery::urls::{self, Mint, SignedUrls, SigningKeys};
-use crate::delivery::{self, Abandoned, Deliveries, Examples, Images};
+use crate::delivery::{self, AbandonedImages, Deliveries, Examples, Images};
 use crate::farm::budget_watch::BudgetWatch;
 use crate::farm::embedded::EmbeddedNode;
 use crate::in_flight::InFlight;
@@ -27,7 +27,7 @@ use crate::named_requests::NamedRequests;
 use crate::network_counts::NetworkCounts;
 use crate::objects::ObjectStore;
 use crate::payments::auto_reload;
-use crate::payments::stripe::Stripe;
+use crate::payments::stripe::StripeClient;
 use crate::renders::Renders;
 use crate::telemetry;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -49,7 +49,7 @@ pub struct Resources {
     pub clock: Clock,
     pub mailer: Option<Mailer>,
     pub openid: Providers,
-    pub stripe: Option<Stripe>,
+    pub stripe: Option<StripeClient>,
     pub signing_keys: SigningKeys,
     pub catalog: CurrentCatalog,
     pub store: ObjectStore,
@@ -73,7 +73,7 @@ pub struct Parts {
     /// Source of the current time.
     pub clock: Clock,
     /// API keys, looked up by hash.
-    pub keys: Arc<Keys>,
+    pub keys: Arc<ApiKeys>,
     /// The secrets with which partners sign URLs.
     pub partner_secrets: PartnerSecrets,
     /// Hashes passwords, a few at a time.
@@ -83,7 +83,7 @@ pub struct Parts {
     /// The providers with which people may sign in.
     pub openid: Providers,
     /// Takes payments; `None` if Stripe is not used.
-    pub stripe: Option<Stripe>,
+    pub stripe: Option<StripeClient>,
     /// The keys with which delivery tokens are signed.
     pub signing_keys: Arc<SigningKeys>,
     /// Makes signed URLs.
@@ -137,10 +137,10 @@ impl App {
     /// Puts the service together. Fails if the list of the home page's images does not parse.
     pub fn new(resources: Resources) -> Result<Self, toml::de::Error> {
         let Resources { config, base_url, db, process, clock, store, meter, renders, .. } = resources;
-        let (keys, catalog) = (Arc::new(Keys::default()), Arc::new(resources.catalog));
+        let (keys, catalog) = (Arc::new(ApiKeys::default()), Arc::new(resources.catalog));
         let signing_keys = Arc::new(resources.signing_keys);
         let pictures = Images::new(
-            delivery::Sources {
+            delivery::ImageSources {
                 store: store.clone(),
                 renders: renders.clone(),
                 catalog: catalog.clone(),
@@ -151,7 +151,7 @@ impl App {
             config.limits.image_cache_bytes_max,
             config.limits.new_paints_per_account_day,
         );
-        let abandoned = Abandoned {
+        let abandoned = AbandonedImages {
             renders: renders.clone(),
             looks: pictures.looks.clone(),
             db: db.clone(),
@@ -170,7 +170,7 @@ impl App {
                 clock,
                 base_url: base_url.clone(),
             },
-            addresses: SignedUrls::new(urls::Sources {
+            addresses: SignedUrls::new(urls::SignedUrlSources {
                 db: db.clone(),
                 clock,
                 catalog: catalog.clone(),
@@ -220,8 +220,8 @@ impl App {
     }
 
     /// Returns the task that reloads accounts, or `None` without Stripe.
-    pub fn auto_reload(&self) -> Option<auto_reload::Sweep> {
-        Some(auto_reload::Sweep {
+    pub fn auto_reload(&self) -> Option<auto_reload::AutoReloadSweep> {
+        Some(auto_reload::AutoReloadSweep {
             db: self.db.clone(),
             clock: self.clock,
             stripe: self.stripe.clone()?,
@@ -232,8 +232,8 @@ impl App {
     }
 
     /// Returns the task that writes emails about balances, or `None` without a mail server.
-    pub fn alerts(&self) -> Option<alerts::Sweep> {
-        Some(alerts::Sweep {
+    pub fn alerts(&self) -> Option<alerts::AlertSweep> {
+        Some(alerts::AlertSweep {
             db: self.db.clone(),
             clock: self.clock,
             mailer: self.mailer.clone()?,

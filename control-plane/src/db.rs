@@ -23,7 +23,7 @@ mod schema_page;
 
 use crate::clock;
 use crate::secret::Secret;
-use health::Health;
+use health::DatabaseHealth;
 pub use kind::DatabaseKind;
 use probe::Probe;
 use sqlx::any::{AnyArguments, AnyPoolOptions, AnyRow};
@@ -62,7 +62,7 @@ pub struct Database {
     pub readers: AnyPool,
     pub kind: DatabaseKind,
     url: Secret,
-    health: Health,
+    health: DatabaseHealth,
     probe: Probe,
     /// On SQLite one connection; on PostgreSQL the readers' pool.
     writers: AnyPool,
@@ -116,7 +116,7 @@ impl Database {
         // A pool retries until its time is up and then reports only that; a single connection
         // reports the actual error.
         AnyConnection::connect(url).await?.close().await?;
-        let health = Health::default();
+        let health = DatabaseHealth::default();
         let (readers, writers) = match kind {
             DatabaseKind::Sqlite => {
                 let writer = sqlite_pool(url, 1, WRITER_CACHE_KIB, "query_only = OFF", health.clone()).await?;
@@ -246,7 +246,7 @@ impl Database {
     }
 }
 
-async fn postgres_pool(url: &str, health: Health) -> Result<AnyPool, sqlx::Error> {
+async fn postgres_pool(url: &str, health: DatabaseHealth) -> Result<AnyPool, sqlx::Error> {
     AnyPoolOptions::new()
         .max_connections(16)
         .acquire_timeout(WAIT_MAX)
@@ -265,7 +265,7 @@ async fn sqlite_pool(
     connections: u32,
     cache_kib: u32,
     query_only: &'static str,
-    health: Health,
+    health: DatabaseHealth,
 ) -> Result<AnyPool, sqlx::Error> {
     AnyPoolOptions::new()
         .max_connections(connections)

@@ -11,7 +11,7 @@ use crate::farm::program;
 use crate::logs::causes;
 use crate::objects::ObjectStore;
 use crate::payments::stripe::client::WebhookEndpoint;
-use crate::payments::stripe::{Stripe, StripeError, event};
+use crate::payments::stripe::{StripeClient, StripeError, event};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::Stdio;
@@ -87,9 +87,9 @@ async fn objects(objects: &Objects) -> Result<String, String> {
 }
 
 /// Checks that Stripe sends our webhook every event that is needed.
-async fn stripe_events(settings: &stripe::Stripe, base_url: &str) -> Result<String, String> {
+async fn stripe_events(settings: &stripe::StripeSettings, base_url: &str) -> Result<String, String> {
     let ours = format!("{base_url}/webhooks/stripe");
-    let stripe = Stripe::new(settings.clone()).map_err(|error| causes(&error))?;
+    let stripe = StripeClient::new(settings.clone()).map_err(|error| causes(&error))?;
     match stripe.webhook_endpoints().await {
         Ok(endpoints) => subscribed(&endpoints, &ours),
         // A restricted key need not be able to read the endpoints.

@@ -13,16 +13,16 @@ pub struct InFlight {
 }
 
 /// One counted request. It ends when dropped, also if the client disconnects.
-pub struct Entered {
+pub struct RequestInFlight {
     count: Arc<AtomicUsize>,
     ended: Arc<Notify>,
 }
 
 impl InFlight {
     /// Counts a request until the returned value is dropped.
-    pub fn enter(&self) -> Entered {
+    pub fn enter(&self) -> RequestInFlight {
         self.count.fetch_add(1, Ordering::SeqCst);
-        Entered { count: self.count.clone(), ended: self.ended.clone() }
+        RequestInFlight { count: self.count.clone(), ended: self.ended.clone() }
     }
 
     pub fn count(&self) -> usize {
@@ -43,7 +43,7 @@ impl InFlight {
     }
 }
 
-impl Drop for Entered {
+impl Drop for RequestInFlight {
     fn drop(&mut self) {
         self.count.fetch_sub(1, Ordering::SeqCst);
         self.ended.notify_waiters();

@@ -25,7 +25,7 @@ use crate::ledger::{self, Meter, ProcessId};
 use crate::mail::Mailer;
 use crate::objects::ObjectStore;
 use crate::owner_only;
-use crate::payments::stripe::Stripe;
+use crate::payments::stripe::StripeClient;
 use crate::prewarm;
 use crate::renders::{self, Renders};
 use crate::telemetry;
@@ -70,7 +70,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         "serving"
     );
 
-    let bounds = server::Bounds {
+    let bounds = server::ListenerBounds {
         connections_max: app.config.limits.connections_max,
         client_timeout: app.config.limits.client_timeout,
         trusted_proxies: app.config.listen.trusted_proxies.clone(),
@@ -173,7 +173,9 @@ pub async fn open(
     let credentials = credentials.transpose().context("CYCLORAMA_C2PA_CERTIFICATE, CYCLORAMA_C2PA_KEY")?;
     let openid = Providers::new(&config.openid, &base_url).context("CYCLORAMA_OPENID_PROVIDERS")?;
     let stripe = match &config.prices.payments {
-        Payments::Stripe(settings) => Some(Stripe::new(settings.clone()).context("TLS for Stripe cannot be set up")?),
+        Payments::Stripe(settings) => {
+            Some(StripeClient::new(settings.clone()).context("TLS for Stripe cannot be set up")?)
+        }
         Payments::Local | Payments::Off => None,
     };
     let sizes = Sizes::new(store.clone(), config.sizes);
@@ -258,11 +260,11 @@ fn lock(storage: &Storage) -> anyhow::Result<std::fs::File> {
 /// The requests for work with one node token take at most the permits of nodes divided by this
 /// number: half of what one network may take, so that nodes with another token get permits even if
 /// all nodes are in one network.
-const POLLS_SHARE: usize = 4;
+const POLLS_RATIO: usize = 4;
 
-fn render_settings(config: &Config, base_url: &str) -> renders::Settings {
+fn render_settings(config: &Config, base_url: &str) -> renders::RenderSettings {
     let farm = &config.farm;
-    renders::Settings {
+    renders::RenderSettings {
         lease_seconds: farm.lease_seconds,
         heartbeat_seconds: farm.heartbeat_seconds,
         render_wait: farm.render_wait(),
@@ -270,7 +272,7 @@ fn render_settings(config: &Config, base_url: &str) -> renders::Settings {
         render_cost_microusd: farm.render_cost_microusd,
         node_usd_per_hour_max: farm.node_usd_per_hour_max,
         nodes_per_token: farm.nodes_per_token,
-        polls_per_token: config.limits.connections_max / POLLS_SHARE,
+        polls_per_token: config.limits.connections_max / POLLS_RATIO,
         rules: farm.budget_rules.clone(),
         base_url: base_url.to_owned(),
         queue_max: renders::QUEUE_MAX,

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The mail server and the sender of emails.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct MailSettings {
     /// URL of the server in the form that `lettre` accepts. May contain a password.
     pub smtp_url: Secret,
     pub from: lettre::message::Mailbox,
@@ -61,7 +61,7 @@ pub fn transport(smtp_url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, s
 }
 
 impl Mailer {
-    pub fn new(settings: &Settings) -> Result<Self, smtp::Error> {
+    pub fn new(settings: &MailSettings) -> Result<Self, smtp::Error> {
         Ok(Mailer {
             transport: transport(settings.smtp_url.reveal())?,
             from: settings.from.clone(),

@@ -5,7 +5,7 @@ use crate::accounts::caller::Caller;
 use crate::clock::Clock;
 use crate::db::Database;
 use crate::ledger::ProcessId;
-use crate::ledger::idempotency::{self, Attempt, Claimed, IdempotentRequest, StoredAnswer};
+use crate::ledger::idempotency::{self, Attempt, IdempotencyClaim, IdempotentRequest, StoredAnswer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -89,10 +89,10 @@ impl NamedRequests {
             is_kept_whole,
         };
         match idempotency::claim(&self.db, &self.process, self.clock.now(), named).await? {
-            Claimed::Ours(attempt) => Ok(RequestStart::Ours(Some(attempt))),
-            Claimed::Done(kept) => Ok(RequestStart::Done(kept)),
-            Claimed::Running => Err(NameError::InUse),
-            Claimed::OtherRequest => Err(NameError::OtherRequest),
+            IdempotencyClaim::Ours(attempt) => Ok(RequestStart::Ours(Some(attempt))),
+            IdempotencyClaim::Done(kept) => Ok(RequestStart::Done(kept)),
+            IdempotencyClaim::Running => Err(NameError::InUse),
+            IdempotencyClaim::OtherRequest => Err(NameError::OtherRequest),
         }
     }
 
@@ -109,9 +109,9 @@ impl NamedRequests {
         let Some(key) = key else { return Ok(None) };
         let (named, text_sha256) = ((endpoint, key), text_sha256(text));
         match idempotency::known(&self.db, self.clock.now(), &caller.account_id, named, &text_sha256).await? {
-            Some(Claimed::Done(kept)) => Ok(Some(kept)),
-            Some(Claimed::Running) => Err(NameError::InUse),
-            Some(Claimed::Ours(_) | Claimed::OtherRequest) | None => Ok(None),
+            Some(IdempotencyClaim::Done(kept)) => Ok(Some(kept)),
+            Some(IdempotencyClaim::Running) => Err(NameError::InUse),
+            Some(IdempotencyClaim::Ours(_) | IdempotencyClaim::OtherRequest) | None => Ok(None),
         }
     }
 

@@ -28,12 +28,12 @@ pub struct NetworkCounts(Mutex<Minute>);
 #[derive(Debug, Default)]
 struct Minute {
     number: i64,
-    counts: HashMap<(&'static str, Scope), i64>,
+    counts: HashMap<(&'static str, CountScope), i64>,
 }
 
 /// The networks whose requests are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Scope {
+enum CountScope {
     Client(IpAddr),
     Neighbours(IpAddr),
     Everybody,
@@ -51,7 +51,7 @@ pub enum Over {
 impl NetworkCounts {
     /// Counts a request that reads.
     pub fn read(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
-        self.count(&[(purpose, Scope::Client(network_of(ip)), limit)], now)
+        self.count(&[(purpose, CountScope::Client(network_of(ip)), limit)], now)
     }
 
     /// Counts a request that writes: for its client, for the networks around it, and for everybody,
@@ -59,9 +59,9 @@ impl NetworkCounts {
     /// counted nowhere, so that nobody uses up the limits of others.
     pub fn write(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
         let limits = [
-            (purpose, Scope::Client(network_of(ip)), limit),
-            (purpose, Scope::Neighbours(neighbours_of(ip)), limit.saturating_mul(NEIGHBOURS)),
-            (purpose, Scope::Everybody, limit.saturating_mul(EVERYBODY)),
+            (purpose, CountScope::Client(network_of(ip)), limit),
+            (purpose, CountScope::Neighbours(neighbours_of(ip)), limit.saturating_mul(NEIGHBOURS)),
+            (purpose, CountScope::Everybody, limit.saturating_mul(EVERYBODY)),
         ];
         self.count(&limits, now)
     }
@@ -69,14 +69,14 @@ impl NetworkCounts {
     /// Returns an error if the next request that reads would be refused. Counts nothing.
     pub fn is_over(&self, purpose: &'static str, ip: IpAddr, limit: i64, now: UnixMs) -> Result<(), Over> {
         let minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = minute.counts.get(&(purpose, Scope::Client(network_of(ip))));
+        let count = minute.counts.get(&(purpose, CountScope::Client(network_of(ip))));
         match count.is_some_and(|count| *count >= limit) && minute.number == now.0.div_euclid(MINUTE_MS) {
             true => Err(Over::Client(full(limit, now))),
             false => Ok(()),
         }
     }
 
-    fn count(&self, limits: &[(&'static str, Scope, i64)], now: UnixMs) -> Result<(), Over> {
+    fn count(&self, limits: &[(&'static str, CountScope, i64)], now: UnixMs) -> Result<(), Over> {
         let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = now.0.div_euclid(MINUTE_MS);
         if minute.number != number {
@@ -86,8 +86,8 @@ impl NetworkCounts {
         for (purpose, scope, limit) in limits {
             if minute.counts.get(&(*purpose, *scope)).is_some_and(|count| count >= limit) {
                 return Err(match scope {
-                    Scope::Client(_) | Scope::Neighbours(_) => Over::Client(full(*limit, now)),
-                    Scope::Everybody => Over::Everybody { reset_seconds: reset_seconds(now) },
+                    CountScope::Client(_) | CountScope::Neighbours(_) => Over::Client(full(*limit, now)),
+                    CountScope::Everybody => Over::Everybody { reset_seconds: reset_seconds(now) },
                 });
             }
         }

@@ -203,12 +203,12 @@ pub fn plan(frame: &Framing, sight: &MasterBounds) -> Plan {
     // capped at 1, because nothing is enlarged.
     let most = f64::from(MASTER_SIDE_PX);
     let room = [frame.width, frame.height].map(|side| side.map_or(most, f64::from));
-    let shares = [0, 1].map(|axis| room[axis] / (content[axis].length() * drawn));
-    let share = match frame.fit {
-        Fit::Inside | Fit::Contain => shares[0].min(shares[1]),
-        Fit::Cover => shares[0].max(shares[1]),
+    let ratios = [0, 1].map(|axis| room[axis] / (content[axis].length() * drawn));
+    let ratio = match frame.fit {
+        Fit::Inside | Fit::Contain => ratios[0].min(ratios[1]),
+        Fit::Cover => ratios[0].max(ratios[1]),
     };
-    let step = 1.0 / (drawn * share.min(1.0));
+    let step = 1.0 / (drawn * ratio.min(1.0));
     let sides = match frame.fit {
         Fit::Inside => [0, 1].map(|axis| (content[axis].length() / step).round().clamp(1.0, room[axis])),
         Fit::Contain | Fit::Cover => room,

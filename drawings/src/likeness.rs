@@ -44,16 +44,19 @@ pub fn likeness(vehicle: &Vehicle) -> Likeness {
 static HEADERS: &str = include_str!(concat!(env!("OUT_DIR"), "/headers.json"));
 
 /// The headers that this program was built with.
-struct Embedded {
+struct EmbeddedHeaders {
     drawings: Drawings,
     /// Makes whose two-wheelers are drawn in their own manner: wheels, lamps, frames, silencers.
     two_wheeler_makes: BTreeSet<String>,
 }
 
-static EMBEDDED: LazyLock<Embedded> = LazyLock::new(|| {
+static EMBEDDED: LazyLock<EmbeddedHeaders> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the build script wrote it, and the tests read it")]
     let headers: Headers = serde_json::from_str(HEADERS).expect("the headers of the sheets");
-    Embedded { drawings: Drawings::new(headers.sheets, headers.faces), two_wheeler_makes: headers.two_wheeler_makes }
+    EmbeddedHeaders {
+        drawings: Drawings::new(headers.sheets, headers.faces),
+        two_wheeler_makes: headers.two_wheeler_makes,
+    }
 });
 
 impl Drawings {

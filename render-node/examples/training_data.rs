@@ -27,7 +27,7 @@ use cyclorama_node::finish::paint::paint;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::conditioning::CONDITIONING_SIDE_PX;
 use cyclorama_node::studio::optics::{MATERIALS, optics};
-use cyclorama_node::studio::{Camera, Settings, Studio, StudioOutput};
+use cyclorama_node::studio::{Camera, ShootSettings, Studio, StudioOutput};
 use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::{Library, build, exported};
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ fn export(studio: &Studio, vehicle: &Vehicle, finished: &Path) -> anyhow::Result
 }
 
 /// Conditioning is of the first pass alone.
-const ONE_PASS: Settings = Settings {
+const ONE_PASS: ShootSettings = ShootSettings {
     conditioning_side_px: CONDITIONING_SIDE_PX,
     zebra: false,
     passes: 1,

@@ -22,7 +22,7 @@ pub const NAME: &str = "pictures";
 
 /// Behaviour of the front of the in-process server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mood {
+pub enum BucketBehaviour {
     #[default]
     Well,
     /// Answers with this status and code, and does nothing.
@@ -38,15 +38,15 @@ pub enum Mood {
 /// The in-process server, with one bucket.
 pub struct Bucket {
     pub endpoint: String,
-    front: Arc<Front>,
+    front: Arc<BucketFront>,
     folder: PathBuf,
     _removed: Option<tempfile::TempDir>,
     task: tokio::task::JoinHandle<()>,
 }
 
-struct Front {
+struct BucketFront {
     s3: S3Service,
-    mood: Mutex<Mood>,
+    mood: Mutex<BucketBehaviour>,
     /// Number of requests so far.
     requests: AtomicUsize,
     /// The server checks whether an object exists and then writes it, where S3 does both in one
@@ -77,7 +77,7 @@ impl Bucket {
         let files = s3s_fs::FileSystem::new(&folder).map_err(|error| anyhow::anyhow!("{error:?}"))?;
         let mut s3 = S3ServiceBuilder::new(files);
         s3.set_auth(s3s::auth::SimpleAuth::from_single(ACCESS_KEY_ID, SECRET_ACCESS_KEY));
-        let front = Arc::new(Front {
+        let front = Arc::new(BucketFront {
             s3: s3.build(),
             mood: Mutex::default(),
             requests: AtomicUsize::new(0),
@@ -91,7 +91,7 @@ impl Bucket {
     }
 
     /// Changes how the front behaves from now on.
-    pub fn feel(&self, mood: Mood) {
+    pub fn feel(&self, mood: BucketBehaviour) {
         *self.front.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
     }
 
@@ -167,21 +167,21 @@ pub fn address(endpoint: &str, prefix: &str) -> String {
     format!("s3://{NAME}/{prefix}?endpoint={endpoint}&region=eu-central-1")
 }
 
-impl Front {
+impl BucketFront {
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<s3s::Body>> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let mood = *self.mood.lock().unwrap_or_else(PoisonError::into_inner);
         match mood {
-            Mood::Hangs => std::future::pending().await,
-            Mood::Resets => anyhow::bail!("the connection is closed"),
-            Mood::Answers(status, code) => {
+            BucketBehaviour::Hangs => std::future::pending().await,
+            BucketBehaviour::Resets => anyhow::bail!("the connection is closed"),
+            BucketBehaviour::Answers(status, code) => {
                 let document = format!("<Error><Code>{code}</Code><Message>On purpose.</Message></Error>");
                 let mut answer = Response::new(s3s::Body::from(document));
                 *answer.status_mut() = StatusCode::from_u16(status)?;
                 Ok(answer)
             }
-            Mood::Well => self.serve(request).await,
-            Mood::Breaks => {
+            BucketBehaviour::Well => self.serve(request).await,
+            BucketBehaviour::Breaks => {
                 let answer = self.serve(request).await?;
                 Ok(answer.map(|_| {
                     let half = futures::stream::once(async { Ok(bytes::Bytes::from_static(b"half")) });

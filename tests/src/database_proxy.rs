@@ -29,10 +29,10 @@ pub enum Cut {
 /// A running proxy. It stops when it is dropped at the end of the test.
 pub struct DatabaseProxy {
     url: String,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 }
 
-struct Shared {
+struct ProxyState {
     server: String,
     /// The cut at the next commit that charges an account, and whether the database is unreachable
     /// after it.
@@ -50,7 +50,7 @@ impl DatabaseProxy {
         let server = format!("{}:{}", parsed.host_str().context("no host")?, parsed.port().unwrap_or(5432));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         parsed.set_port(Some(listener.local_addr()?.port())).map_err(|()| anyhow::anyhow!("no port"))?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProxyState {
             server,
             next: Mutex::default(),
             is_away: AtomicBool::new(false),
@@ -87,14 +87,14 @@ impl DatabaseProxy {
     }
 }
 
-impl Shared {
+impl ProxyState {
     /// Sets the next cut, and returns the previous setting.
     fn set_next(&self, next: Option<(Cut, bool)>) -> Option<(Cut, bool)> {
         std::mem::replace(&mut *self.next.lock().unwrap_or_else(PoisonError::into_inner), next)
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, shared: Arc<ProxyState>) {
     while let Ok((client, _)) = listener.accept().await {
         if shared.is_away.load(Ordering::SeqCst) {
             continue;
@@ -111,7 +111,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn serve(client: TcpStream, shared: &Arc<Shared>) -> Result<()> {
+async fn serve(client: TcpStream, shared: &Arc<ProxyState>) -> Result<()> {
     let server = TcpStream::connect(&shared.server).await?;
     server.set_nodelay(true)?;
     let (mut from_client, mut to_client) = client.into_split();
@@ -179,7 +179,7 @@ async fn finish(
 async fn requests(
     client: &mut OwnedReadHalf,
     server: &mut OwnedWriteHalf,
-    shared: &Arc<Shared>,
+    shared: &Arc<ProxyState>,
 ) -> Result<Option<(Cut, Vec<u8>)>> {
     let mut prepared: HashMap<Vec<u8>, String> = HashMap::new();
     let mut is_charging = false;

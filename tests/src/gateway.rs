@@ -26,12 +26,12 @@ pub const PATH: &str = "/storage/v1/s3";
 
 pub struct Gateway {
     pub endpoint: String,
-    front: Arc<Front>,
+    front: Arc<GatewayFront>,
     folder: tempfile::TempDir,
     task: tokio::task::JoinHandle<()>,
 }
 
-struct Front {
+struct GatewayFront {
     s3: S3Service,
     /// Number of requests whose signature was correct (`verified`), and whose was not (`refused`).
     verified: AtomicUsize,
@@ -52,7 +52,7 @@ impl Gateway {
         let folder = tempfile::Builder::new().prefix("cyclorama-gateway-").tempdir()?;
         std::fs::create_dir_all(folder.path().join(NAME))?;
         let files = s3s_fs::FileSystem::new(folder.path()).map_err(|error| anyhow::anyhow!("{error:?}"))?;
-        let front = Arc::new(Front {
+        let front = Arc::new(GatewayFront {
             s3: S3ServiceBuilder::new(files).build(),
             verified: AtomicUsize::new(0),
             refused: AtomicUsize::new(0),
@@ -86,7 +86,7 @@ impl Gateway {
     }
 }
 
-impl Front {
+impl GatewayFront {
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<s3s::Body>> {
         let (mut parts, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
@@ -124,7 +124,7 @@ fn query(uri: &Uri) -> impl Iterator<Item = &str> {
 }
 
 /// The values of a request's signature, from `Authorization` or from its query.
-struct Signed {
+struct SignatureValues {
     credential: String,
     headers: String,
     signature: String,
@@ -132,7 +132,7 @@ struct Signed {
     payload: String,
 }
 
-impl Signed {
+impl SignatureValues {
     fn of(parts: &Parts, body: &[u8]) -> Result<Self> {
         let header = |name: &str| Some(parts.headers.get(name)?.to_str().ok()?.to_owned());
         let Some(authorization) = header(AUTHORIZATION.as_str()) else {
@@ -141,7 +141,7 @@ impl Signed {
                 let value = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value).next();
                 value.map(|value| value.replace("%2F", "/").replace("%3B", ";")).with_context(|| format!("no {name}"))
             };
-            return Ok(Signed {
+            return Ok(SignatureValues {
                 credential: given("X-Amz-Credential")?,
                 headers: given("X-Amz-SignedHeaders")?,
                 signature: given("X-Amz-Signature")?,
@@ -157,7 +157,7 @@ impl Signed {
         let payload = header("x-amz-content-sha256").context("no digest of the body")?;
         let is_plain = payload == "UNSIGNED-PAYLOAD" || payload == hex::encode(Sha256::digest(body));
         ensure!(is_plain, "the body is not what was signed");
-        Ok(Signed {
+        Ok(SignatureValues {
             credential: part("Credential")?,
             headers: part("SignedHeaders")?,
             signature: part("Signature")?,
@@ -169,7 +169,7 @@ impl Signed {
 
 fn verify(parts: &Parts, body: &[u8]) -> Result<()> {
     ensure!(parts.uri.path().starts_with(&format!("{PATH}/{NAME}")), "no such address: {}", parts.uri.path());
-    let signed = Signed::of(parts, body)?;
+    let signed = SignatureValues::of(parts, body)?;
     let (key_id, scope) = signed.credential.split_once('/').context("no scope")?;
     ensure!(key_id == ACCESS_KEY_ID, "an unknown key");
     ensure!(signed.headers.split(';').any(|name| name == HOST.as_str()), "the host is not signed");

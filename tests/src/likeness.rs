@@ -17,7 +17,7 @@ pub fn ssim(a: &RgbaImage, b: &RgbaImage) -> f64 {
 fn luma(picture: &RgbaImage) -> GrayImage {
     GrayImage::from_fn(picture.width(), picture.height(), |x, y| {
         let [r, g, b, a] = picture.get_pixel(x, y).0.map(f64::from);
-        let share = a / 255.0;
-        Luma([((0.299 * r + 0.587 * g + 0.114 * b) * share + PAGE * (1.0 - share)).round() as u8])
+        let ratio = a / 255.0;
+        Luma([((0.299 * r + 0.587 * g + 0.114 * b) * ratio + PAGE * (1.0 - ratio)).round() as u8])
     })
 }

@@ -20,24 +20,24 @@ pub struct Target {
 }
 
 #[derive(Debug, Clone)]
-pub struct Figures {
+pub struct LoadFigures {
     pub per_second: f64,
     /// Milliseconds, sorted.
     latencies: Vec<f64>,
 }
 
-impl Figures {
-    pub fn percentile_ms(&self, share: f64) -> f64 {
+impl LoadFigures {
+    pub fn percentile_ms(&self, ratio: f64) -> f64 {
         match self.latencies.as_slice() {
             [] => f64::NAN,
-            all => all[((all.len() - 1) as f64 * share) as usize],
+            all => all[((all.len() - 1) as f64 * ratio) as usize],
         }
     }
 }
 
 /// Sends requests for the duration `lasting` over `connections` connections: `rate` requests a
 /// second in total, or as many as are answered.
-pub async fn run(target: &Target, connections: usize, lasting: Duration, rate: Option<f64>) -> Result<Figures> {
+pub async fn run(target: &Target, connections: usize, lasting: Duration, rate: Option<f64>) -> Result<LoadFigures> {
     let began = Instant::now();
     let gap = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
     let clients = (0..connections).map(|number| {
@@ -51,7 +51,7 @@ pub async fn run(target: &Target, connections: usize, lasting: Duration, rate: O
     }
     let per_second = latencies.len() as f64 / began.elapsed().as_secs_f64();
     latencies.sort_by(f64::total_cmp);
-    Ok(Figures { per_second, latencies })
+    Ok(LoadFigures { per_second, latencies })
 }
 
 async fn client(target: Target, first: Instant, gap: Option<Duration>, end: Instant) -> Result<Vec<f64>> {

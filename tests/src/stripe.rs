@@ -28,7 +28,7 @@ type Fields = BTreeMap<String, String>;
 
 /// Behaviour of the stand-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mood {
+pub enum StripeBehaviour {
     #[default]
     Well,
     /// Answers 500 and does nothing.
@@ -43,7 +43,7 @@ pub enum Mood {
 
 #[derive(Default)]
 struct Kept {
-    mood: Mood,
+    mood: StripeBehaviour,
     made: u64,
     customers: BTreeMap<String, Fields>,
     /// Saved cards, by customer.
@@ -122,7 +122,7 @@ impl FakeStripe {
     }
 
     /// Changes how the stand-in behaves from now on.
-    pub fn feel(&self, mood: Mood) {
+    pub fn feel(&self, mood: StripeBehaviour) {
         lock(&self.kept).mood = mood;
     }
 
@@ -357,7 +357,7 @@ fn read(asked: &str, query: Option<&str>, headers: &HeaderMap, body: &Bytes) -> 
 /// Runs a call once for each idempotency key.
 fn named(kept: &mut Kept, asked: &str, name: &str, fields: Fields) -> (u16, Value) {
     let is_charge = asked == "POST /v1/payment_intents";
-    if kept.mood == Mood::Down || (kept.mood == Mood::DownForCharges && is_charge) {
+    if kept.mood == StripeBehaviour::Down || (kept.mood == StripeBehaviour::DownForCharges && is_charge) {
         return (500, json!({ "error": { "type": "api_error" } }));
     }
     if name.is_empty() {
@@ -373,7 +373,7 @@ fn named(kept: &mut Kept, asked: &str, name: &str, fields: Fields) -> (u16, Valu
         }
     };
     match kept.mood {
-        Mood::LosesAnswers => (500, json!({ "error": { "type": "api_error" } })),
+        StripeBehaviour::LosesAnswers => (500, json!({ "error": { "type": "api_error" } })),
         _ => (status, answer),
     }
 }
@@ -419,7 +419,7 @@ fn call(kept: &mut Kept, asked: &str, mut fields: Fields) -> (u16, Value) {
             if !has_card || fields["confirm"] != "true" || fields["off_session"] != "true" {
                 return refuse(kept, 400, "a charge of another form".to_owned());
             }
-            if kept.mood == Mood::Declines {
+            if kept.mood == StripeBehaviour::Declines {
                 return (
                     402,
                     json!({ "error": { "type": "card_error", "code": "card_declined", "decline_code": "insufficient_funds" } }),

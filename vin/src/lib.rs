@@ -37,7 +37,7 @@ pub struct Decoder {
 
 /// The parts that a VIN gives, without the VIN itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Decoded {
+pub struct VinParts {
     /// As vPIC writes it, such as `Honda` or `BMW`.
     pub make: String,
     pub model: Option<String>,
@@ -54,7 +54,7 @@ pub struct Decoded {
     pub confidence: Confidence,
 }
 
-impl Decoded {
+impl VinParts {
     /// Names of the parts that were read, in the order of the fields above.
     pub fn parts(&self) -> Vec<&'static str> {
         let parts = [
@@ -177,7 +177,7 @@ impl Decoder {
 
     /// Reads a complete VIN, or its beginning: 11 characters, or 8 with a model year. `*` stands
     /// for an unknown character.
-    pub fn decode(&self, text: &str, years: YearLimits) -> Result<Decoded, VinError> {
+    pub fn decode(&self, text: &str, years: YearLimits) -> Result<VinParts, VinError> {
         let number = Number::read(text, years.hint.is_some())?;
         if let Some((letter, position)) = number.mistaken() {
             let meant = number.without_mistaken();
@@ -205,7 +205,7 @@ impl Decoder {
         }
     }
 
-    fn read(&self, number: &Number, limits: YearLimits) -> Result<Decoded, VinError> {
+    fn read(&self, number: &Number, limits: YearLimits) -> Result<VinParts, VinError> {
         let elsewhere = makers::find(&self.elsewhere, number);
         let Some(maker) = self.vpic.maker(number) else {
             let unknown = || VinError::UnknownMaker { maker: number.maker() };
@@ -220,7 +220,7 @@ impl Decoder {
             (Some(_), Some(_)) => Confidence::Medium,
             _ => Confidence::Low,
         };
-        Ok(Decoded {
+        Ok(VinParts {
             make,
             coverage: if reading.model.is_some() { Coverage::Scheme } else { Coverage::MakeAndYear },
             model: reading.model.map(str::to_owned),
@@ -287,11 +287,11 @@ impl Decoder {
 }
 
 /// Reads make and year of a VIN whose maker vPIC does not have.
-fn of_elsewhere(number: &Number, maker: &Elsewhere, limits: YearLimits) -> Decoded {
+fn of_elsewhere(number: &Number, maker: &Elsewhere, limits: YearLimits) -> VinParts {
     let none = Years { likely: None, other: None };
     let years = if maker.tells_year { Years::elsewhere(number, limits.latest) } else { none };
     let years = years.hinted(limits.hint.filter(|hint| *hint <= limits.latest));
-    Decoded {
+    VinParts {
         make: maker.make.to_owned(),
         model: None,
         year: years.likely,

@@ -3,7 +3,7 @@
 //! of errors, published with the tables).
 
 use crate::number::Number;
-use crate::tables::{self, Elements, Weighed, element};
+use crate::tables::{self, Elements, WeighedElements, element};
 use crate::vpic::Reading;
 
 /// vPIC's weight of the error that nothing fits.
@@ -56,7 +56,7 @@ impl Found {
     }
 
     /// Computes the score of everything that was found for a VIN.
-    pub fn score(&self, number: &Number, vehicle_type: u8, reading: &Reading<'_>, weighed: &Weighed) -> Score {
+    pub fn score(&self, number: &Number, vehicle_type: u8, reading: &Reading<'_>, weighed: &WeighedElements) -> Score {
         let make = Elements::of(reading.make.is_some().then_some(element::MAKE));
         let filled_in = weighed.filled_in.get(usize::from(vehicle_type)).copied().unwrap_or_default();
         let computed = weighed.computed.iter().filter(|(from, _)| self.elements.has(*from)).map(|&(_, to)| to);

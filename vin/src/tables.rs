@@ -123,14 +123,14 @@ pub struct Tables {
     pub pattern_elements: Vec<u8>,
     pub pattern_values: Vec<u32>,
     pub pattern_changed: Vec<u32>,
-    pub weighed: Weighed,
+    pub weighed: WeighedElements,
 }
 
 /// The elements that vPIC weighs beside those that we return, to choose between the two years of a
 /// letter. Only those schemas have groups whose makers have schemas for both years of a letter and
 /// no rule that tells the cycle.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Weighed {
+pub struct WeighedElements {
     /// Weights by the number of the element. Most elements have none.
     pub weights: Vec<u16>,
     /// By the number of the vehicle type: the elements that each vehicle of that type has, because
@@ -176,7 +176,7 @@ pub struct Use {
 pub struct Schema {
     /// Number of its patterns.
     pub patterns: u32,
-    /// Number of its groups in `Weighed`.
+    /// Number of its groups in `WeighedElements`.
     pub groups: u32,
     /// For positions 4 to 8 and 11 to 14: the characters that any pattern of the schema allows
     /// there, with bits as in `bit`; 0 if no pattern says anything.

@@ -14,7 +14,7 @@ fn known(year: u16) -> YearLimits {
     YearLimits { hint: Some(year), ..YEARS }
 }
 
-fn decode(text: &str) -> Result<Decoded, VinError> {
+fn decode(text: &str) -> Result<VinParts, VinError> {
     DECODER.decode(text, YEARS)
 }
 

@@ -29,7 +29,7 @@ const SAME_HEIGHT_MM: u32 = 25;
 const CATALOG_ROW: &str = "catalog-row";
 
 /// The parts of a model of the release that decide its choice of bodies.
-pub struct Subject {
+pub struct ReleaseModel {
     pub slug: String,
     pub key: String,
     pub words: Vec<String>,
@@ -41,7 +41,7 @@ pub struct Subject {
 type Size = [Option<u32>; 4];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Line {
+struct ImportedLine {
     model: String,
     body: BodyClass,
     first: u16,
@@ -72,8 +72,8 @@ pub struct BodyChoice {
 /// The two tables, while they are gathered make by make.
 #[derive(Default)]
 pub struct Tables {
-    plain: Vec<Line>,
-    share_alike: Vec<Line>,
+    plain: Vec<ImportedLine>,
+    share_alike: Vec<ImportedLine>,
     pub choice: BodyChoice,
 }
 
@@ -90,9 +90,9 @@ type Offers = BTreeMap<BodyClass, BTreeMap<u16, Offer>>;
 
 impl Tables {
     /// Adds the models of one make, given by its key and slug.
-    pub fn add_make(&mut self, rules: &Rules, evidence: &Evidence, (key, slug): (&str, &str), models: &[Subject]) {
-        let of_key: HashMap<&str, &Subject> = models.iter().map(|model| (model.key.as_str(), model)).collect();
-        let mut rows: HashMap<&str, Vec<(&Subject, BodyClass)>> = HashMap::new();
+    pub fn add_make(&mut self, rules: &Rules, evidence: &Evidence, (key, slug): (&str, &str), models: &[ReleaseModel]) {
+        let of_key: HashMap<&str, &ReleaseModel> = models.iter().map(|model| (model.key.as_str(), model)).collect();
+        let mut rows: HashMap<&str, Vec<(&ReleaseModel, BodyClass)>> = HashMap::new();
         for model in models {
             if let Some((base, body)) = base_of(rules, key, model, &of_key) {
                 rows.entry(base).or_default().push((model, body));
@@ -100,8 +100,8 @@ impl Tables {
         }
         for model in models {
             let rows = rows.get(model.key.as_str()).map_or(&[][..], Vec::as_slice);
-            let free = Sightings { evidence, make: key, model, with_share_alike: false };
-            let full = Sightings { with_share_alike: true, ..free };
+            let free = ModelSightings { evidence, make: key, model, with_share_alike: false };
+            let full = ModelSightings { with_share_alike: true, ..free };
             self.choice.models += 1;
             self.count_sources(&full);
             let is_seen = !free.seen().is_empty();
@@ -127,7 +127,7 @@ impl Tables {
 
     /// Counts by source the models that it knows, and those for which it names several bodies that
     /// count.
-    fn count_sources(&mut self, full: &Sightings<'_>) {
+    fn count_sources(&mut self, full: &ModelSightings<'_>) {
         let mut of_publisher: BTreeMap<&'static str, BTreeSet<BodyClass>> = BTreeMap::new();
         for one in full.kept() {
             of_publisher.entry(source(one.publisher)).or_default().insert(one.body);
@@ -165,7 +165,7 @@ const SHARE_ALIKE_HEADER: &str = "\
 # Specifications). A line stands over bodies.tsv for its model, body and years, and below bodies-known.tsv.
 ";
 
-impl Subject {
+impl ReleaseModel {
     fn usual_in(&self, year: u16, with_share_alike: bool) -> Option<BodyClass> {
         self.usual.get(&year).map(|(free, full)| if with_share_alike { *full } else { *free })
     }
@@ -175,8 +175,8 @@ impl Subject {
 fn base_of<'a>(
     rules: &Rules,
     make: &str,
-    row: &Subject,
-    models: &HashMap<&'a str, &'a Subject>,
+    row: &ReleaseModel,
+    models: &HashMap<&'a str, &'a ReleaseModel>,
 ) -> Option<(&'a str, BodyClass)> {
     let is_body_word = |words: &[String]| rules.word_body(make, words, "road").is_some();
     (1..row.words.len()).rev().find_map(|count| {
@@ -197,14 +197,14 @@ fn is_choosable(body: BodyClass) -> bool {
 
 /// The sightings of one model in all sources.
 #[derive(Clone, Copy)]
-struct Sightings<'a> {
+struct ModelSightings<'a> {
     evidence: &'a Evidence,
     make: &'a str,
-    model: &'a Subject,
+    model: &'a ReleaseModel,
     with_share_alike: bool,
 }
 
-impl Sightings<'_> {
+impl ModelSightings<'_> {
     /// Returns the sightings under the model's own name and under those of its family's members, in
     /// the years in which the catalog has the model. Words that several sources use for one body
     /// are mapped to the catalog's one body.
@@ -241,7 +241,7 @@ impl Sightings<'_> {
         seen.iter().filter(|one| bodies.contains(&one.body)).copied().collect()
     }
 
-    fn offers(&self, rows: &[(&Subject, BodyClass)]) -> Offers {
+    fn offers(&self, rows: &[(&ReleaseModel, BodyClass)]) -> Offers {
         let mut offers = Offers::new();
         for one in self.kept() {
             let offer = offers.entry(one.body).or_default().entry(one.year).or_default();
@@ -356,11 +356,11 @@ fn without(mut full: Offers, free: &Offers) -> Offers {
 }
 
 /// Makes lines of consecutive years with the same facts.
-fn lines(model: &str, offers: &Offers) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn lines(model: &str, offers: &Offers) -> Vec<ImportedLine> {
+    let mut lines: Vec<ImportedLine> = Vec::new();
     for (body, years) in offers {
         for (year, offer) in years {
-            let continues = |line: &&mut Line| {
+            let continues = |line: &&mut ImportedLine| {
                 line.body == *body
                     && line.last + 1 == *year
                     && line.rows == offer.rows
@@ -373,7 +373,7 @@ fn lines(model: &str, offers: &Offers) -> Vec<Line> {
                 }
                 None => {
                     let Offer { size, rows, why } = offer.clone();
-                    lines.push(Line {
+                    lines.push(ImportedLine {
                         model: model.to_owned(),
                         body: *body,
                         first: *year,
@@ -397,7 +397,7 @@ fn is_same_size(one: Size, other: Size) -> bool {
     within(0, SAME_LENGTH_MM) && within(1, SAME_HEIGHT_MM) && within(2, SAME_HEIGHT_MM) && within(3, SAME_WHEELBASE_MM)
 }
 
-fn table(header: &str, mut lines: Vec<Line>) -> String {
+fn table(header: &str, mut lines: Vec<ImportedLine>) -> String {
     lines.sort_by(|a, b| (&a.model, a.body.as_str(), a.first).cmp(&(&b.model, b.body.as_str(), b.first)));
     let mut text = header.to_owned();
     text.push_str("# make/model\tbody\tfirst\tlast\tlength_mm\twidth_mm\theight_mm\twheelbase_mm\trow\twhy\n");
@@ -405,7 +405,7 @@ fn table(header: &str, mut lines: Vec<Line>) -> String {
     for line in lines {
         let size = line.size.map(|mm| or_dash(mm.map_or(String::new(), |mm| mm.to_string()))).join("\t");
         let why = line.why.iter().copied().collect::<Vec<_>>().join(",");
-        let Line { model, body, first, last, rows, .. } = line;
+        let ImportedLine { model, body, first, last, rows, .. } = line;
         text.push_str(&format!("{model}\t{body}\t{first}\t{last}\t{size}\t{}\t{why}\n", or_dash(rows.join(","))));
     }
     text
@@ -418,8 +418,8 @@ mod tests {
     use crate::names;
     use BodyClass::{Convertible, Hatchback, Minivan, Pickup, Sedan, Suv, Truck, Van, Wagon};
 
-    fn subject(name: &str, usual: BodyClass) -> Subject {
-        Subject {
+    fn subject(name: &str, usual: BodyClass) -> ReleaseModel {
+        ReleaseModel {
             slug: names::slug(name),
             key: names::key(name),
             words: names::words(name),
@@ -429,14 +429,18 @@ mod tests {
 
     /// The lines of the free and of the share-alike table for one model of the make `Volkswagen`,
     /// from its sightings and the rows beside it.
-    fn tables(model: Subject, rows: Vec<Subject>, seen: &[(Publisher, u16, BodyClass)]) -> (Vec<String>, Vec<String>) {
+    fn tables(
+        model: ReleaseModel,
+        rows: Vec<ReleaseModel>,
+        seen: &[(Publisher, u16, BodyClass)],
+    ) -> (Vec<String>, Vec<String>) {
         let rules = Rules::built_in().unwrap();
         let mut evidence = Evidence::default();
         let target = Target { make: "volkswagen".into(), model: model.key.clone(), word_body: None };
         for (publisher, year, body) in seen {
             evidence.add_body(&target, *publisher, *year, *body);
         }
-        let models: Vec<Subject> = [model].into_iter().chain(rows).collect();
+        let models: Vec<ReleaseModel> = [model].into_iter().chain(rows).collect();
         let mut tables = Tables::default();
         tables.add_make(&rules, &evidence, ("volkswagen", "volkswagen"), &models);
         let (plain, share_alike, _) = tables.finish("package");

@@ -34,7 +34,7 @@ pub struct Facts {
 }
 
 /// One model, with everything that is known about it.
-pub struct Subject<'a> {
+pub struct ModelFacts<'a> {
     rules: &'a Rules,
     name: Nameplate<'a>,
     /// The kinds of vehicle as which the registers know it, and the body words of its car rows.
@@ -49,7 +49,7 @@ pub struct Subject<'a> {
     in_us: bool,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ModelFacts<'a> {
     pub fn new(
         rules: &'a Rules,
         evidence: &'a Evidence,

@@ -104,13 +104,13 @@ pub struct Target {
 }
 
 /// The keys of the models that the catalog has, by make key.
-pub type Known = HashMap<String, BTreeSet<String>>;
+pub type KnownModels = HashMap<String, BTreeSet<String>>;
 
 impl Target {
     /// Finds the catalog's key of a name: the longest beginning of the name that is a model of the
     /// catalog; else the whole name, so that a family that is not in the catalog (`3 Series` in one
     /// year) is still found by its members.
-    pub fn resolve(rules: &Rules, known: &Known, make: &str, model: &str) -> Self {
+    pub fn resolve(rules: &Rules, known: &KnownModels, make: &str, model: &str) -> Self {
         let make = rules.make_key(make);
         let mut words = names::words(model);
         let make_words = names::words(&make);

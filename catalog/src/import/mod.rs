@@ -22,7 +22,7 @@ use super::release::{
     self, FIRST_YEAR, Make, Model, Patch, Release, ReleaseError, Source, Spelling, Supplement, YearSet,
 };
 use cyclorama_core::{BodyClass, Dimensions, VehicleType};
-use evidence::{Evidence, Known, MEMBERS, Sightings};
+use evidence::{Evidence, KnownModels, MEMBERS, Sightings};
 use package::Package;
 use rules::Rules;
 use size::Nameplate;
@@ -82,7 +82,7 @@ pub fn import(package: &Path, sources: &Path, rules: Option<&Path>, out: &Path) 
     let rules = rules.map_or_else(Rules::built_in, Rules::read)?;
     let package = package::read(package)?;
     let drafts = draft(&package)?;
-    let mut known = Known::new();
+    let mut known = KnownModels::new();
     for make in &drafts {
         known.entry(make.key.clone()).or_default().extend(make.models.keys().cloned());
     }
@@ -317,7 +317,7 @@ struct Builder<'a> {
     bodies: BTreeMap<&'static str, usize>,
     share_alike: usize,
     /// Models of the make that is being built.
-    subjects: Vec<bodies::Subject>,
+    subjects: Vec<bodies::ReleaseModel>,
 }
 
 /// First and last year, body, and position of the dimensions: a span of a [`Patch`].
@@ -334,7 +334,7 @@ impl Builder<'_> {
     ) -> (Model, Vec<PatchSpan>) {
         let spelling = draft.spelling();
         let sightings = chain(self.rules, self.evidence, make, key, spelling);
-        let subject = body::Subject::new(
+        let subject = body::ModelFacts::new(
             self.rules,
             self.evidence,
             &draft,
@@ -362,7 +362,7 @@ impl Builder<'_> {
                 }
             }
         }
-        self.subjects.push(bodies::Subject {
+        self.subjects.push(bodies::ReleaseModel {
             slug: names::slug(spelling),
             key: key.to_owned(),
             words: names::words(spelling),

@@ -2,7 +2,7 @@
 //! rows into sightings. The files are xz-compressed CSV or JSON, in one folder for each publisher.
 
 use super::ImportError;
-use super::evidence::{Evidence, Known, Publisher, SizeSighting, Target};
+use super::evidence::{Evidence, KnownModels, Publisher, SizeSighting, Target};
 use super::rules::Rules;
 use crate::names;
 use cyclorama_core::BodyClass;
@@ -16,14 +16,14 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 const MM_PER_INCH: f64 = 25.4;
 
 /// Rows of one file; the values of a row are read by the name of their column.
-struct Table {
+struct CsvTable {
     path: PathBuf,
     columns: HashMap<String, usize>,
     rows: Vec<csv::StringRecord>,
 }
 
 struct Row<'a> {
-    table: &'a Table,
+    table: &'a CsvTable,
     cells: &'a csv::StringRecord,
 }
 
@@ -47,7 +47,7 @@ impl Row<'_> {
     }
 }
 
-impl Table {
+impl CsvTable {
     fn read(path: PathBuf, delimiter: u8, skip_lines: usize) -> Result<Self, ImportError> {
         let text = text(&path)?;
         let mut body = text.as_str();
@@ -98,10 +98,14 @@ fn text(path: &Path) -> Result<String, ImportError> {
 }
 
 /// Reads every source folder that exists. Missing folders are left out, and their names returned.
-pub fn read_all(folder: &Path, rules: &Rules, known: &Known) -> Result<(Evidence, Vec<&'static str>), ImportError> {
+pub fn read_all(
+    folder: &Path,
+    rules: &Rules,
+    known: &KnownModels,
+) -> Result<(Evidence, Vec<&'static str>), ImportError> {
     let mut evidence = Evidence::default();
     let mut missing = Vec::new();
-    type Reader = fn(&Path, &Rules, &Known, &mut Evidence) -> Result<(), ImportError>;
+    type Reader = fn(&Path, &Rules, &KnownModels, &mut Evidence) -> Result<(), ImportError>;
     let readers: [(&'static str, Reader); 8] = [
         ("ca-cvs-allcarsdb", cvs),
         ("us-epa-omega", omega),
@@ -120,8 +124,8 @@ pub fn read_all(folder: &Path, rules: &Rules, known: &Known) -> Result<(Evidence
     Ok((evidence, missing))
 }
 
-fn cvs(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let configs = Table::read(folder.join("body_configs.csv.xz"), b',', 0)?.with(&[
+fn cvs(folder: &Path, rules: &Rules, known: &KnownModels, evidence: &mut Evidence) -> Result<(), ImportError> {
+    let configs = CsvTable::read(folder.join("body_configs.csv.xz"), b',', 0)?.with(&[
         "Ref",
         "Body_Style",
         "Doors",
@@ -140,7 +144,7 @@ fn cvs(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> 
             cells.get(configs.columns["Ref"]).map(|reference| (reference, row))
         })
         .collect();
-    let links = Table::read(folder.join("ymm_body_configs.csv.xz"), b',', 0)?.with(&[
+    let links = CsvTable::read(folder.join("ymm_body_configs.csv.xz"), b',', 0)?.with(&[
         "Make",
         "Model",
         "Year",
@@ -181,8 +185,8 @@ fn cvs(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> 
     Ok(())
 }
 
-fn omega(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let generations = Table::read(folder.join("bodyid.csv.xz"), b',', 0)?.with(&[
+fn omega(folder: &Path, rules: &Rules, known: &KnownModels, evidence: &mut Evidence) -> Result<(), ImportError> {
+    let generations = CsvTable::read(folder.join("bodyid.csv.xz"), b',', 0)?.with(&[
         "BodyID",
         "BodyID StartYear",
         "BodyID EndYear",
@@ -196,7 +200,7 @@ fn omega(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -
             (from <= to).then(|| (row.get("BodyID").to_owned(), (from, to)))
         })
         .collect();
-    let trims = Table::read(folder.join("edmunds-bodyid.csv.xz"), b',', 0)?.with(&[
+    let trims = CsvTable::read(folder.join("edmunds-bodyid.csv.xz"), b',', 0)?.with(&[
         "ModelYear",
         "Make",
         "Model",
@@ -250,8 +254,13 @@ fn omega(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -
     Ok(())
 }
 
-fn us_car_models(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let table = Table::read(folder.join("us-car-models-1992-2026.csv.xz"), b',', 0)?.with(&[
+fn us_car_models(
+    folder: &Path,
+    rules: &Rules,
+    known: &KnownModels,
+    evidence: &mut Evidence,
+) -> Result<(), ImportError> {
+    let table = CsvTable::read(folder.join("us-car-models-1992-2026.csv.xz"), b',', 0)?.with(&[
         "year",
         "make",
         "model",
@@ -298,7 +307,7 @@ struct EvDimensions {
     wheelbase_mm: Option<f64>,
 }
 
-fn open_ev(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
+fn open_ev(folder: &Path, rules: &Rules, known: &KnownModels, evidence: &mut Evidence) -> Result<(), ImportError> {
     let path = folder.join("open-ev-data-src.json.xz");
     let fragments: BTreeMap<String, serde_json::Value> =
         serde_json::from_str(&text(&path)?).map_err(|source| ImportError::Json { path: path.clone(), source })?;
@@ -342,8 +351,8 @@ fn open_ev(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence)
     Ok(())
 }
 
-fn ademe(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let table = Table::read(folder.join("ADEME-CarLabelling.csv.xz"), b';', 0)?.with(&[
+fn ademe(folder: &Path, rules: &Rules, known: &KnownModels, evidence: &mut Evidence) -> Result<(), ImportError> {
+    let table = CsvTable::read(folder.join("ADEME-CarLabelling.csv.xz"), b';', 0)?.with(&[
         "Marque",
         "Modèle",
         "Carrosserie",
@@ -368,8 +377,8 @@ fn ademe(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -
     Ok(())
 }
 
-fn epa(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let table = Table::read(folder.join("vehicles.csv.xz"), b',', 0)?.with(&[
+fn epa(folder: &Path, rules: &Rules, known: &KnownModels, evidence: &mut Evidence) -> Result<(), ImportError> {
+    let table = CsvTable::read(folder.join("vehicles.csv.xz"), b',', 0)?.with(&[
         "year",
         "make",
         "model",
@@ -398,14 +407,14 @@ fn epa(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> 
     Ok(())
 }
 
-fn nrcan(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
+fn nrcan(folder: &Path, rules: &Rules, known: &KnownModels, evidence: &mut Evidence) -> Result<(), ImportError> {
     let unreadable = |source| ImportError::Read { path: folder.to_owned(), source };
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         if !path.to_string_lossy().ends_with(".csv.xz") {
             continue;
         }
-        let table = Table::read(path, b',', 0)?.with(&["Model year", "Make", "Model", "Vehicle class"])?;
+        let table = CsvTable::read(path, b',', 0)?.with(&["Model year", "Make", "Model", "Vehicle class"])?;
         for row in table.rows() {
             let Some(year) = row.year("Model year") else { continue };
             let target = Target::resolve(rules, known, row.get("Make"), row.get("Model"));
@@ -436,8 +445,8 @@ fn size_class(class: &str, car: BodyClass) -> Option<BodyClass> {
     }
 }
 
-fn vehiclesdb(folder: &Path, rules: &Rules, known: &Known, evidence: &mut Evidence) -> Result<(), ImportError> {
-    let table = Table::read(folder.join("vehicles.csv.xz"), b',', 0)?.with(&[
+fn vehiclesdb(folder: &Path, rules: &Rules, known: &KnownModels, evidence: &mut Evidence) -> Result<(), ImportError> {
+    let table = CsvTable::read(folder.join("vehicles.csv.xz"), b',', 0)?.with(&[
         "kind",
         "make_name",
         "model_name",

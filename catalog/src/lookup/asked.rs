@@ -1,6 +1,8 @@
 //! The vehicle as a caller names it, and how it is found in the catalog.
 
-use super::{Catalog, Found, Make, Matched, Missing, Model, NotFound, Suggestion, VehicleId, bodies, make_key, names};
+use super::{
+    Catalog, Found, Make, Missing, Model, NameMatch, NotFound, Suggestion, VehicleId, bodies, make_key, names,
+};
 use crate::styles;
 use cyclorama_core::{BodyClass, Vehicle};
 
@@ -56,7 +58,7 @@ impl AskedVehicle {
 impl Catalog {
     /// Finds the vehicle that is meant. Case, accents and punctuation of names do not matter. A
     /// model may be given by a beginning that only one model of the make has in that year, and by
-    /// other words where they are certain ([`Matched`]). Returns [`NotFound`] with suggestions if
+    /// other words where they are certain ([`NameMatch`]). Returns [`NotFound`] with suggestions if
     /// no vehicle is certain.
     pub fn find_asked(&self, asked: &AskedVehicle) -> Result<Found, NotFound> {
         match &asked.name {
@@ -92,7 +94,7 @@ impl Catalog {
             AskedYear::Year(year) => year,
             AskedYear::Latest => years.last().copied().unwrap_or_default(),
         };
-        let found = self.found(make, model, year, Matched::Exact);
+        let found = self.found(make, model, year, NameMatch::Exact);
         let found = found.ok_or_else(|| self.not_in_year(make, model, &model.slug, year))?;
         self.with_chosen_body(make, model, found, Some(body))
     }
@@ -160,10 +162,10 @@ impl Catalog {
     }
 
     /// An exact match counts as an alias if the make was given by another of its names.
-    fn matched_make(&self, make: &Make, asked: &str, matched: Matched) -> Matched {
+    fn matched_make(&self, make: &Make, asked: &str, matched: NameMatch) -> NameMatch {
         let asked = make_key(asked);
         let is_own = asked == make_key(&make.name) || asked == make_key(&make.slug);
-        if matched == Matched::Exact && !is_own { Matched::Alias } else { matched }
+        if matched == NameMatch::Exact && !is_own { NameMatch::Alias } else { matched }
     }
 
     fn with_chosen_body_of(&self, found: Found, body: Option<BodyClass>) -> Result<Found, NotFound> {

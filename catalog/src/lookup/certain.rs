@@ -2,7 +2,7 @@
 //! rows of the same car, and models followed by words for their version or body. An uncertain name
 //! stays a refusal with suggestions.
 
-use super::{Catalog, Found, Make, Matched, Model, Words};
+use super::{Catalog, Found, Make, Model, NameMatch, Words};
 use crate::resolve::{self, Confidence};
 use crate::search::is_trim;
 use crate::styles::{self, STYLE_ATOMS_MAX};
@@ -49,7 +49,7 @@ impl Catalog {
                 return None;
             }
             let behind = behind(make, &words, beginning.to)?;
-            let matched = if is_whole && !beginning.is_version { Matched::Alias } else { Matched::Trim };
+            let matched = if is_whole && !beginning.is_version { NameMatch::Alias } else { NameMatch::Trim };
             let said = behind.body(model.body_in(year));
             return self.in_body((make, model), year, body, said, matched);
         }
@@ -64,7 +64,7 @@ impl Catalog {
             return None;
         }
         let is_name = key == resolved.model.slug.replace('-', "");
-        let matched = if is_name { Matched::Alias } else { Matched::Trim };
+        let matched = if is_name { NameMatch::Alias } else { NameMatch::Trim };
         self.in_body((resolved.make, resolved.model), year, body, resolved.extracted.body, matched)
     }
 
@@ -76,7 +76,7 @@ impl Catalog {
         year: u16,
         asked: Option<BodyClass>,
         said: Option<BodyClass>,
-        matched: Matched,
+        matched: NameMatch,
     ) -> Option<Found> {
         let row = said.and_then(|said| self.row_with_body(make, model, year, said));
         let (make, model) = row.map_or((make, model), |row| (row.make, row.model));

@@ -1,7 +1,7 @@
 //! Decides which body is meant: the one that words name, else one that has the number of doors they
 //! name, else the usual one.
 
-use super::Resolved;
+use super::ResolvedVehicle;
 use super::recognise::VIEW;
 use crate::bodies::meant;
 use crate::search::{Aside, BODY_SLOT};
@@ -19,7 +19,7 @@ pub struct Said {
 
 /// A vehicle with the body that is meant.
 #[derive(Debug, Clone)]
-pub struct Bodied<'a> {
+pub struct VehicleWithBody<'a> {
     pub make: &'a Make,
     pub model: &'a Model,
     pub vehicle: Vehicle,
@@ -29,7 +29,7 @@ pub struct Bodied<'a> {
     pub is_missing: bool,
 }
 
-impl Bodied<'_> {
+impl VehicleWithBody<'_> {
     /// The body if it is not the usual one of that year.
     pub fn chosen(&self) -> Option<BodyClass> {
         Some(self.vehicle.body).filter(|body| *body != self.model.body_in(self.vehicle.year))
@@ -43,7 +43,7 @@ pub fn choose<'a>(
     (make, model): (&'a Make, &'a Model),
     asked: Option<u16>,
     said: Said,
-) -> Option<Bodied<'a>> {
+) -> Option<VehicleWithBody<'a>> {
     let years = model.years();
     let has = |year: &u16, body| meant(body, &catalog.bodies(make, model, *year)).is_some();
     let newest_with = |body| years.iter().filter(|year| has(year, body)).last();
@@ -54,20 +54,20 @@ pub fn choose<'a>(
     let usual = catalog.vehicle(make, model, year)?;
     let of_doors = said.doors.filter(|doors| !doors_fit(*doors, usual.body)).map(body_of_doors);
     let Some(body) = said.body.or(of_doors) else {
-        return Some(Bodied { make, model, vehicle: usual, is_said: false, is_missing: false });
+        return Some(VehicleWithBody { make, model, vehicle: usual, is_said: false, is_missing: false });
     };
     Some(match catalog.row_with_body(make, model, year, body) {
         Some(row) => {
-            Bodied { make: row.make, model: row.model, vehicle: row.vehicle, is_said: true, is_missing: false }
+            VehicleWithBody { make: row.make, model: row.model, vehicle: row.vehicle, is_said: true, is_missing: false }
         }
-        None => Bodied { make, model, vehicle: usual, is_said: false, is_missing: true },
+        None => VehicleWithBody { make, model, vehicle: usual, is_said: false, is_missing: true },
     })
 }
 
 /// Drops readings of a word as a body which the found vehicle never had, where the word is a part
 /// of a view as well: in `Audi Q5 avant` the word is French for the front, because there is no such
 /// estate. Returns the remaining readings, or `None` if nothing was dropped.
-pub fn without_misread(catalog: &Catalog, asides: &[Aside], found: &Resolved<'_>) -> Option<Vec<Aside>> {
+pub fn without_misread(catalog: &Catalog, asides: &[Aside], found: &ResolvedVehicle<'_>) -> Option<Vec<Aside>> {
     let body = found.extracted.body.filter(|body| !are_alike(*body, found.vehicle.body))?;
     let has = |year| meant(body, &catalog.bodies(found.make, found.model, year)).is_some();
     if found.model.years().iter().any(has) {

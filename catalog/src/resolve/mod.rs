@@ -45,7 +45,7 @@ pub struct Request<'a> {
 
 /// Everything that the words say beside the vehicle; `None` where they say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Extracted {
+pub struct Extraction {
     pub year: Option<u16>,
     /// The body that the words name, or one that has the number of doors they name. Where the model
     /// has the body, it is the catalog's name for it.
@@ -69,7 +69,7 @@ pub struct Candidate<'a> {
 
 /// The vehicle that is meant.
 #[derive(Debug, Clone)]
-pub struct Resolved<'a> {
+pub struct ResolvedVehicle<'a> {
     pub make: &'a Make,
     pub model: &'a Model,
     /// One of the model's years: the requested one, else the nearest to it; the newest if none was
@@ -79,7 +79,7 @@ pub struct Resolved<'a> {
     pub vehicle: Vehicle,
     /// The body that the words choose; `None` for the one that the model usually has in that year.
     pub chosen_body: Option<BodyClass>,
-    pub extracted: Extracted,
+    pub extracted: Extraction,
     /// Vehicles that may be meant, the best first; the resolved one is the first.
     pub candidates: Vec<Candidate<'a>>,
     pub confidence: Confidence,
@@ -87,14 +87,14 @@ pub struct Resolved<'a> {
 
 /// The result if no vehicle was found that can be drawn.
 #[derive(Debug, Clone)]
-pub struct Unresolved<'a> {
+pub struct UnresolvedText<'a> {
     /// Makes that were recognised.
     pub makes: Vec<&'a Make>,
-    pub extracted: Extracted,
+    pub extracted: Extraction,
 }
 
 /// Finds the one vehicle that is meant, or returns the makes that were recognised.
-pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<Resolved<'a>, Unresolved<'a>> {
+pub fn resolve<'a>(catalog: &'a Catalog, request: &Request<'_>) -> Result<ResolvedVehicle<'a>, UnresolvedText<'a>> {
     let mut words = Words::of(request.query);
     let atoms = words.len();
     let make = request.make.and_then(|name| catalog.make_position(name));
@@ -154,7 +154,7 @@ fn decide<'a>(
     words: &Words,
     asides: &[Aside],
     found: &[Match],
-) -> Result<Resolved<'a>, Unresolved<'a>> {
+) -> Result<ResolvedVehicle<'a>, UnresolvedText<'a>> {
     let best = found.iter().find(|best| best.is_model && says_enough(request, best, words, asides));
     let mut makes: Vec<&Match> =
         found.iter().filter(|found| !found.is_model && says_enough(request, found, words, asides)).collect();
@@ -186,11 +186,11 @@ fn decide<'a>(
         makes.retain(is_real);
     }
     let Some((best, (make, model))) = best.and_then(|best| Some((best, model_of(catalog, best)?))) else {
-        let extracted = makes.first().map_or_else(Extracted::default, |best| extracted(words, asides, best).0);
+        let extracted = makes.first().map_or_else(Extraction::default, |best| extracted(words, asides, best).0);
         let top = makes.first().map_or(0, |best| best.reading.points);
         let alike = makes.into_iter().filter(|found| found.reading.points >= top);
         let makes = alike.filter_map(|found| make_of(catalog, found)).take(MAKES_MAX).collect();
-        return Err(Unresolved { makes, extracted });
+        return Err(UnresolvedText { makes, extracted });
     };
     let (mut extracted, said, doubts) = extracted(words, asides, best);
     let asked = request.year.or(extracted.year);
@@ -199,7 +199,7 @@ fn decide<'a>(
     let row = same_car.or(family).unwrap_or((make, model));
     // Every model of the catalog has a year, so there is always a vehicle to choose.
     let bodied = body::choose(catalog, row, asked, said)
-        .ok_or_else(|| Unresolved { makes: vec![make], extracted: extracted.clone() })?;
+        .ok_or_else(|| UnresolvedText { makes: vec![make], extracted: extracted.clone() })?;
     let (make, model, year) = (bodied.make, bodied.model, bodied.vehicle.year);
     if bodied.is_said {
         extracted.body = Some(bodied.vehicle.body);
@@ -230,7 +230,7 @@ fn decide<'a>(
     let mut candidates = vec![Candidate { make, model, kind: best.kind }];
     candidates.extend(others.filter(|other| !std::ptr::eq(other.model, model)).take(CANDIDATES_MAX - 1));
     let chosen_body = bodied.chosen();
-    Ok(Resolved { make, model, year, vehicle: bodied.vehicle, chosen_body, extracted, candidates, confidence })
+    Ok(ResolvedVehicle { make, model, year, vehicle: bodied.vehicle, chosen_body, extracted, candidates, confidence })
 }
 
 /// Finds a make and one of its models that are both written out as whole words. They are meant,
@@ -315,7 +315,7 @@ fn model_of<'a>(catalog: &'a Catalog, found: &Match) -> Option<(&'a Make, &'a Mo
 
 /// Collects everything that a reading takes for something other than a name, and the doubts about
 /// it.
-fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, body::Said, confidence::Doubts) {
+fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extraction, body::Said, confidence::Doubts) {
     let value = |slot: u8| found.aside(asides, slot);
     let sides: Vec<u16> =
         found.asides(asides).filter(|aside| aside.slot == recognise::VIEW).map(|aside| aside.value).collect();
@@ -325,7 +325,7 @@ fn extracted(words: &Words, asides: &[Aside], found: &Match) -> (Extracted, body
     let unread = words.written().into_iter().filter(left).map(|(from, to)| words.join(from, to).to_owned()).collect();
     let body = value(BODY_SLOT).and_then(|number| BodyClass::ALL.get(usize::from(number)).copied());
     let said = body::Said { body, doors: value(DOORS_SLOT) };
-    let extracted = Extracted {
+    let extracted = Extraction {
         year: value(YEAR_SLOT),
         body,
         colour: value(recognise::COLOUR_SLOT).and_then(|number| Colour::ALL.get(usize::from(number)).copied()),

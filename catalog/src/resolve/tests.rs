@@ -8,19 +8,19 @@ mod kinds;
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().expect("the embedded release loads"));
 
-fn resolved(query: &str) -> Result<Resolved<'static>, Unresolved<'static>> {
+fn resolved(query: &str) -> Result<ResolvedVehicle<'static>, UnresolvedText<'static>> {
     resolve(&CATALOG, &Request { query, ..Request::default() })
 }
 
 /// Formats the result as the golden corpus has it: the vehicle, then the rest.
-fn told(answer: &Result<Resolved<'_>, Unresolved<'_>>) -> (String, String) {
+fn told(answer: &Result<ResolvedVehicle<'_>, UnresolvedText<'_>>) -> (String, String) {
     match answer {
         Err(unresolved) => match unresolved.makes.first() {
             Some(make) => (format!("404 {}", make.slug), String::new()),
             None => ("404".to_owned(), String::new()),
         },
         Ok(found) => {
-            let Extracted { body, colour, view, size, width_px, format, .. } = &found.extracted;
+            let Extraction { body, colour, view, size, width_px, format, .. } = &found.extracted;
             let said = [
                 colour.map(|colour| format!("color={colour}")),
                 view.map(|view| format!("view={view}")),
@@ -235,7 +235,7 @@ fn rows_that_name_no_vehicle_are_never_certain() {
     for make in CATALOG.makes() {
         for model in make.models.iter().filter(|model| is_nameless(make, model)) {
             count += 1;
-            let is_it = |found: &Resolved<'_>| found.make.id == make.id && found.model.slug == model.slug;
+            let is_it = |found: &ResolvedVehicle<'_>| found.make.id == make.id && found.model.slug == model.slug;
             for query in [
                 make.name.clone(),
                 format!("{} {}", make.name, model.name),

@@ -21,7 +21,7 @@ const PLACES_MAX: usize = 160;
 
 /// The place of a term: atoms `from..to` of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct TermPlace {
     pub name: u32,
     pub from: u8,
     pub to: u8,
@@ -36,11 +36,11 @@ pub struct Dictionary {
     /// The position in `places` of the first place of each term, and at the end the number of
     /// places.
     offsets: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<TermPlace>,
     /// For terms and beginnings with too many places, those that are read.
-    best: HashMap<Terms, Box<[Place]>>,
+    best: HashMap<Terms, Box<[TermPlace]>>,
     /// For each group, the terms of its names with their places, in order.
-    by_group: Vec<Box<[(u32, Place)]>>,
+    by_group: Vec<Box<[(u32, TermPlace)]>>,
     typos: Typos,
     /// The spellings of all terms, one behind the other, and the position where each begins.
     spelt: String,
@@ -48,7 +48,7 @@ pub struct Dictionary {
 }
 
 /// A name while the dictionary is built.
-pub struct Entry<'a> {
+pub struct DictionaryName<'a> {
     pub words: &'a Words,
     /// Names of one group can be searched separately from the others. The models of a make are a
     /// group.
@@ -58,18 +58,18 @@ pub struct Entry<'a> {
 }
 
 impl Dictionary {
-    pub fn new(entries: &[Entry<'_>], groups: usize) -> Self {
-        let mut places_by_term: HashMap<&str, Vec<Place>> = HashMap::new();
+    pub fn new(entries: &[DictionaryName<'_>], groups: usize) -> Self {
+        let mut places_by_term: HashMap<&str, Vec<TermPlace>> = HashMap::new();
         for (name, entry) in entries.iter().enumerate() {
             let atoms = entry.words.len();
             for from in 0..atoms {
                 for to in (from + 1..=atoms).filter(|to| to - from <= JOINED_ATOMS_MAX || (from, *to) == (0, atoms)) {
-                    let place = Place { name: name as u32, from: from as u8, to: to as u8 };
+                    let place = TermPlace { name: name as u32, from: from as u8, to: to as u8 };
                     places_by_term.entry(entry.words.join(from, to)).or_default().push(place);
                 }
             }
         }
-        let mut places_by_term: Vec<(&str, Vec<Place>)> = places_by_term.into_iter().collect();
+        let mut places_by_term: Vec<(&str, Vec<TermPlace>)> = places_by_term.into_iter().collect();
         places_by_term.sort_unstable_by_key(|(term, _)| *term);
         let terms = || places_by_term.iter().map(|(term, _)| *term);
         let mut dictionary = Self {
@@ -98,8 +98,8 @@ impl Dictionary {
         dictionary
     }
 
-    fn group(&mut self, entries: &[Entry<'_>], groups: usize) {
-        let mut by_group: Vec<Vec<(u32, Place)>> = vec![Vec::new(); groups];
+    fn group(&mut self, entries: &[DictionaryName<'_>], groups: usize) {
+        let mut by_group: Vec<Vec<(u32, TermPlace)>> = vec![Vec::new(); groups];
         for term in 0..self.offsets.len() as u32 - 1 {
             for place in self.all(&(term..term + 1)) {
                 by_group[entries[place.name as usize].group as usize].push((term, *place));
@@ -108,7 +108,7 @@ impl Dictionary {
         self.by_group = by_group.into_iter().map(Vec::into_boxed_slice).collect();
     }
 
-    fn choose_best<'a>(&mut self, entries: &[Entry<'_>], terms: impl Iterator<Item = &'a str>) {
+    fn choose_best<'a>(&mut self, entries: &[DictionaryName<'_>], terms: impl Iterator<Item = &'a str>) {
         let mut crowded: Vec<Terms> = Vec::new();
         // Beginnings that the current term still has, with their first term. A beginning ends when
         // a term differs.
@@ -129,7 +129,7 @@ impl Dictionary {
         crowded.extend(open.into_iter().map(|(_, first)| first..count));
         crowded.retain(|terms| self.all(terms).len() > PLACES_MAX);
         for terms in crowded {
-            let renown = |place: &Place| {
+            let renown = |place: &TermPlace| {
                 let length = place.to - place.from;
                 std::cmp::Reverse((entries[place.name as usize].renown, place.from == 0, length))
             };
@@ -175,13 +175,13 @@ impl Dictionary {
     }
 
     /// Returns every place of these terms.
-    fn all(&self, terms: &Terms) -> &[Place] {
+    fn all(&self, terms: &Terms) -> &[TermPlace] {
         let at = |term: u32| self.offsets[term as usize] as usize;
         if terms.is_empty() { &[] } else { &self.places[at(terms.start)..at(terms.end)] }
     }
 
     /// Returns the places of these terms that a search reads.
-    pub fn places(&self, terms: &Terms) -> &[Place] {
+    pub fn places(&self, terms: &Terms) -> &[TermPlace] {
         let all = self.all(terms);
         match self.best.get(terms) {
             _ if all.len() <= PLACES_MAX => all,
@@ -191,7 +191,7 @@ impl Dictionary {
     }
 
     /// Returns every place of these terms in names of one group.
-    pub fn places_in(&self, group: u32, terms: &Terms) -> impl Iterator<Item = &Place> {
+    pub fn places_in(&self, group: u32, terms: &Terms) -> impl Iterator<Item = &TermPlace> {
         let places = &self.by_group[group as usize];
         let from = places.partition_point(|(term, _)| *term < terms.start);
         places[from..].iter().take_while(|(term, _)| *term < terms.end).map(|(_, place)| place)

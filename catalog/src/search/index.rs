@@ -1,7 +1,7 @@
 //! The search index: every name of every make and model, nicknames among them, built once for a
 //! release.
 
-use super::dictionary::{Dictionary, Entry, Terms};
+use super::dictionary::{Dictionary, DictionaryName, Terms};
 use super::substrings::Substrings;
 use super::typos::Typos;
 use super::words::Words;
@@ -78,7 +78,7 @@ impl Name {
 }
 
 /// A make or a model.
-pub(super) struct Subject {
+pub(super) struct IndexedName {
     /// Position of the make in the catalog.
     pub make: u32,
     /// Position of the model in the make; `None` for the make itself.
@@ -92,7 +92,7 @@ pub(super) struct Subject {
 
 /// The index in which the search and resolve look names up.
 pub struct SearchIndex {
-    pub(super) subjects: Vec<Subject>,
+    pub(super) subjects: Vec<IndexedName>,
     /// In the order of the catalog.
     pub(super) make_slugs: Vec<String>,
     /// For each make the positions of its models, the best known first.
@@ -178,11 +178,11 @@ impl Names {
     }
 
     fn dictionary(&self, groups: usize) -> Dictionary {
-        let entries: Vec<Entry<'_>> = self
+        let entries: Vec<DictionaryName<'_>> = self
             .words
             .iter()
             .zip(&self.names)
-            .map(|(words, name)| Entry { words, group: name.make, renown: name.renown })
+            .map(|(words, name)| DictionaryName { words, group: name.make, renown: name.renown })
             .collect();
         Dictionary::new(&entries, groups)
     }
@@ -203,14 +203,20 @@ impl SearchIndex {
             let best = renowns.iter().max().copied().unwrap_or(0);
             let years = make.models.iter().fold(YearSet::default(), |all, model| all.union(model.years()));
             let known = if nameless { 0 } else { best + (make.models.len().min(60) / 12) as u16 };
-            subjects.push(Subject { make: group, model: None, years, renown: known, nameless });
+            subjects.push(IndexedName { make: group, model: None, years, renown: known, nameless });
             let subject = subjects.len() - 1;
             let others = make.aliases.iter().chain(make_nicknames(make));
             make_names.push(&make.name, subject, false, group, known);
             others.for_each(|name| make_names.push(name, subject, true, group, known));
             for (at, (model, renown)) in make.models.iter().zip(renowns).enumerate() {
                 let nameless = nameless_models[at];
-                subjects.push(Subject { make: group, model: Some(at as u32), years: model.years(), renown, nameless });
+                subjects.push(IndexedName {
+                    make: group,
+                    model: Some(at as u32),
+                    years: model.years(),
+                    renown,
+                    nameless,
+                });
                 let subject = subjects.len() - 1;
                 for spelling in spellings(model) {
                     model_names.push(spelling, subject, false, group, renown);
@@ -250,7 +256,7 @@ impl SearchIndex {
     }
 
     /// Returns the places of these terms in the names of a make's models.
-    pub(super) fn places_in(&self, make: u32, terms: &Terms) -> impl Iterator<Item = &super::dictionary::Place> {
+    pub(super) fn places_in(&self, make: u32, terms: &Terms) -> impl Iterator<Item = &super::dictionary::TermPlace> {
         self.models.places_in(make, terms)
     }
 

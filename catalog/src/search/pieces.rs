@@ -2,7 +2,7 @@
 //! somewhere inside.
 
 use super::align::Fit;
-use super::dictionary::{Dictionary, Place, Terms};
+use super::dictionary::{Dictionary, TermPlace, Terms};
 use super::index::Name;
 use super::query::{Effort, Match, Search};
 use super::words::Words;
@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn model_piece(&self, span: (usize, usize), fit: Fit) -> impl Fn(&Place) -> Piece + use<'a> {
+    fn model_piece(&self, span: (usize, usize), fit: Fit) -> impl Fn(&TermPlace) -> Piece + use<'a> {
         let (index, words) = (self.index, self.query.words);
         move |place| piece(span, place, fit, &index.model_names[place.name as usize], words)
     }
@@ -272,7 +272,7 @@ impl<'a> Search<'a> {
     }
 }
 
-fn piece((from, to): (usize, usize), place: &Place, fit: Fit, name: &Name, words: &Words) -> Piece {
+fn piece((from, to): (usize, usize), place: &TermPlace, fit: Fit, name: &Name, words: &Words) -> Piece {
     let typed = words.start(to) - words.start(from);
     let fit = match fit {
         Fit::Beginning(_) => match name.bytes(usize::from(place.from), usize::from(place.to)).saturating_sub(typed) {

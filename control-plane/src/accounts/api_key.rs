@@ -195,20 +195,20 @@ const REMEMBERED_MAX: u64 = 10_000;
 /// PostgreSQL another process may revoke at any time, and a revocation takes effect at once, so
 /// every request queries the database.
 #[derive(Debug)]
-pub struct Keys {
+pub struct ApiKeys {
     remembered: Cache<KeyHash, ActiveKey>,
     /// Grows with every revocation. Without it, a key read before a revocation and cached after
     /// it would stay valid.
     revocations: AtomicU64,
 }
 
-impl Default for Keys {
+impl Default for ApiKeys {
     fn default() -> Self {
-        Keys { remembered: Cache::new(REMEMBERED_MAX), revocations: AtomicU64::new(0) }
+        ApiKeys { remembered: Cache::new(REMEMBERED_MAX), revocations: AtomicU64::new(0) }
     }
 }
 
-impl Keys {
+impl ApiKeys {
     /// Returns `None` if the key was never made, or is revoked.
     pub async fn find(&self, db: &Database, hash: &KeyHash) -> Result<Option<ActiveKey>, sqlx::Error> {
         if db.kind == DatabaseKind::Postgres {
@@ -251,7 +251,7 @@ impl Keys {
     }
 }
 
-impl Keys {
+impl ApiKeys {
     /// Sets, changes or removes the monthly cap of a key in use, from the next request on. Returns
     /// false if there is no such key.
     pub async fn set_cap(
@@ -345,7 +345,7 @@ mod tests {
     #[tokio::test]
     async fn a_key_is_found_with_what_it_may_do_until_it_is_revoked() {
         for db in databases().await {
-            let keys = Keys::default();
+            let keys = ApiKeys::default();
             let now = UnixMs(1);
             let account_id = account::open(&db, "A@example.com", Credits(3), now).await.expect("account");
             let again = account::open(&db, "a@EXAMPLE.com", Credits(3), now).await;
@@ -407,7 +407,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_hundred_in_use_whoever_asks_at_once_and_all_of_them_listed() {
         for db in databases().await {
-            let keys = Keys::default();
+            let keys = ApiKeys::default();
             let account_id = account::open(&db, "a@example.com", Credits(3), UnixMs(1)).await.expect("account");
             let oldest = make(&db, &account_id, UnixMs(1)).await.expect("made");
             for at in 2..14 {

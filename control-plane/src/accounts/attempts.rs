@@ -15,7 +15,7 @@ const WINDOW_MS: i64 = 15 * 60_000;
 
 /// An attempt to count, with its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempt<'a> {
+pub enum CountedAttempt<'a> {
     /// A sign-in at the sign-in page, from one client's network.
     SignIn { email: &'a str, network: IpAddr },
     /// A sign-in at the sign-in page, in a browser in which the account's holder has signed in
@@ -29,7 +29,7 @@ pub enum Attempt<'a> {
     ResetMail { email: &'a str },
 }
 
-impl Attempt<'_> {
+impl CountedAttempt<'_> {
     /// Returns the names under which the attempt is counted in a window, each with its maximum: a
     /// person who mistypes stays below it, guessing a password takes ages, and a mailbox is not
     /// flooded. The narrowest comes first.
@@ -38,17 +38,17 @@ impl Attempt<'_> {
             // Attempts are counted for each network, so that a stranger cannot lock out the owner
             // of an address. They are also counted for the address alone, because a client with a
             // /48 of IPv6 has 65,536 networks; together these may try as often as two networks.
-            Attempt::SignIn { email, network } => {
+            CountedAttempt::SignIn { email, network } => {
                 let address = subject("sign-in", email);
                 let mut subjects = vec![(format!("{address} {network}"), 10)];
                 subjects.extend(wide(network).map(|wide| (format!("{address} {wide}/48"), 20)));
                 subjects.push((address, 100));
                 subjects
             }
-            Attempt::SignInOfDevice { device } => vec![(format!("sign-in-device {device}"), 10)],
-            Attempt::PasswordChange { account_id } => vec![(format!("password-change {account_id}"), 10)],
-            Attempt::SignUpMail { email } => vec![(subject("sign-up-mail", email), 3)],
-            Attempt::ResetMail { email } => vec![(subject("reset-mail", email), 3)],
+            CountedAttempt::SignInOfDevice { device } => vec![(format!("sign-in-device {device}"), 10)],
+            CountedAttempt::PasswordChange { account_id } => vec![(format!("password-change {account_id}"), 10)],
+            CountedAttempt::SignUpMail { email } => vec![(subject("sign-up-mail", email), 3)],
+            CountedAttempt::ResetMail { email } => vec![(subject("reset-mail", email), 3)],
         }
     }
 }
@@ -70,7 +70,7 @@ fn subject(name: &str, email: &str) -> String {
 
 /// Counts an attempt. Returns false if there have been too many. An attempt that the narrow count
 /// refuses does not add to the wide one.
-pub async fn count(db: &Database, attempt: Attempt<'_>, now: UnixMs) -> Result<bool, sqlx::Error> {
+pub async fn count(db: &Database, attempt: CountedAttempt<'_>, now: UnixMs) -> Result<bool, sqlx::Error> {
     for (subject, max) in attempt.subjects() {
         let rows = db
             .write_returning(
@@ -95,7 +95,7 @@ pub async fn count(db: &Database, attempt: Attempt<'_>, now: UnixMs) -> Result<b
 }
 
 /// Deletes the counts after the right password was given.
-pub async fn delete(db: &Database, attempt: Attempt<'_>) -> Result<(), sqlx::Error> {
+pub async fn delete(db: &Database, attempt: CountedAttempt<'_>) -> Result<(), sqlx::Error> {
     for (subject, _) in attempt.subjects() {
         db.write(sqlx::query("delete from attempts where subject = $1").bind(subject)).await?;
     }
@@ -115,8 +115,8 @@ mod tests {
 
     const START: UnixMs = UnixMs(1_000_000);
 
-    fn at_home(email: &str) -> Attempt<'_> {
-        Attempt::SignIn { email, network: [203, 0, 113, 9].into() }
+    fn at_home(email: &str) -> CountedAttempt<'_> {
+        CountedAttempt::SignIn { email, network: [203, 0, 113, 9].into() }
     }
 
     #[tokio::test]
@@ -147,8 +147,9 @@ mod tests {
     async fn one_network_locks_nobody_out_and_many_do_not_guess_for_ever() {
         for db in databases().await {
             let email = "ada@example.com";
-            let from =
-                async |network: [u8; 4]| count(&db, Attempt::SignIn { email, network: network.into() }, START).await;
+            let from = async |network: [u8; 4]| {
+                count(&db, CountedAttempt::SignIn { email, network: network.into() }, START).await
+            };
             for _ in 0..200 {
                 from([198, 51, 100, 1]).await.expect("counts");
             }
@@ -161,10 +162,10 @@ mod tests {
             }
             assert_eq!(taken, 100 - 10 - 1, "a hundred for the address, wherever they come from");
             for other in [
-                Attempt::SignInOfDevice { device: "known" },
-                Attempt::PasswordChange { account_id: "ada" },
-                Attempt::SignUpMail { email },
-                Attempt::ResetMail { email },
+                CountedAttempt::SignInOfDevice { device: "known" },
+                CountedAttempt::PasswordChange { account_id: "ada" },
+                CountedAttempt::SignUpMail { email },
+                CountedAttempt::ResetMail { email },
             ] {
                 assert!(count(&db, other, START).await.expect("counts"), "counted apart: {other:?}");
             }
@@ -178,7 +179,7 @@ mod tests {
             let from = async |segments: [u16; 4]| {
                 let [a, b, c, d] = segments;
                 let network = Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into();
-                count(&db, Attempt::SignIn { email, network }, START).await.expect("counts")
+                count(&db, CountedAttempt::SignIn { email, network }, START).await.expect("counts")
             };
             let mut taken = 0;
             for network in 0..200 {
@@ -187,7 +188,7 @@ mod tests {
             assert_eq!(taken, 20, "a /48 is let count as two networks");
             assert!(from([0x2001, 0xdb8, 2, 1]).await, "another site");
             assert!(count(&db, at_home(email), START).await.expect("counts"), "the owner, at home");
-            delete(&db, Attempt::SignIn { email, network: "2001:db8:1:5::".parse().expect("address") })
+            delete(&db, CountedAttempt::SignIn { email, network: "2001:db8:1:5::".parse().expect("address") })
                 .await
                 .expect("forgets");
             assert!(from([0x2001, 0xdb8, 1, 300]).await, "the right password forgets the counts of its network");

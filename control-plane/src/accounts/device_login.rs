@@ -62,7 +62,7 @@ pub async fn start(db: &Database, client_name: &str, scopes: &[Scope], now: Unix
 
 /// The answer to a poll.
 #[derive(Debug)]
-pub enum Polled {
+pub enum PollOutcome {
     /// No decision has been made yet.
     Pending,
     /// No decision has been made yet, and the poll came too soon.
@@ -74,18 +74,18 @@ pub enum Polled {
     Over,
 }
 
-pub async fn poll(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Polled, sqlx::Error> {
+pub async fn poll(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<PollOutcome, sqlx::Error> {
     let row = sqlx::query("select state, expires_at_ms, polled_at_ms from device_logins where device_code_sha256 = $1")
         .bind(device_code.as_str())
         .fetch_optional(&db.readers)
         .await?;
-    let Some(row) = row else { return Ok(Polled::Over) };
+    let Some(row) = row else { return Ok(PollOutcome::Over) };
     let (state, expires_at_ms): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
     match state.as_str() {
-        _ if expires_at_ms <= now.0 => Ok(Polled::Over),
+        _ if expires_at_ms <= now.0 => Ok(PollOutcome::Over),
         "approved" => redeem(db, device_code, now).await,
         "pending" => count_poll(db, device_code, row.try_get(2)?, now).await,
-        _ => Ok(Polled::Over),
+        _ => Ok(PollOutcome::Over),
     }
 }
 
@@ -95,7 +95,7 @@ async fn count_poll(
     device_code: &KeyHash,
     polled_at_ms: Option<i64>,
     now: UnixMs,
-) -> Result<Polled, sqlx::Error> {
+) -> Result<PollOutcome, sqlx::Error> {
     let latest_ms = now.0 - INTERVAL_SECONDS * 1000 + EARLY_MS;
     let counted = db
         .write(
@@ -109,15 +109,15 @@ async fn count_poll(
         )
         .await?;
     if counted == 1 {
-        return Ok(Polled::Pending);
+        return Ok(PollOutcome::Pending);
     }
     let left_ms = polled_at_ms.unwrap_or(now.0) + INTERVAL_SECONDS * 1000 - now.0;
-    Ok(Polled::TooSoon { retry_after_seconds: (left_ms + 999).div_euclid(1000).clamp(1, INTERVAL_SECONDS) })
+    Ok(PollOutcome::TooSoon { retry_after_seconds: (left_ms + 999).div_euclid(1000).clamp(1, INTERVAL_SECONDS) })
 }
 
 /// Creates the key, in the transaction that closes the login, so that of two simultaneous
 /// polls only one gets it.
-async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Polled, sqlx::Error> {
+async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<PollOutcome, sqlx::Error> {
     let mut tx = db.begin().await?;
     let row = sqlx::query(
         "update device_logins set state = 'redeemed'
@@ -127,7 +127,7 @@ async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Pol
     .bind(now.0)
     .fetch_optional(&mut *tx)
     .await?;
-    let Some(row) = row else { return Ok(Polled::Over) };
+    let Some(row) = row else { return Ok(PollOutcome::Over) };
     let (account_id, name): (String, String) = (row.try_get(0)?, row.try_get(1)?);
     let scopes = scopes_of(row.try_get(2)?)?;
     let key = PlainKey::generate(api_key::PREFIX, &mut rand::rng());
@@ -140,9 +140,9 @@ async fn redeem(db: &Database, device_code: &KeyHash, now: UnixMs) -> Result<Pol
     };
     // If the account has its maximum number of keys, nothing is redeemed: the rollback leaves the
     // login until it expires.
-    let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, now).await? else { return Ok(Polled::Over) };
+    let Some(key_id) = api_key::create_within_cap(&mut tx, new, &key, now).await? else { return Ok(PollOutcome::Over) };
     tx.commit().await?;
-    Ok(Polled::Key { key, key_id, account_id, scopes })
+    Ok(PollOutcome::Key { key, key_id, account_id, scopes })
 }
 
 /// Parses the stored scopes. A login from before scopes could be requested has none stored.
@@ -219,10 +219,10 @@ mod tests {
     async fn told(db: &Database, started: &DeviceCode, seconds: f64) -> String {
         let at = START.plus_ms((seconds * 1000.0) as i64);
         match poll(db, &started.device_code.hash(), at).await.expect("polls") {
-            Polled::Pending => "pending".to_owned(),
-            Polled::TooSoon { retry_after_seconds } => format!("too soon, {retry_after_seconds}"),
-            Polled::Key { .. } => "key".to_owned(),
-            Polled::Over => "over".to_owned(),
+            PollOutcome::Pending => "pending".to_owned(),
+            PollOutcome::TooSoon { retry_after_seconds } => format!("too soon, {retry_after_seconds}"),
+            PollOutcome::Key { .. } => "key".to_owned(),
+            PollOutcome::Over => "over".to_owned(),
         }
     }
 
@@ -269,16 +269,16 @@ mod tests {
             let mut keys = Vec::new();
             for polled in polls {
                 match polled.await.expect("task") {
-                    Polled::Key { key, key_id, account_id: of, .. } => {
+                    PollOutcome::Key { key, key_id, account_id: of, .. } => {
                         assert_eq!(of, account_id);
                         keys.push((key, key_id));
                     }
-                    Polled::Over => {}
+                    PollOutcome::Over => {}
                     other => panic!("{other:?}"),
                 }
             }
             assert_eq!(keys.len(), 1);
-            let found = api_key::Keys::default().find(&db, &keys[0].0.hash()).await.expect("finds").expect("there");
+            let found = api_key::ApiKeys::default().find(&db, &keys[0].0.hash()).await.expect("finds").expect("there");
             assert_eq!((found.key_id, found.scopes), (keys[0].1.clone(), Scope::ALL.to_vec()));
             assert_eq!(told(&db, &started, 9.0).await, "over");
         }

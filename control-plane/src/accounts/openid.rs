@@ -5,7 +5,7 @@
 //! verifier). `identity` decides which account the person gets.
 
 use crate::clock::UnixMs;
-use crate::config::openid::Provider as Settings;
+use crate::config::openid::ProviderSettings as Settings;
 use openidconnect::core::{
     CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreJwsSigningAlgorithm, CoreProviderMetadata,
     CoreUserInfoClaims,
@@ -92,17 +92,17 @@ pub struct Identity {
 
 /// The configured providers. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Providers(Arc<[Provider]>);
+pub struct Providers(Arc<[OpenIdProvider]>);
 
-pub struct Provider {
+pub struct OpenIdProvider {
     settings: Settings,
     redirect_url: RedirectUrl,
     http: Http,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<FetchedMetadata>>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct FetchedMetadata {
     metadata: CoreProviderMetadata,
     at: UnixMs,
 }
@@ -117,7 +117,7 @@ impl Providers {
             client.redirect(reqwest::redirect::Policy::none()).build().map(Http)
         };
         let provider = |settings: &Settings| {
-            Ok(Provider {
+            Ok(OpenIdProvider {
                 redirect_url: RedirectUrl::new(format!("{base_url}/sign-in/{}/callback", settings.id))?,
                 settings: settings.clone(),
                 http: http()?,
@@ -127,20 +127,20 @@ impl Providers {
         Ok(Providers(settings.iter().map(provider).collect::<anyhow::Result<Vec<_>>>()?.into()))
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Provider> {
+    pub fn iter(&self) -> impl Iterator<Item = &OpenIdProvider> {
         self.0.iter()
     }
 
-    pub fn find(&self, id: &str) -> Option<&Provider> {
+    pub fn find(&self, id: &str) -> Option<&OpenIdProvider> {
         self.0.iter().find(|provider| provider.settings.id == id)
     }
 
-    pub fn of_issuer(&self, issuer: &str) -> Option<&Provider> {
+    pub fn of_issuer(&self, issuer: &str) -> Option<&OpenIdProvider> {
         self.0.iter().find(|provider| provider.settings.issuer == issuer)
     }
 }
 
-impl Provider {
+impl OpenIdProvider {
     pub fn id(&self) -> &str {
         &self.settings.id
     }
@@ -248,7 +248,7 @@ impl Provider {
 
     /// Returns the provider's endpoints and keys. They are fetched if those in memory are older
     /// than `age_ms`; if the provider does not answer, those in memory are used.
-    async fn known(&self, now: UnixMs, age_ms: i64) -> Result<Known, OpenIdError> {
+    async fn known(&self, now: UnixMs, age_ms: i64) -> Result<FetchedMetadata, OpenIdError> {
         // One task fetches, the others wait for it.
         let mut known = self.known.lock().await;
         if let Some(known) = known.as_ref().filter(|known| now.0 - known.at.0 < age_ms) {
@@ -257,13 +257,13 @@ impl Provider {
         let issuer =
             IssuerUrl::new(self.settings.issuer.clone()).map_err(|error| OpenIdError::Down(error.to_string()))?;
         match CoreProviderMetadata::discover_async(issuer, &self.http).await {
-            Ok(metadata) => Ok(known.insert(Known { metadata, at: now }).clone()),
+            Ok(metadata) => Ok(known.insert(FetchedMetadata { metadata, at: now }).clone()),
             Err(error) => known.clone().ok_or_else(|| OpenIdError::Down(error.to_string())),
         }
     }
 }
 
-fn verifier<'k>(known: &'k Known, provider: &Provider) -> openidconnect::core::CoreIdTokenVerifier<'k> {
+fn verifier<'k>(known: &'k FetchedMetadata, provider: &OpenIdProvider) -> openidconnect::core::CoreIdTokenVerifier<'k> {
     let (issuer, keys) = (known.metadata.issuer().clone(), known.metadata.jwks().clone());
     openidconnect::core::CoreIdTokenVerifier::new_public_client(provider.client_id(), issuer, keys)
         .set_allowed_algs(ALGORITHMS)

@@ -71,14 +71,14 @@ pub async fn list(db: &Database, account_id: &str) -> Result<Vec<PartnerSecretIn
     rows.iter().map(read).collect()
 }
 
-struct Known {
+struct KnownSecret {
     id: String,
     secret: String,
 }
 
 #[derive(Default)]
-struct List {
-    secrets: Vec<Known>,
+struct SecretList {
+    secrets: Vec<KnownSecret>,
     read_at_ms: i64,
 }
 
@@ -86,7 +86,7 @@ struct List {
 /// a revoked secret is refused at once everywhere.
 #[derive(Default)]
 pub struct PartnerSecrets {
-    list: RwLock<Arc<List>>,
+    list: RwLock<Arc<SecretList>>,
 }
 
 impl PartnerSecrets {
@@ -107,7 +107,7 @@ impl PartnerSecrets {
         if now.0 - list.read_at_ms < READ_AGAIN_MS {
             return Ok(None);
         }
-        let list = Arc::new(List { secrets: read(db).await?, read_at_ms: now.0 });
+        let list = Arc::new(SecretList { secrets: read(db).await?, read_at_ms: now.0 });
         *self.list.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = list.clone();
         match signer(&list, text, signature) {
             Some(id) => account_of(db, id).await,
@@ -122,22 +122,22 @@ impl PartnerSecrets {
 }
 
 /// Returns the id of the secret that made the signature. Compares in constant time.
-fn signer<'a>(list: &'a List, text: &str, signature: &[u8]) -> Option<&'a str> {
-    let made = |known: &&Known| {
+fn signer<'a>(list: &'a SecretList, text: &str, signature: &[u8]) -> Option<&'a str> {
+    let made = |known: &&KnownSecret| {
         Hmac::<Sha256>::new_from_slice(known.secret.as_bytes())
             .is_ok_and(|mac| mac.chain_update(text).verify_slice(signature).is_ok())
     };
     list.secrets.iter().find(made).map(|known| known.id.as_str())
 }
 
-async fn read(db: &Database) -> Result<Vec<Known>, sqlx::Error> {
+async fn read(db: &Database) -> Result<Vec<KnownSecret>, sqlx::Error> {
     let rows = sqlx::query(
         "select s.id, s.secret from partner_secrets s join api_keys k on k.id = s.key_id
          where s.revoked_at_ms is null and k.revoked_at_ms is null",
     )
     .fetch_all(&db.readers)
     .await?;
-    rows.into_iter().map(|row| Ok(Known { id: row.try_get(0)?, secret: row.try_get(1)? })).collect()
+    rows.into_iter().map(|row| Ok(KnownSecret { id: row.try_get(0)?, secret: row.try_get(1)? })).collect()
 }
 
 /// Returns the account of a secret, or `None` if the secret is no longer in use.
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn only_a_secret_in_the_list_signs() {
-        let known = |id: &str, secret: &str| Known { id: id.to_owned(), secret: secret.to_owned() };
-        let list = List { secrets: vec![known("a", "cycp_one"), known("b", "cycp_two")], read_at_ms: 0 };
+        let known = |id: &str, secret: &str| KnownSecret { id: id.to_owned(), secret: secret.to_owned() };
+        let list = SecretList { secrets: vec![known("a", "cycp_one"), known("b", "cycp_two")], read_at_ms: 0 };
         // printf '/images/car.png?exp=1' | openssl dgst -sha256 -hmac cycp_two
         let signature = hex::decode("31a59586061bb0ed1f7f4c0f9f829066a1322fccd1abaec6ccc0d6ff9444fd42").expect("hex");
         assert_eq!(signer(&list, "/images/car.png?exp=1", &signature), Some("b"));

@@ -7,25 +7,25 @@
 
 mod sweep;
 
-pub use sweep::Sweep;
+pub use sweep::AlertSweep;
 
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::{Database, Tx};
 use sqlx::{AnyPool, Row};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum AlertKind {
     /// The balance has fallen below the threshold.
     LowBalance,
     /// More than the threshold was spent on a UTC day.
     DailySpend,
 }
 
-impl Kind {
+impl AlertKind {
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::LowBalance => "low_balance",
-            Kind::DailySpend => "daily_spend",
+            AlertKind::LowBalance => "low_balance",
+            AlertKind::DailySpend => "daily_spend",
         }
     }
 }
@@ -54,19 +54,19 @@ pub async fn find(pool: &AnyPool, account_id: &str) -> Result<Thresholds, sqlx::
 /// below its threshold now has to rise above it first, and days before today no longer count.
 pub async fn set(db: &Database, account_id: &str, thresholds: Thresholds, now: UnixMs) -> Result<(), sqlx::Error> {
     let mut tx = db.begin().await?;
-    set_one(&mut tx, account_id, Kind::LowBalance, thresholds.low_balance, None).await?;
+    set_one(&mut tx, account_id, AlertKind::LowBalance, thresholds.low_balance, None).await?;
     let below = "update alerts set told = 'low' where account_id = $1 and kind = 'low_balance'
         and threshold_credits > (select credits from balances where balances.account_id = alerts.account_id)";
     sqlx::query(below).bind(account_id).execute(&mut *tx).await?;
     let yesterday = now.plus_ms(-DAY_MS).utc_day();
-    set_one(&mut tx, account_id, Kind::DailySpend, thresholds.daily_spend, Some(&yesterday)).await?;
+    set_one(&mut tx, account_id, AlertKind::DailySpend, thresholds.daily_spend, Some(&yesterday)).await?;
     tx.commit().await
 }
 
 async fn set_one(
     tx: &mut Tx<'_>,
     account_id: &str,
-    kind: Kind,
+    kind: AlertKind,
     threshold: Option<i64>,
     told: Option<&str>,
 ) -> Result<(), sqlx::Error> {
@@ -94,7 +94,7 @@ async fn set_one(
 /// An email that has to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DueEmail {
-    kind: Kind,
+    kind: AlertKind,
     account_id: String,
     email: String,
     threshold_credits: i64,
@@ -119,7 +119,7 @@ async fn due(db: &Database, now: UnixMs, limit: i64) -> Result<Vec<DueEmail>, sq
         from alerts a join balances b on b.account_id = a.account_id join accounts c on c.id = a.account_id
         where a.kind = 'low_balance' and a.told is null and a.retry_at_ms <= $1 and b.credits < a.threshold_credits limit $2";
     let rows = sqlx::query(low).bind(now.0).bind(limit).fetch_all(&db.readers).await?;
-    found.extend(rows.iter().map(|row| (Kind::LowBalance, row)).map(read).collect::<Result<Vec<_>, _>>()?);
+    found.extend(rows.iter().map(|row| (AlertKind::LowBalance, row)).map(read).collect::<Result<Vec<_>, _>>()?);
     // Include yesterday: credits spent in its last seconds are seen today.
     let high = "select a.account_id, c.email, a.threshold_credits, u.credits_spent, u.day
         from alerts a join usage_daily u on u.account_id = a.account_id and u.day >= $3 and u.day > a.told
@@ -127,11 +127,11 @@ async fn due(db: &Database, now: UnixMs, limit: i64) -> Result<Vec<DueEmail>, sq
         where a.kind = 'daily_spend' and a.retry_at_ms <= $1 and u.credits_spent > a.threshold_credits order by u.day limit $2";
     let rows =
         sqlx::query(high).bind(now.0).bind(limit).bind(now.plus_ms(-DAY_MS).utc_day()).fetch_all(&db.readers).await?;
-    found.extend(rows.iter().map(|row| (Kind::DailySpend, row)).map(read).collect::<Result<Vec<_>, _>>()?);
+    found.extend(rows.iter().map(|row| (AlertKind::DailySpend, row)).map(read).collect::<Result<Vec<_>, _>>()?);
     Ok(found)
 }
 
-fn read((kind, row): (Kind, &sqlx::any::AnyRow)) -> Result<DueEmail, sqlx::Error> {
+fn read((kind, row): (AlertKind, &sqlx::any::AnyRow)) -> Result<DueEmail, sqlx::Error> {
     Ok(DueEmail {
         kind,
         account_id: row.try_get(0)?,
@@ -194,7 +194,7 @@ mod tests {
     }
 
     /// Runs the sweep once, and returns the emails that it would write, marked as sent.
-    async fn told(db: &Database, now: UnixMs) -> Vec<(Kind, i64)> {
+    async fn told(db: &Database, now: UnixMs) -> Vec<(AlertKind, i64)> {
         arm(db).await.expect("arms");
         let mut told = Vec::new();
         for due in due(db, now, 10).await.expect("looks") {
@@ -216,23 +216,23 @@ mod tests {
             spend(&db, &id, 50, &today).await;
             assert_eq!(told(&db, NOON).await, [], "50 is not below 50");
             spend(&db, &id, 10, &today).await;
-            assert_eq!(told(&db, NOON).await, [(Kind::LowBalance, 40)], "60 is not above 60");
+            assert_eq!(told(&db, NOON).await, [(AlertKind::LowBalance, 40)], "60 is not above 60");
             spend(&db, &id, 1, &today).await;
-            assert_eq!(told(&db, NOON).await, [(Kind::DailySpend, 61)]);
+            assert_eq!(told(&db, NOON).await, [(AlertKind::DailySpend, 61)]);
             spend(&db, &id, 1, &today).await;
             assert_eq!(told(&db, NOON).await, []);
             add(&db, &id, 100).await;
             assert_eq!(told(&db, NOON).await, []);
             spend(&db, &id, 100, &today).await;
-            assert_eq!(told(&db, NOON).await, [(Kind::LowBalance, 38)], "again, once it was above");
+            assert_eq!(told(&db, NOON).await, [(AlertKind::LowBalance, 38)], "again, once it was above");
             // The last seconds of a day are seen on the next day.
             let tomorrow = NOON.plus_ms(DAY_MS);
             add(&db, &id, 1_000).await;
             spend(&db, &id, 70, &tomorrow.utc_day()).await;
             let after = tomorrow.plus_ms(DAY_MS);
-            assert_eq!(told(&db, after).await, [(Kind::DailySpend, 70)]);
+            assert_eq!(told(&db, after).await, [(AlertKind::DailySpend, 70)]);
             spend(&db, &id, 70, &after.utc_day()).await;
-            assert_eq!(told(&db, after).await, [(Kind::DailySpend, 70)], "once a day");
+            assert_eq!(told(&db, after).await, [(AlertKind::DailySpend, 70)], "once a day");
             assert_eq!(told(&db, after).await, []);
         }
     }
@@ -248,7 +248,7 @@ mod tests {
             assert_eq!(told(&db, NOON).await, [], "below already, and spent yesterday");
             set(&db, &id, Thresholds { low_balance: Some(5), daily_spend: None }, NOON).await.expect("sets");
             spend(&db, &id, 6, &NOON.utc_day()).await;
-            assert_eq!(told(&db, NOON).await, [(Kind::LowBalance, 4)], "a lower threshold is crossed again");
+            assert_eq!(told(&db, NOON).await, [(AlertKind::LowBalance, 4)], "a lower threshold is crossed again");
             set(&db, &id, Thresholds { low_balance: Some(5), daily_spend: None }, NOON).await.expect("sets");
             assert_eq!(told(&db, NOON).await, [], "saving it again is no crossing");
             set(&db, &id, Thresholds::default(), NOON).await.expect("sets");

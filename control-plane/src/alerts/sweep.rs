@@ -1,7 +1,7 @@
 //! The task that writes the emails: it checks balances and days periodically, a
 //! bounded number at a time.
 
-use super::{DueEmail, Kind, arm, claim, due, mark};
+use super::{AlertKind, DueEmail, arm, claim, due, mark};
 use crate::clock::Clock;
 use crate::db::Database;
 use crate::mail::{Email, MailError, Mailer};
@@ -18,7 +18,7 @@ const SWEEP_MAX: i64 = 50;
 const RETRY_MS: i64 = 60_000;
 
 /// The settings and services that the task needs.
-pub struct Sweep {
+pub struct AlertSweep {
     pub db: Database,
     pub clock: Clock,
     pub mailer: Mailer,
@@ -27,7 +27,7 @@ pub struct Sweep {
     pub base_url: String,
 }
 
-impl Sweep {
+impl AlertSweep {
     /// Starts the task, which runs until it is aborted.
     pub fn start(self) -> tokio::task::JoinHandle<()> {
         every(self.every, "accounts could not be checked for alert emails", Arc::new(self), |sweep| async move {
@@ -58,7 +58,7 @@ impl Sweep {
 
 fn email(base: &str, due: &DueEmail) -> Email {
     let (subject, said) = match due.kind {
-        Kind::LowBalance => (
+        AlertKind::LowBalance => (
             "Your credits are running low",
             format!(
                 "Your balance at {base} is {}, which is below your threshold of {}.",
@@ -66,7 +66,7 @@ fn email(base: &str, due: &DueEmail) -> Email {
                 due.threshold_credits
             ),
         ),
-        Kind::DailySpend => (
+        AlertKind::DailySpend => (
             "Your spend for one day is above your threshold",
             format!(
                 "On {} (UTC) your keys spent {} at {base}, which is more than your threshold of {}.",

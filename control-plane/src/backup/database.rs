@@ -87,7 +87,7 @@ const TABLES: [&str; 53] = [
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Line {
+enum BackupLine {
     Backup {
         version: u32,
         /// Version of the last migration that had run.
@@ -131,7 +131,8 @@ pub(super) async fn save(database: &Database, path: &Path, now: UnixMs) -> Resul
     };
     let schema = sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&mut *tx).await?;
     let software = env!("CARGO_PKG_VERSION").to_owned();
-    write(&mut out, &Line::Backup { version: VERSION, schema, software, taken_at_ms: now.0 }).map_err(unusable)?;
+    write(&mut out, &BackupLine::Backup { version: VERSION, schema, software, taken_at_ms: now.0 })
+        .map_err(unusable)?;
     let (mut tables, mut rows) = (0, 0);
     for name in TABLES {
         let sql = sqlx::AssertSqlSafe(format!("select * from {name}"));
@@ -140,15 +141,15 @@ pub(super) async fn save(database: &Database, path: &Path, now: UnixMs) -> Resul
         while let Some(row) = found.try_next().await? {
             if !std::mem::replace(&mut begun, true) {
                 let columns = row.columns().iter().map(|column| column.name().to_owned()).collect();
-                write(&mut out, &Line::Table { name: name.to_owned(), columns }).map_err(unusable)?;
+                write(&mut out, &BackupLine::Table { name: name.to_owned(), columns }).map_err(unusable)?;
                 tables += 1;
             }
-            write(&mut out, &Line::Row(values(&row)?)).map_err(unusable)?;
+            write(&mut out, &BackupLine::Row(values(&row)?)).map_err(unusable)?;
             rows += 1;
         }
     }
     tx.rollback().await?;
-    write(&mut out, &Line::End { rows }).map_err(unusable)?;
+    write(&mut out, &BackupLine::End { rows }).map_err(unusable)?;
     let finished = || -> std::io::Result<()> {
         out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
         std::fs::rename(&half_done, path)
@@ -157,7 +158,7 @@ pub(super) async fn save(database: &Database, path: &Path, now: UnixMs) -> Resul
     Ok((tables, rows))
 }
 
-fn write(out: &mut impl Write, line: &Line) -> std::io::Result<()> {
+fn write(out: &mut impl Write, line: &BackupLine) -> std::io::Result<()> {
     serde_json::to_writer(&mut *out, line)?;
     out.write_all(b"\n")
 }
@@ -193,7 +194,7 @@ impl<'a> Lines<'a> {
         Ok(Self { path, text: BufReader::new(text), line: String::new() })
     }
 
-    fn next(&mut self) -> Result<Line, BackupError> {
+    fn next(&mut self) -> Result<BackupLine, BackupError> {
         self.line.clear();
         let mut bounded = std::io::Read::take(&mut self.text, LINE_BYTES_MAX);
         bounded.read_line(&mut self.line).map_err(|error| self.damaged(error.to_string()))?;
@@ -212,8 +213,8 @@ impl<'a> Lines<'a> {
     fn schema(&mut self) -> Result<i64, BackupError> {
         let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default();
         match self.next()? {
-            Line::Backup { version: VERSION, schema, .. } if schema <= known => Ok(schema),
-            Line::Backup { schema, .. } => Err(BackupError::Newer { found: schema, known }),
+            BackupLine::Backup { version: VERSION, schema, .. } if schema <= known => Ok(schema),
+            BackupLine::Backup { schema, .. } => Err(BackupError::Newer { found: schema, known }),
             _ => Err(self.damaged("the file has no heading".to_owned())),
         }
     }
@@ -227,16 +228,16 @@ pub(super) fn check(path: &Path) -> Result<BTreeSet<String>, BackupError> {
     let mut masters = BTreeSet::new();
     loop {
         match lines.next()? {
-            Line::Table { name, columns } => {
+            BackupLine::Table { name, columns } => {
                 width = Some(columns.len());
                 let of_masters = |column: &String| name == "renders" && column == "master_sha256";
                 master = columns.iter().position(of_masters);
             }
-            Line::Row(values) if Some(values.len()) == width => {
+            BackupLine::Row(values) if Some(values.len()) == width => {
                 counted += 1;
                 masters.extend(master.and_then(|column| values[column].as_str()).map(str::to_owned));
             }
-            Line::End { rows } if rows == counted => return Ok(masters),
+            BackupLine::End { rows } if rows == counted => return Ok(masters),
             other => return Err(lines.damaged(format!("row {counted} is followed by {other:?}"))),
         }
     }
@@ -254,19 +255,19 @@ pub(super) async fn restore(database: &Database, path: &Path) -> Result<(usize, 
     for name in TABLES.iter().rev().filter(|name| there.contains(**name)) {
         sqlx::query(sqlx::AssertSqlSafe(format!("delete from {name}"))).execute(&mut *tx).await?;
     }
-    let mut table: Option<Table> = None;
+    let mut table: Option<RowInserter> = None;
     loop {
         let line = lines.next()?;
-        if let (Some(table), Line::Table { .. } | Line::End { .. }) = (&mut table, &line) {
+        if let (Some(table), BackupLine::Table { .. } | BackupLine::End { .. }) = (&mut table, &line) {
             table.flush(&mut tx).await?;
         }
         match line {
-            Line::Table { name, columns } => {
+            BackupLine::Table { name, columns } => {
                 let types = column_types(&mut tx, database.kind, &name).await?;
-                table = Some(Table::new(name, columns, &types).map_err(|detail| lines.damaged(detail))?);
+                table = Some(RowInserter::new(name, columns, &types).map_err(|detail| lines.damaged(detail))?);
                 tables += 1;
             }
-            Line::Row(values) => {
+            BackupLine::Row(values) => {
                 let table = table.as_mut().ok_or_else(|| lines.damaged("a row of no table".to_owned()))?;
                 if let Some(column) = table.misfit(&values) {
                     let detail = format!("a row of `{}` has a value of another type in `{column}`", table.name);
@@ -275,8 +276,8 @@ pub(super) async fn restore(database: &Database, path: &Path) -> Result<(usize, 
                 table.add(&mut tx, values).await?;
                 inserted += 1;
             }
-            Line::End { .. } => break,
-            Line::Backup { .. } => return Err(lines.damaged("the file has two headings".to_owned())),
+            BackupLine::End { .. } => break,
+            BackupLine::Backup { .. } => return Err(lines.damaged("the file has two headings".to_owned())),
         }
     }
     tx.commit().await?;
@@ -367,13 +368,13 @@ async fn column_types(
 }
 
 /// Rows to be inserted into one table.
-struct Table {
+struct RowInserter {
     name: String,
     columns: Vec<(String, ColumnType)>,
     waiting: Vec<Vec<Value>>,
 }
 
-impl Table {
+impl RowInserter {
     fn new(name: String, columns: Vec<String>, types: &BTreeMap<String, ColumnType>) -> Result<Self, String> {
         if types.is_empty() {
             return Err(format!("its table `{name}` is not in the schema"));

@@ -26,7 +26,7 @@ const OBJECTS_FOLDER: &str = "objects";
 
 /// Numbers of what a backup or a restore has copied.
 #[derive(Debug, Serialize)]
-pub struct Moved {
+pub struct CopyTotals {
     pub tables: usize,
     pub rows: u64,
     #[serde(flatten)]
@@ -72,16 +72,21 @@ fn resolved(path: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// Saves everything into `folder`, which is created if it does not exist.
-pub async fn save(database: &Database, store: &ObjectStore, folder: &Path, now: UnixMs) -> Result<Moved, BackupError> {
+pub async fn save(
+    database: &Database,
+    store: &ObjectStore,
+    folder: &Path,
+    now: UnixMs,
+) -> Result<CopyTotals, BackupError> {
     std::fs::create_dir_all(folder).map_err(|source| BackupError::File { path: folder.to_owned(), source })?;
     let (tables, rows) = database::save(database, &folder.join(DATABASE_FILE), now).await?;
     let copy = ObjectStore::open_files(folder.join(OBJECTS_FOLDER))?;
-    Ok(Moved { tables, rows, objects: objects::copy(store, &copy).await? })
+    Ok(CopyTotals { tables, rows, objects: objects::copy(store, &copy).await? })
 }
 
 /// Restores what `save` has put into `folder`. No service may run on the database meanwhile. A
 /// restore that fails half-way leaves the database without a row, and may be repeated.
-pub async fn restore(database_url: &Secret, store: &ObjectStore, folder: &Path) -> Result<Moved, BackupError> {
+pub async fn restore(database_url: &Secret, store: &ObjectStore, folder: &Path) -> Result<CopyTotals, BackupError> {
     let file = folder.join(DATABASE_FILE);
     // Read the file to its end before anything is written.
     let masters = database::check(&file)?;
@@ -99,7 +104,7 @@ pub async fn restore(database_url: &Secret, store: &ObjectStore, folder: &Path) 
     let objects = objects::copy(&copy, store).await?;
     let database = Database::connect(database_url.reveal()).await?;
     let (tables, rows) = database::restore(&database, &file).await?;
-    Ok(Moved { tables, rows, objects })
+    Ok(CopyTotals { tables, rows, objects })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Copies every permanent object from one store to another. An object that is there already with
 //! the same size is left alone: an object never changes once rows refer to it.
 
-use crate::objects::{Listed, ObjectError, ObjectKey, ObjectStore};
+use crate::objects::{ListedObject, ObjectError, ObjectKey, ObjectStore};
 use serde::Serialize;
 use tokio::task::JoinSet;
 
@@ -25,7 +25,7 @@ pub(super) async fn copy(from: &ObjectStore, to: &ObjectStore) -> Result<CopiedO
         let next = if under_way.len() < COPIES_AT_ONCE { listed.recv().await } else { None };
         match next {
             Some(entry) => {
-                let Listed { key, bytes, .. } = entry?;
+                let ListedObject { key, bytes, .. } = entry?;
                 let (from, to) = (from.clone(), to.clone());
                 under_way.spawn(async move { copy_one(&from, &to, key, bytes).await });
             }

@@ -2,7 +2,7 @@
 //! catalog's vehicle of a decoded number.
 
 use super::{AskedVehicle, Catalog, Found};
-use cyclorama_vin::{Decoded, Decoder, VinError, YearLimits};
+use cyclorama_vin::{Decoder, VinError, VinParts, YearLimits};
 use std::sync::OnceLock;
 
 /// The tables of identification numbers, unpacked at the first use.
@@ -18,7 +18,7 @@ impl std::fmt::Debug for Decoders {
 impl Decoders {
     /// Decodes a vehicle identification number. `latest` is the last possible model year. Fails
     /// with [`VinError`] if the number is not valid.
-    pub fn decode(&self, vin: &str, hint: Option<u16>, latest: u16) -> Result<Decoded, VinError> {
+    pub fn decode(&self, vin: &str, hint: Option<u16>, latest: u16) -> Result<VinParts, VinError> {
         let decoder = self.0.get_or_init(Decoder::embedded).as_ref().map_err(Clone::clone)?;
         decoder.decode(vin, YearLimits { hint, latest })
     }
@@ -26,7 +26,7 @@ impl Decoders {
 
 /// Returns the catalog's vehicle of a decoded number, with the body that the number says if the
 /// catalog has that body.
-pub fn in_catalog(catalog: &Catalog, decoded: &Decoded) -> Option<Found> {
+pub fn in_catalog(catalog: &Catalog, decoded: &VinParts) -> Option<Found> {
     let (model, year) = decoded.model.as_ref().zip(decoded.year)?;
     let named = AskedVehicle::named(&decoded.make, model, year);
     let body = decoded.body.and_then(|body| body.parse().ok());

@@ -1,13 +1,13 @@
 //! `cyclorama account ...`: accounts and their credits, for operators.
 
-use super::client::{Client, segment};
+use super::client::{OperatorClient, segment};
 use super::numbers::whole;
 use crate::ledger::CREDITS_MAX;
 use anyhow::Context;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Account {
+pub enum AccountCommand {
     /// Create an account
     Create {
         /// Email address of its holder
@@ -69,43 +69,45 @@ pub enum Account {
 }
 
 /// The output of a command.
-pub enum Answer {
+pub enum CommandOutput {
     Document(Value),
     Csv(String),
 }
 
-impl Account {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Answer> {
+impl AccountCommand {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<CommandOutput> {
         let path = async |account: &str, rest: &str| -> anyhow::Result<String> {
             Ok(format!("/admin/accounts/{}{rest}", segment(&id_of(client, account).await?)))
         };
         let document = match self {
-            Account::Create { email, credits } => {
+            AccountCommand::Create { email, credits } => {
                 client.post("/admin/accounts", json!({ "email": email, "credits": credits })).await
             }
-            Account::Grant { account_id, credits, reason } => {
+            AccountCommand::Grant { account_id, credits, reason } => {
                 client.post(&path(&account_id, "/grants").await?, json!({ "credits": credits, "reason": reason })).await
             }
-            Account::Purchase { account_id, credits, reference } => {
+            AccountCommand::Purchase { account_id, credits, reference } => {
                 let body = json!({ "credits": credits, "reference": reference });
                 client.post(&path(&account_id, "/purchases").await?, body).await
             }
-            Account::PasswordLink { email } => client.post("/admin/password-links", json!({ "email": email })).await,
-            Account::Show { account_id } => client.get(&path(&account_id, "").await?).await,
-            Account::Statement { account_id, csv, after } => {
+            AccountCommand::PasswordLink { email } => {
+                client.post("/admin/password-links", json!({ "email": email })).await
+            }
+            AccountCommand::Show { account_id } => client.get(&path(&account_id, "").await?).await,
+            AccountCommand::Statement { account_id, csv, after } => {
                 let path = path(&account_id, "/statement").await?;
                 return match csv {
-                    true => csv_statement(client, &path, after).await.map(Answer::Csv),
-                    false => json_statement(client, &path, after).await.map(Answer::Document),
+                    true => csv_statement(client, &path, after).await.map(CommandOutput::Csv),
+                    false => json_statement(client, &path, after).await.map(CommandOutput::Document),
                 };
             }
         };
-        document.map(Answer::Document)
+        document.map(CommandOutput::Document)
     }
 }
 
 /// Returns the id of an account that is named by its id or its email address.
-pub(super) async fn id_of(client: &Client, account: &str) -> anyhow::Result<String> {
+pub(super) async fn id_of(client: &OperatorClient, account: &str) -> anyhow::Result<String> {
     if !account.contains('@') {
         return Ok(account.to_owned());
     }
@@ -114,7 +116,7 @@ pub(super) async fn id_of(client: &Client, account: &str) -> anyhow::Result<Stri
 }
 
 /// Returns the entries of every page from `after` on.
-async fn json_statement(client: &Client, path: &str, mut after: Option<String>) -> anyhow::Result<Value> {
+async fn json_statement(client: &OperatorClient, path: &str, mut after: Option<String>) -> anyhow::Result<Value> {
     let mut lines = Vec::new();
     loop {
         let mut page = client.get(&format!("{path}?{}", begin_after(&after))).await?;
@@ -129,7 +131,7 @@ async fn json_statement(client: &Client, path: &str, mut after: Option<String>) 
 }
 
 /// Returns every page from `after` on as one CSV text with one heading.
-async fn csv_statement(client: &Client, path: &str, mut after: Option<String>) -> anyhow::Result<String> {
+async fn csv_statement(client: &OperatorClient, path: &str, mut after: Option<String>) -> anyhow::Result<String> {
     let mut text = String::new();
     loop {
         let (page, next) =

@@ -1,12 +1,12 @@
 //! `cyclorama budget ...`: the budget of a day, for operators.
 
-use super::client::Client;
+use super::client::OperatorClient;
 use super::numbers::real;
 use crate::config::farm::USD_PER_DAY_MAX;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Budget {
+pub enum BudgetCommand {
     /// Show today's render budget, and how much of it is reserved and spent
     Show,
     /// Set the render budget of a UTC day, for today and every following day; it stays in force
@@ -18,11 +18,13 @@ pub enum Budget {
     },
 }
 
-impl Budget {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+impl BudgetCommand {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         match self {
-            Budget::Show => client.get("/admin/budget").await,
-            Budget::Set { usd_per_day } => client.put("/admin/budget", json!({ "usd_per_day": usd_per_day })).await,
+            BudgetCommand::Show => client.get("/admin/budget").await,
+            BudgetCommand::Set { usd_per_day } => {
+                client.put("/admin/budget", json!({ "usd_per_day": usd_per_day })).await
+            }
         }
     }
 }

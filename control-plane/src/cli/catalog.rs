@@ -202,7 +202,7 @@ fn print_list(catalog: &catalog::Catalog, make: Option<&str>, year: Option<u16>,
 
 /// A vehicle and the likeness of its image.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListedVehicle<'a> {
     #[serde(flatten)]
     vehicle: &'a Vehicle,
     likeness: Likeness,
@@ -211,7 +211,7 @@ struct Listed<'a> {
 fn write_vehicle(output: &mut dyn Write, vehicle: &Vehicle, json: bool) -> std::io::Result<()> {
     let likeness = likeness(vehicle);
     if json {
-        return writeln!(output, "{}", serde_json::to_string(&Listed { vehicle, likeness })?);
+        return writeln!(output, "{}", serde_json::to_string(&ListedVehicle { vehicle, likeness })?);
     }
     let size = vehicle.dimensions;
     writeln!(
@@ -312,7 +312,7 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
     if let Some([make, model, year]) = vehicle {
         let year = year.parse().map_err(|_| WrongUsage(format!("YEAR must be a whole number, not `{year}`")))?;
         let found = catalog.find(make, model, year).map_err(|none| NotFound(none.to_string()))?;
-        let listed = Listed { vehicle: &found.vehicle, likeness: likeness(&found.vehicle) };
+        let listed = ListedVehicle { vehicle: &found.vehicle, likeness: likeness(&found.vehicle) };
         return Ok(print::line(serde_json::to_string_pretty(&listed)?)?);
     }
     let coverage = import::Coverage::of(&catalog)?;
@@ -325,7 +325,7 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
         return Ok(print::line(info)?);
     }
     let vehicles = coverage.sized + coverage.of_class;
-    let share = |part: usize| 100.0 * part as f64 / vehicles.max(1) as f64;
+    let percent = |part: usize| 100.0 * part as f64 / vehicles.max(1) as f64;
     Ok(print::stream(|output| {
         writeln!(output, "{}", catalog.package())?;
         writeln!(output, "{}", counts(&catalog.counts()))?;
@@ -337,8 +337,8 @@ fn print_info(file: Option<&Path>, vehicle: Option<&[String]>, json: bool) -> an
             writeln!(output, "  {vehicles:>7}  {body}")?;
         }
         writeln!(output, "sizes")?;
-        writeln!(output, "  {:>7}  of the model or its family ({:.1} %)", coverage.sized, share(coverage.sized))?;
-        writeln!(output, "  {:>7}  of the body class ({:.1} %)", coverage.of_class, share(coverage.of_class))?;
+        writeln!(output, "  {:>7}  of the model or its family ({:.1} %)", coverage.sized, percent(coverage.sized))?;
+        writeln!(output, "  {:>7}  of the body class ({:.1} %)", coverage.of_class, percent(coverage.of_class))?;
         writeln!(output, "likeness")?;
         for (likeness, vehicles) in catalog.likeness_counts() {
             writeln!(output, "  {vehicles:>7}  {likeness}")?;

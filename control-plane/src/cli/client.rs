@@ -1,9 +1,9 @@
 //! The client of the operator's API: finds the service, sends the token, and turns problem
 //! documents into one line.
 
-use super::exit::{NoToken, Refused, WrongUsage};
+use super::exit::{NoToken, OperatorRefusal, WrongUsage};
 use crate::accounts::operator::{OperatorFile, OperatorToken};
-use crate::config::Source;
+use crate::config::SettingsSource;
 use anyhow::Context;
 use reqwest::{Method, Response};
 use serde_json::Value;
@@ -41,8 +41,8 @@ impl Where {
         clippy::disallowed_methods,
         reason = "reads the settings, as `Config::load` does, without checking those of the service"
     )]
-    pub fn find(&self) -> anyhow::Result<Client> {
-        let source = Source::gather(self.config(), std::env::vars_os())?;
+    pub fn find(&self) -> anyhow::Result<OperatorClient> {
+        let source = SettingsSource::gather(self.config(), std::env::vars_os())?;
         let data_dir = PathBuf::from(source.text("data_dir").unwrap_or("./data"));
         let file = || {
             OperatorFile::read(&data_dir)?.ok_or_else(|| {
@@ -65,7 +65,7 @@ impl Where {
             (None, Some(token)) => OperatorToken::new(token),
             (None, None) => file()?.token(),
         };
-        Client::new(address, token)
+        OperatorClient::new(address, token)
     }
 }
 
@@ -79,14 +79,14 @@ fn operator_address(given: &str) -> Result<String, WrongUsage> {
     }
 }
 
-pub struct Client {
+pub struct OperatorClient {
     http: reqwest::Client,
     address: String,
     token: OperatorToken,
     has_changed_something: AtomicBool,
 }
 
-impl Client {
+impl OperatorClient {
     fn new(address: String, token: OperatorToken) -> anyhow::Result<Self> {
         // Fails only when a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -94,7 +94,7 @@ impl Client {
             .connect_timeout(Duration::from_secs(5))
             .timeout(Duration::from_secs(60))
             .build()?;
-        Ok(Client { http, address, token, has_changed_something: AtomicBool::new(false) })
+        Ok(OperatorClient { http, address, token, has_changed_something: AtomicBool::new(false) })
     }
 
     /// True if a request succeeded that may have made or changed something: the caller must not
@@ -152,14 +152,14 @@ impl Client {
             request = request.json(&body);
         }
         let answer = request.send().await.map_err(|error| {
-            let told = match (error.is_connect(), error.is_timeout()) {
+            let message = match (error.is_connect(), error.is_timeout()) {
                 (true, _) => format!("nothing responds at {}; is the service running?", self.address),
                 (_, true) => format!("{} did not respond in time", self.address),
                 _ => format!("the request to {} failed", self.address),
             };
             // If nothing answers, the line above says enough.
             let cause = (!error.is_connect()).then(|| error.without_url());
-            Refused { status: None, told, cause }
+            OperatorRefusal { status: None, message, cause }
         })?;
         let status = answer.status();
         if status.is_success() {
@@ -168,11 +168,11 @@ impl Client {
         let document: Value = serde_json::from_str(&answer.text().await.context(BROKE_OFF)?).unwrap_or(Value::Null);
         match (document["code"].as_str(), document["detail"].as_str()) {
             (Some("unknown_route"), _) | (_, None) => {
-                let told = format!("{} returned {status} for {path}; is it the operator address?", self.address);
-                Err(WrongUsage(told).into())
+                let message = format!("{} returned {status} for {path}; is it the operator address?", self.address);
+                Err(WrongUsage(message).into())
             }
             (_, Some(detail)) => {
-                Err(Refused { status: Some(status.as_u16()), told: detail.to_owned(), cause: None }.into())
+                Err(OperatorRefusal { status: Some(status.as_u16()), message: detail.to_owned(), cause: None }.into())
             }
         }
     }

@@ -39,7 +39,7 @@ pub struct CsvList<'a> {
 
 /// A line of a list.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct CsvLine {
     /// The line of the file in which this one begins, from 1.
     pub number: u64,
     /// The values by column; empty ones are left out.
@@ -67,7 +67,7 @@ impl<'a> CsvList<'a> {
     }
 
     /// Returns the lines in order, without those that are empty in every column.
-    pub fn lines(self) -> impl Iterator<Item = Result<Line, WrongUsage>> {
+    pub fn lines(self) -> impl Iterator<Item = Result<CsvLine, WrongUsage>> {
         let CsvList { heading, separator, text, reader } = self;
         let lines = reader.into_records().map(move |record| {
             let record = record.map_err(|error| unread(text, &error))?;
@@ -86,15 +86,15 @@ fn line_of(text: &[u8], position: &Position) -> u64 {
     position.line() + skipped.filter(|byte| **byte == b'\n').count() as u64
 }
 
-fn line(heading: &[String], separator: u8, record: &StringRecord, number: u64) -> Result<Line, WrongUsage> {
+fn line(heading: &[String], separator: u8, record: &StringRecord, number: u64) -> Result<CsvLine, WrongUsage> {
     let mut values = BTreeMap::new();
     for (place, value) in record.iter().enumerate().filter(|(_, value)| !value.is_empty()) {
         match heading.get(place) {
             Some(column) if !column.is_empty() => values.insert(column.clone(), value.to_owned()),
             _ => {
-                let told = format!("line {number} has `{value}` in column {}, which has no name", place + 1);
+                let message = format!("line {number} has `{value}` in column {}, which has no name", place + 1);
                 return Err(WrongUsage(format!(
-                    "the list is not valid CSV: {told} (separated by {})",
+                    "the list is not valid CSV: {message} (separated by {})",
                     name(separator)
                 )));
             }
@@ -103,10 +103,10 @@ fn line(heading: &[String], separator: u8, record: &StringRecord, number: u64) -
     // A line that was cut short is an error; its missing values are not taken as defaults.
     if !values.is_empty() && record.len() < heading.len() {
         let (fields, columns) = (record.len(), heading.len());
-        let told = format!("line {number} has {fields} of {columns} columns (separated by {})", name(separator));
-        return Err(WrongUsage(format!("the list is not valid CSV: {told}")));
+        let message = format!("line {number} has {fields} of {columns} columns (separated by {})", name(separator));
+        return Err(WrongUsage(format!("the list is not valid CSV: {message}")));
     }
-    Ok(Line { number, values })
+    Ok(CsvLine { number, values })
 }
 
 /// Returns the text without its byte order mark. Refuses UTF-16.
@@ -155,11 +155,11 @@ pub fn harmless(text: &str) -> String {
 fn separator(text: &[u8]) -> (u8, &[u8]) {
     let end = text.iter().position(|byte| b"\r\n".contains(byte)).unwrap_or(text.len());
     let (first, rest) = text.split_at(end);
-    if let [s, e, p, b'=', told] = first
+    if let [s, e, p, b'=', message] = first
         && [s, e, p].map(u8::to_ascii_lowercase) == *b"sep"
-        && SEPARATORS.contains(told)
+        && SEPARATORS.contains(message)
     {
-        return (*told, rest);
+        return (*message, rest);
     }
     let heading = text.split(|byte| b"\r\n".contains(byte)).find(|line| !line.trim_ascii().is_empty());
     let mut is_quoted = false;
@@ -199,7 +199,7 @@ mod tests {
 
     const COLUMNS: [&str; 4] = ["make", "model", "year", "color"];
 
-    fn read(bytes: &[u8]) -> Result<Vec<Line>, WrongUsage> {
+    fn read(bytes: &[u8]) -> Result<Vec<CsvLine>, WrongUsage> {
         CsvList::open(bytes, Some(&COLUMNS))?.lines().collect()
     }
 
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn refusals_name_separator_column_or_line() {
-        for (bytes, told) in [
+        for (bytes, message) in [
             (&b"make,model;year\nx,y;1\n"[..], "(separated by `,`) has an unknown column `model;year`"),
             (b"make;model;year;paint\n", "(separated by `;`) has an unknown column `paint`"),
             (b"make|model|year\n", "column `make|model|year`"),
@@ -246,8 +246,8 @@ mod tests {
             (b"\xff\xfem\0a\0", "UTF-16"),
             (b"\xfe\xff\0m\0a", "UTF-16"),
         ] {
-            let refused = read(bytes).expect_err(told).to_string();
-            assert!(refused.contains(told), "{told}: {refused}");
+            let refused = read(bytes).expect_err(message).to_string();
+            assert!(refused.contains(message), "{message}: {refused}");
         }
     }
 }

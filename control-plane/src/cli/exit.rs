@@ -31,10 +31,10 @@ pub struct WrongUsage(pub String);
 
 /// A refusal of the operator's API. Without a status nothing has answered.
 #[derive(Debug, thiserror::Error)]
-#[error("{told}")]
-pub struct Refused {
+#[error("{message}")]
+pub struct OperatorRefusal {
     pub status: Option<u16>,
-    pub told: String,
+    pub message: String,
     #[source]
     pub cause: Option<reqwest::Error>,
 }
@@ -57,14 +57,14 @@ pub struct NotFound(pub String);
 
 /// A batch that did not do all of its rows. `why` is the worst of the reasons.
 #[derive(Debug, thiserror::Error)]
-#[error("{told}")]
-pub struct Unfinished {
-    pub told: String,
-    pub why: Why,
+#[error("{message}")]
+pub struct UnfinishedBatch {
+    pub message: String,
+    pub why: UnfinishedReason,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum UnfinishedReason {
     RowsFailed,
     NoCredits,
     KeyRefused,
@@ -81,7 +81,7 @@ pub fn status(error: &anyhow::Error) -> u8 {
                 _ => error.status().map_or(FAILED, of_answer),
             };
         }
-        if let Some(refused) = cause.downcast_ref::<Refused>() {
+        if let Some(refused) = cause.downcast_ref::<OperatorRefusal>() {
             return refused.status.map_or(NOT_NOW, of_answer);
         }
         if cause.is::<WrongUsage>() {
@@ -93,12 +93,12 @@ pub fn status(error: &anyhow::Error) -> u8 {
         if cause.is::<NotFound>() {
             return NOT_FOUND;
         }
-        if let Some(unfinished) = cause.downcast_ref::<Unfinished>() {
+        if let Some(unfinished) = cause.downcast_ref::<UnfinishedBatch>() {
             return match unfinished.why {
-                Why::RowsFailed => FAILED,
-                Why::NoCredits => NO_CREDITS,
-                Why::KeyRefused => NO_KEY,
-                Why::NotNow => NOT_NOW,
+                UnfinishedReason::RowsFailed => FAILED,
+                UnfinishedReason::NoCredits => NO_CREDITS,
+                UnfinishedReason::KeyRefused => NO_KEY,
+                UnfinishedReason::NotNow => NOT_NOW,
             };
         }
     }

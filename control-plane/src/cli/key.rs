@@ -2,13 +2,13 @@
 //! `cyclorama signing-key ...`: secrets, for operators.
 
 use super::account::id_of;
-use super::client::{Client, segment};
+use super::client::{OperatorClient, segment};
 use super::numbers::whole;
 use crate::ledger::CREDITS_MAX;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Key {
+pub enum KeyCommand {
     /// Create an API key; it is shown only once
     Create {
         /// Account id or email address
@@ -48,10 +48,10 @@ pub enum Key {
     },
 }
 
-impl Key {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+impl KeyCommand {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         match self {
-            Key::Create { account, name, scopes, rate_limit, monthly_cap } => {
+            KeyCommand::Create { account, name, scopes, rate_limit, monthly_cap } => {
                 let account = id_of(client, &account).await?;
                 let body = json!({
                     "account_id": account, "name": name, "scopes": scopes, "rate_limit_per_minute": rate_limit,
@@ -59,15 +59,17 @@ impl Key {
                 });
                 client.post("/admin/keys", body).await
             }
-            Key::List { account } => {
+            KeyCommand::List { account } => {
                 let account = id_of(client, &account).await?;
                 client.get(&format!("/admin/accounts/{}/keys", segment(&account))).await
             }
-            Key::Cap { key_id, credits } => {
+            KeyCommand::Cap { key_id, credits } => {
                 let body = json!({ "monthly_cap_credits": credits });
                 client.put(&format!("/admin/keys/{}/cap", segment(&key_id)), body).await
             }
-            Key::Revoke { key_id } => client.post(&format!("/admin/keys/{}/revoke", segment(&key_id)), json!({})).await,
+            KeyCommand::Revoke { key_id } => {
+                client.post(&format!("/admin/keys/{}/revoke", segment(&key_id)), json!({})).await
+            }
         }
     }
 }
@@ -84,7 +86,7 @@ pub enum NodeToken {
 }
 
 impl NodeToken {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         match self {
             NodeToken::Create { name } => client.post("/admin/node-tokens", json!({ "name": name })).await,
             NodeToken::Revoke { token_id } => {
@@ -107,7 +109,7 @@ pub enum PartnerSecret {
 }
 
 impl PartnerSecret {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         match self {
             PartnerSecret::Create { key } => client.post("/admin/partner-secrets", json!({ "key_id": key })).await,
             PartnerSecret::Revoke { partner_secret_id: id } => {
@@ -124,7 +126,7 @@ pub enum SigningKey {
 }
 
 impl SigningKey {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         match self {
             SigningKey::Rotate => client.post("/admin/signing-keys/rotate", json!({})).await,
         }

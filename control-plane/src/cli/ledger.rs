@@ -1,6 +1,6 @@
 //! `cyclorama ledger ...`: checks of the ledger, for operators.
 
-use super::client::Client;
+use super::client::OperatorClient;
 use serde_json::Value;
 
 #[derive(Debug, clap::Subcommand)]
@@ -10,7 +10,7 @@ pub enum Ledger {
 }
 
 impl Ledger {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         match self {
             Ledger::Verify => {
                 let verified = client.get("/admin/ledger/verify").await?;

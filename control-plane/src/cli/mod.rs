@@ -42,11 +42,11 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(flatten)]
-    Api(Box<api::Command>),
+    Api(Box<api::ApiCommand>),
     /// Run the service
     Serve(serve::Serve),
     #[command(flatten)]
-    Operator(operator::Command),
+    Operator(operator::OperatorCommand),
     /// Create, inspect, compare and reload release files of the catalog
     #[command(subcommand)]
     Catalog(catalog::Catalog),
@@ -92,9 +92,9 @@ pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // Requested text (`--help`) goes to standard output, errors go to standard error.
-        Err(told) => {
-            let printed = told.print();
-            return match (told.use_stderr(), printed) {
+        Err(message) => {
+            let printed = message.print();
+            return match (message.use_stderr(), printed) {
                 (true, _) => ExitCode::from(exit::WRONG_USAGE),
                 (false, Ok(())) => ExitCode::SUCCESS,
                 (false, Err(cause)) => failed(&OutputError::from(cause).into(), false),

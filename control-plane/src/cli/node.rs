@@ -1,12 +1,12 @@
 //! `cyclorama node ...`: render nodes, for operators.
 
-use super::client::{Client, segment};
+use super::client::{OperatorClient, segment};
 use super::numbers::whole;
 use crate::http::admin::nodes::order::DRAIN_SECONDS_MAX;
 use serde_json::{Value, json};
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Node {
+pub enum NodeCommand {
     /// List the render nodes with their status (`state`: active, draining, locked or quarantined),
     /// what each reports of itself (`reported_state`), and whether it is alive
     List,
@@ -30,13 +30,13 @@ pub enum Node {
     },
 }
 
-impl Node {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+impl NodeCommand {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         let (node_id, verb, body) = match self {
-            Node::List => return client.get("/admin/nodes").await,
-            Node::Drain { node_id, within } => (node_id, "drain", json!({"within_seconds": within})),
-            Node::Lock { node_id } => (node_id, "lock", json!({})),
-            Node::Resume { node_id } => (node_id, "resume", json!({})),
+            NodeCommand::List => return client.get("/admin/nodes").await,
+            NodeCommand::Drain { node_id, within } => (node_id, "drain", json!({"within_seconds": within})),
+            NodeCommand::Lock { node_id } => (node_id, "lock", json!({})),
+            NodeCommand::Resume { node_id } => (node_id, "resume", json!({})),
         };
         client.post(&format!("/admin/nodes/{}/{verb}", segment(&node_id)), body).await
     }

@@ -1,18 +1,18 @@
 //! The operator's commands that call a running service, through its operator address.
 
-use super::client::Client;
+use super::client::OperatorClient;
 use super::{account, budget, key, ledger, node, prewarm, print, render};
-use print::Unseen;
+use print::UnprintedOutput;
 use serde_json::Value;
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub enum OperatorCommand {
     /// Manage accounts and their credits
     #[command(subcommand)]
-    Account(account::Account),
+    Account(account::AccountCommand),
     /// Manage API keys
     #[command(subcommand)]
-    Key(key::Key),
+    Key(key::KeyCommand),
     /// Manage the secrets with which partners sign URLs
     #[command(subcommand)]
     PartnerSecret(key::PartnerSecret),
@@ -27,10 +27,10 @@ pub enum Command {
     SigningKey(key::SigningKey),
     /// Manage render nodes
     #[command(subcommand)]
-    Node(node::Node),
+    Node(node::NodeCommand),
     /// Show or set the daily render budget
     #[command(subcommand)]
-    Budget(budget::Budget),
+    Budget(budget::BudgetCommand),
     /// Render images before they are requested
     #[command(subcommand)]
     Prewarm(prewarm::Prewarm),
@@ -39,29 +39,29 @@ pub enum Command {
     Render(render::Render),
 }
 
-impl Command {
-    pub async fn run(self, client: &Client, as_json: bool) -> anyhow::Result<()> {
+impl OperatorCommand {
+    pub async fn run(self, client: &OperatorClient, as_json: bool) -> anyhow::Result<()> {
         let answer = match self {
-            Command::Account(command) => match command.run(client).await? {
-                account::Answer::Document(document) => document,
-                account::Answer::Csv(text) => return Ok(print::text(&text)?),
+            OperatorCommand::Account(command) => match command.run(client).await? {
+                account::CommandOutput::Document(document) => document,
+                account::CommandOutput::Csv(text) => return Ok(print::text(&text)?),
             },
-            Command::Key(command) => command.run(client).await?,
-            Command::PartnerSecret(command) => command.run(client).await?,
-            Command::NodeToken(command) => command.run(client).await?,
-            Command::Ledger(command) => command.run(client).await?,
-            Command::SigningKey(command) => command.run(client).await?,
-            Command::Node(command) => command.run(client).await?,
-            Command::Budget(command) => command.run(client).await?,
-            Command::Prewarm(command) => command.run(client).await?,
-            Command::Render(command) => command.run(client).await?,
+            OperatorCommand::Key(command) => command.run(client).await?,
+            OperatorCommand::PartnerSecret(command) => command.run(client).await?,
+            OperatorCommand::NodeToken(command) => command.run(client).await?,
+            OperatorCommand::Ledger(command) => command.run(client).await?,
+            OperatorCommand::SigningKey(command) => command.run(client).await?,
+            OperatorCommand::Node(command) => command.run(client).await?,
+            OperatorCommand::Budget(command) => command.run(client).await?,
+            OperatorCommand::Prewarm(command) => command.run(client).await?,
+            OperatorCommand::Render(command) => command.run(client).await?,
         };
         match print::answer(&answer, as_json) {
             // A new key or token is shown once: if the output was closed, the operator has to learn
             // what exists now, to revoke it.
             Err(cause) if client.has_changed_something() => {
                 let what = format!("the command succeeded ({}), but its output is lost", ids(&answer));
-                Err(Unseen { what, cause }.into())
+                Err(UnprintedOutput { what, cause }.into())
             }
             printed => Ok(printed?),
         }

@@ -1,6 +1,6 @@
 //! `cyclorama prewarm ...`: batches of images that are rendered in advance, for operators.
 
-use super::client::{Client, segment};
+use super::client::{OperatorClient, segment};
 use super::csv_list::{CsvList, bytes_of};
 use super::exit::WrongUsage;
 use crate::prewarm::Request;
@@ -69,7 +69,7 @@ pub enum Prewarm {
 #[derive(Debug, clap::Args)]
 pub struct What {
     #[command(flatten)]
-    given: Given,
+    given: PrewarmListArguments,
     /// Also render the vehicles that `cyclorama check` suggests in its result
     #[arg(long, requires = "list")]
     suggestions: bool,
@@ -77,7 +77,7 @@ pub struct What {
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-struct Given {
+struct PrewarmListArguments {
     /// CSV list with a heading (make and model, or vehicle; body, years, views, colors), a result
     /// of `cyclorama check`, or JSON lines with these members; `-` reads CSV from standard input
     #[arg(long, value_name = "FILE")]
@@ -204,7 +204,7 @@ fn request(members: Map<String, Value>, place: impl Fn() -> String) -> Result<Re
 }
 
 impl Prewarm {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         let batch = |batch_id: &str| format!("/admin/prewarm/batches/{}", segment(batch_id));
         match self {
             Prewarm::Plan { what } => client.ask("/admin/prewarm/plan", json!({ "requests": what.requests()? })).await,
@@ -230,7 +230,7 @@ impl Prewarm {
 }
 
 /// Shows a progress bar on standard error until the batch is over.
-async fn watch(client: &Client, path: &str) -> anyhow::Result<Value> {
+async fn watch(client: &OperatorClient, path: &str) -> anyhow::Result<Value> {
     let bar = ProgressBar::new(0);
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos} of {len}, {eta} left")?;
     bar.set_style(style);
@@ -248,7 +248,7 @@ async fn watch(client: &Client, path: &str) -> anyhow::Result<Value> {
     }
 }
 
-async fn report(client: &Client, path: &str, state: Option<&str>) -> anyhow::Result<Value> {
+async fn report(client: &OperatorClient, path: &str, state: Option<&str>) -> anyhow::Result<Value> {
     let (mut rows, mut after) = (Vec::new(), -1);
     loop {
         let mut page = client.get(&format!("{path}/rows?after={after}")).await?;
@@ -296,7 +296,7 @@ mod tests {
         let text = "make;stock;status;vehicle_id;found_make;found_year;reason\nVW;1;match;cyv_a;volkswagen;2015;\n\
                     VW;2;suggestion;cyv_b;volkswagen;2016;no\nx;3;miss;;;;none\nVW;4;match;cyv_a;volkswagen;2014;\n;5;invalid;;;;no\n";
         let listed = |text: &str, suggestions: bool| {
-            let given = Given { list: None, query: Vec::new() };
+            let given = PrewarmListArguments { list: None, query: Vec::new() };
             What { given, suggestions }.listed(Path::new("-"), text.as_bytes())
         };
         let of = |vehicle: &str, years: &str| Request {

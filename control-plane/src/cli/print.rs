@@ -12,7 +12,7 @@ pub fn answer(answer: &Value, as_json: bool) -> Result<(), OutputError> {
 /// reader closed the output.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
-pub struct Unseen {
+pub struct UnprintedOutput {
     pub what: String,
     #[source]
     pub cause: OutputError,

@@ -1,6 +1,6 @@
 //! `cyclorama render ...`: renders and their review, for operators.
 
-use super::client::{Client, segment};
+use super::client::{OperatorClient, segment};
 use super::numbers::whole;
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ pub enum Render {
 }
 
 impl Render {
-    pub async fn run(self, client: &Client) -> anyhow::Result<Value> {
+    pub async fn run(self, client: &OperatorClient) -> anyhow::Result<Value> {
         match self {
             Render::Show { render_id } => client.get(&format!("/admin/renders/{}", segment(&render_id))).await,
             Render::Flagged => client.get("/admin/renders/flagged").await,

@@ -1,7 +1,7 @@
 //! `cyclorama serve`: runs the service.
 
 use super::print;
-use crate::config::{Config, Source, variables};
+use crate::config::{Config, SettingsSource, variables};
 use crate::{lifecycle, logs};
 use anyhow::Context;
 use cyclorama_core::traces::Exporter;
@@ -21,7 +21,7 @@ impl Serve {
     )]
     pub async fn run(self, config: Option<&Path>) -> anyhow::Result<()> {
         if self.print_defaults {
-            return Ok(print::text(Source::defaults_text())?);
+            return Ok(print::text(SettingsSource::defaults_text())?);
         }
         let config = Config::load(config)?;
         logs::start(&config.logs);

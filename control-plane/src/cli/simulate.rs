@@ -4,7 +4,7 @@ use super::numbers::real;
 use super::print;
 use crate::db::Database;
 use crate::objects::ObjectStore;
-use crate::simulation::{self, Outcome, Scenario};
+use crate::simulation::{self, Scenario, SimulationOutcome};
 use anyhow::Context;
 use std::io::Write;
 
@@ -56,9 +56,9 @@ impl Simulate {
             render_seconds: self.render_seconds,
             load: self.load,
             accounts: self.accounts,
-            first_load_share: self.first_loads,
+            first_load_ratio: self.first_loads,
             prewarms: self.prewarm,
-            failing_share: self.failing,
+            failing_ratio: self.failing,
             losses_per_node_hour: self.losses,
             seed: self.seed,
         };
@@ -76,7 +76,7 @@ impl Simulate {
     }
 }
 
-fn tell(outcome: &Outcome, output: &mut dyn Write) -> std::io::Result<()> {
+fn tell(outcome: &SimulationOutcome, output: &mut dyn Write) -> std::io::Result<()> {
     writeln!(
         output,
         "{:.0} s simulated. Requested {}, refused {}; done {}, failed {}, expired {}; leases lost {}, results too late {}.",

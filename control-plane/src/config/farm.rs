@@ -1,7 +1,7 @@
 //! Settings of rendering: the embedded node, leases and waiting, and
 //! the cost of a day of cold renders.
 
-use super::{ConfigError, Source};
+use super::{ConfigError, SettingsSource};
 use crate::money::microusd_from;
 use crate::renders::{AtLimit, Rules};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub enum NodeMode {
 pub const USD_PER_DAY_MAX: f64 = 1e6;
 
 #[derive(Debug, Clone)]
-pub struct Farm {
+pub struct FarmSettings {
     pub node: NodeMode,
     pub node_binary: Option<PathBuf>,
     pub ort_dylib_path: Option<PathBuf>,
@@ -38,8 +38,8 @@ pub struct Farm {
     pub budget_rules: Rules,
 }
 
-impl Farm {
-    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+impl FarmSettings {
+    pub fn read(source: &SettingsSource) -> Result<Self, ConfigError> {
         let node = match source.text("node") {
             Some("embedded") => NodeMode::Embedded,
             Some("none") => NodeMode::None,
@@ -58,7 +58,7 @@ impl Farm {
             return Err(source.rule("heartbeat_seconds", "must be below CYCLORAMA_LEASE_SECONDS"));
         };
         let path = |name: &str| source.text(name).map(PathBuf::from);
-        Ok(Farm {
+        Ok(FarmSettings {
             node,
             node_binary: path("node_binary"),
             ort_dylib_path: path("ort_dylib_path"),
@@ -79,7 +79,7 @@ impl Farm {
     }
 }
 
-fn budget_rules(source: &Source) -> Result<Rules, ConfigError> {
+fn budget_rules(source: &SettingsSource) -> Result<Rules, ConfigError> {
     let mut notify_percents = Vec::new();
     for text in source.text("budget_notify_percents").unwrap_or_default().split(',').map(str::trim) {
         match text.parse() {

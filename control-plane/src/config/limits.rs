@@ -1,6 +1,6 @@
 //! Limits on what one caller, and all callers together, may request of a process.
 
-use super::{ConfigError, Source};
+use super::{ConfigError, SettingsSource};
 use std::time::Duration;
 
 /// Default limit of an account, as a multiple of the limit of one key: this many keys of an account
@@ -61,7 +61,7 @@ pub struct Events {
 const MIB: i64 = 1024 * 1024;
 
 impl Limits {
-    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+    pub fn read(source: &SettingsSource) -> Result<Self, ConfigError> {
         let per_minute = |name| source.number::<i64>(name, 1..=1_000_000_000);
         let rate_limit_per_minute = per_minute("rate_limit_per_minute")?;
         Ok(Limits {

@@ -1,7 +1,7 @@
 //! Addresses: where the service listens, the URL that clients use,
 //! and the proxies that are trusted.
 
-use super::{ConfigError, Source};
+use super::{ConfigError, SettingsSource};
 use std::net::{IpAddr, SocketAddr};
 use url::Url;
 
@@ -67,7 +67,7 @@ impl Listen {
         })
     }
 
-    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+    pub fn read(source: &SettingsSource) -> Result<Self, ConfigError> {
         let address = |name: &str| {
             let text = source.text(name).unwrap_or_default();
             text.parse::<SocketAddr>()
@@ -120,7 +120,7 @@ fn is_host_name(name: &str) -> bool {
 
 /// Returns the origin that clients see, in its one spelling. Refuses everything that cannot become
 /// a part of each URL that the service makes.
-fn base_url(source: &Source) -> Result<Option<String>, ConfigError> {
+fn base_url(source: &SettingsSource) -> Result<Option<String>, ConfigError> {
     let Some(text) = source.text("base_url") else { return Ok(None) };
     // The error does not show the value: it may hold a password.
     let wrong = |reason: String| source.rule("base_url", reason);

@@ -1,6 +1,6 @@
 //! Settings of logs, traces and stopping.
 
-use super::{ConfigError, Source};
+use super::{ConfigError, SettingsSource};
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Logs {
 }
 
 impl Logs {
-    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+    pub fn read(source: &SettingsSource) -> Result<Self, ConfigError> {
         let format = match source.text("log_format") {
             Some("auto") => LogFormat::Auto,
             Some("json") => LogFormat::Json,

@@ -1,12 +1,12 @@
 //! Settings of email: the SMTP server and the sender. Without them accounts are
 //! active at once, and no email is sent.
 
-use super::{ConfigError, Source};
-use crate::mail::Settings;
+use super::{ConfigError, SettingsSource};
+use crate::mail::MailSettings;
 use crate::secret::Secret;
 
 /// Returns the settings, or `None` if there are none.
-pub fn read(source: &Source) -> Result<Option<Settings>, ConfigError> {
+pub fn read(source: &SettingsSource) -> Result<Option<MailSettings>, ConfigError> {
     let (smtp_url, from) = match (source.text("smtp_url"), source.text("mail_from")) {
         (None, None) if source.text("operator_email").is_some() => {
             return Err(source.rule("operator_email", "needs CYCLORAMA_SMTP_URL"));
@@ -27,5 +27,5 @@ pub fn read(source: &Source) -> Result<Option<Settings>, ConfigError> {
         Some(address) if address.parse::<lettre::Address>().is_ok() => Some(address.to_owned()),
         Some(_) => return Err(source.refuse("operator_email", "an email address such as operations@example.com")),
     };
-    Ok(Some(Settings { smtp_url: Secret::new(smtp_url), from, operator }))
+    Ok(Some(MailSettings { smtp_url: Secret::new(smtp_url), from, operator }))
 }

@@ -17,9 +17,9 @@ pub mod storage;
 pub mod stripe;
 pub mod variables;
 
-pub use source::{ConfigError, Source};
+pub use source::{ConfigError, SettingsSource};
 
-use crate::delivery::sizes::Bounds;
+use crate::delivery::sizes::DerivativeBounds;
 use std::path::Path;
 
 /// Every setting, checked.
@@ -27,29 +27,29 @@ use std::path::Path;
 pub struct Config {
     pub listen: listen::Listen,
     pub storage: storage::Storage,
-    pub farm: farm::Farm,
-    pub delivery: delivery::Delivery,
+    pub farm: farm::FarmSettings,
+    pub delivery: delivery::DeliverySettings,
     /// Bounds for stored images in sizes without a preset name.
-    pub sizes: Bounds,
+    pub sizes: DerivativeBounds,
     pub prices: prices::Prices,
     pub limits: limits::Limits,
     pub logs: logs::Logs,
     /// `None` if no email is sent.
-    pub mail: Option<crate::mail::Settings>,
+    pub mail: Option<crate::mail::MailSettings>,
     /// `None` if images are not signed.
-    pub credentials: Option<credentials::Credentials>,
+    pub credentials: Option<credentials::CredentialsSettings>,
     /// The OpenID Connect providers with which people may sign in, beside passwords.
-    pub openid: Vec<openid::Provider>,
+    pub openid: Vec<openid::ProviderSettings>,
 }
 
 impl Config {
     /// Reads the file, if one is named, and the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "the one place where the service reads its environment")]
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
-        Self::from_source(&Source::gather(file, std::env::vars_os())?)
+        Self::from_source(&SettingsSource::gather(file, std::env::vars_os())?)
     }
 
-    pub fn from_source(source: &Source) -> Result<Self, ConfigError> {
+    pub fn from_source(source: &SettingsSource) -> Result<Self, ConfigError> {
         let listen = listen::Listen::read(source)?;
         if source.is_default("payments") && !listen.is_for_this_machine() {
             let name = if listen.base_url.is_some() { "base_url" } else { "listen" };
@@ -60,15 +60,15 @@ impl Config {
         Ok(Config {
             listen,
             storage: storage::Storage::read(source)?,
-            farm: farm::Farm::read(source)?,
-            delivery: delivery::Delivery::read(source)?,
+            farm: farm::FarmSettings::read(source)?,
+            delivery: delivery::DeliverySettings::read(source)?,
             sizes: sizes::read(source)?,
             prices: prices::Prices::read(source)?,
             limits: limits::Limits::read(source)?,
             logs: logs::Logs::read(source)?,
             mail: mail::read(source)?,
-            credentials: credentials::Credentials::read(source)?,
-            openid: openid::Provider::read_all(source)?,
+            credentials: credentials::CredentialsSettings::read(source)?,
+            openid: openid::ProviderSettings::read_all(source)?,
         })
     }
 }
@@ -79,7 +79,7 @@ mod tests {
 
     fn from_env(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
         let pairs = pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
-        Config::from_source(&Source::gather(None, pairs)?)
+        Config::from_source(&SettingsSource::gather(None, pairs)?)
     }
 
     #[test]
@@ -179,9 +179,9 @@ mod tests {
         let no_text = || OsString::from_vec(vec![b'a', 0xff]);
         let others =
             [(OsString::from("FOO"), no_text()), (no_text(), no_text()), ("CYCLORAMA_NODE_NAME".into(), no_text())];
-        Config::from_source(&Source::gather(None, others).expect("passed over")).expect("defaults");
+        Config::from_source(&SettingsSource::gather(None, others).expect("passed over")).expect("defaults");
         for name in ["CYCLORAMA_DATA_DIR", "CYCLORAMA_OPERATOR_TOKEN", "ORT_DYLIB_PATH"] {
-            let line = Source::gather(None, [(OsString::from(name), no_text())]).err().expect(name).to_string();
+            let line = SettingsSource::gather(None, [(OsString::from(name), no_text())]).err().expect(name).to_string();
             assert!(line.contains(name) && line.contains("UTF-8"), "{line}");
         }
     }
@@ -209,7 +209,8 @@ mod tests {
         let file = folder.path().join("c.toml");
         std::fs::write(&file, "CYCLORAMA_LEASE_SECONDS = 40\nrender_wait_seconds = 9\n").expect("write");
         let environment = [("CYCLORAMA_LEASE_SECONDS".to_owned(), "50".to_owned())];
-        let config = Config::from_source(&Source::gather(Some(&file), environment).expect("source")).expect("config");
+        let config =
+            Config::from_source(&SettingsSource::gather(Some(&file), environment).expect("source")).expect("config");
         assert_eq!((config.farm.lease_seconds, config.farm.render_wait_seconds), (50, 9));
 
         for (text, told) in [
@@ -218,7 +219,7 @@ mod tests {
             ("CYCLORAMA_CREDITS_PER_IMAGE = 1\n", "no longer exists: an image is one credit; leave it out"),
         ] {
             std::fs::write(&file, text).expect("write");
-            let refused = Source::gather(Some(&file), std::iter::empty::<(String, String)>()).err();
+            let refused = SettingsSource::gather(Some(&file), std::iter::empty::<(String, String)>()).err();
             let line = refused.expect("refused").to_string();
             assert!(line.contains(told), "{line}");
         }

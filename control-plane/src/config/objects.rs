@@ -2,7 +2,7 @@
 //! (`s3://bucket/prefix?endpoint=...`). The credentials for a bucket are no setting: the SDK finds
 //! them where AWS programs look (environment, profile files, web identity, container, machine).
 
-use super::{ConfigError, Source};
+use super::{ConfigError, SettingsSource};
 use crate::objects::ObjectKey;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct Bucket {
 const PREFIX_BYTES_MAX: usize = 400;
 
 impl Objects {
-    pub fn read(source: &Source, data_dir: &Path) -> Result<Self, ConfigError> {
+    pub fn read(source: &SettingsSource, data_dir: &Path) -> Result<Self, ConfigError> {
         let Some(text) = source.text("objects") else { return Ok(Objects::Files(data_dir.join("objects"))) };
         if text.starts_with("s3:") {
             // The error does not show the value: somebody may have put a secret into it.

@@ -2,7 +2,7 @@
 //! because each has several settings, one of them a secret.
 
 use super::peer::is_safe;
-use super::{ConfigError, Source};
+use super::{ConfigError, SettingsSource};
 use crate::secret::Secret;
 use serde::Deserialize;
 use url::Url;
@@ -13,7 +13,7 @@ const PROVIDERS_MAX: usize = 8;
 const SETTING: &str = "openid_providers";
 
 #[derive(Debug, Clone)]
-pub struct Provider {
+pub struct ProviderSettings {
     /// Identifies the provider in URLs.
     pub id: String,
     /// The text on the provider's button.
@@ -26,12 +26,12 @@ pub struct Provider {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    provider: Vec<Entry>,
+    provider: Vec<ProviderEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ProviderEntry {
     id: String,
     name: String,
     issuer: String,
@@ -39,9 +39,9 @@ struct Entry {
     client_secret: String,
 }
 
-impl Provider {
+impl ProviderSettings {
     /// Reads all providers. None means that people can sign in only with passwords.
-    pub fn read_all(source: &Source) -> Result<Vec<Self>, ConfigError> {
+    pub fn read_all(source: &SettingsSource) -> Result<Vec<Self>, ConfigError> {
         let Some(path) = source.text(SETTING) else { return Ok(Vec::new()) };
         let wrong = |reason: String| source.rule(SETTING, format!("{path}: {reason}"));
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
@@ -58,7 +58,7 @@ impl Provider {
             if providers.iter().any(|known| known.id == entry.id || known.issuer == entry.issuer) {
                 return Err(wrong(format!("provider `{}`: another provider has its id or issuer", entry.id)));
             }
-            providers.push(Provider {
+            providers.push(ProviderSettings {
                 id: entry.id,
                 name: entry.name,
                 issuer: entry.issuer,
@@ -70,7 +70,7 @@ impl Provider {
     }
 }
 
-impl Entry {
+impl ProviderEntry {
     fn wrong(&self) -> Option<&'static str> {
         let is_id = (1..=30).contains(&self.id.len())
             && self.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');

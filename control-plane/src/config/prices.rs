@@ -1,7 +1,7 @@
 //! Prices, packs and free credits. They are settings, with the contract's values as defaults.
 
-use super::stripe::Stripe;
-use super::{ConfigError, Source};
+use super::stripe::StripeSettings;
+use super::{ConfigError, SettingsSource};
 use crate::ledger::CREDITS_MAX;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub struct Pack {
 pub enum Payments {
     /// A page of our own, which takes no money.
     Local,
-    Stripe(Stripe),
+    Stripe(StripeSettings),
     /// No provider: only the operator gives credits.
     Off,
 }
@@ -35,7 +35,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+    pub fn read(source: &SettingsSource) -> Result<Self, ConfigError> {
         let packs = source
             .text("packs")
             .unwrap_or_default()
@@ -52,7 +52,7 @@ impl Prices {
             })?;
         let payments = match source.text("payments") {
             Some("local") => Payments::Local,
-            Some("stripe") => Payments::Stripe(Stripe::read(source)?),
+            Some("stripe") => Payments::Stripe(StripeSettings::read(source)?),
             Some("off") => Payments::Off,
             _ => return Err(source.refuse("payments", "local, stripe or off")),
         };

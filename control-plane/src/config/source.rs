@@ -41,17 +41,17 @@ const RETIRED: &[(&str, &str)] = &[("credits_per_image", "an image is one credit
 /// The prefix of our own variables.
 pub const PREFIX: &str = "CYCLORAMA_";
 
-struct Given {
+struct GivenValue {
     text: String,
     origin: &'static str,
 }
 
 /// Every setting with its value, by its short lower-case name.
-pub struct Source {
-    values: BTreeMap<String, Given>,
+pub struct SettingsSource {
+    values: BTreeMap<String, GivenValue>,
 }
 
-impl Source {
+impl SettingsSource {
     /// Returns the defaults file with its comments, as shipped.
     pub fn defaults_text() -> &'static str {
         DEFAULTS
@@ -64,7 +64,7 @@ impl Source {
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Self, ConfigError> {
-        let mut source = Source { values: BTreeMap::new() };
+        let mut source = SettingsSource { values: BTreeMap::new() };
         source.add_toml("the built-in defaults", DEFAULTS, "default")?;
         if let Some(path) = file {
             let shown = path.display().to_string();
@@ -75,7 +75,7 @@ impl Source {
         for (name, value) in environment {
             let Some(short) = name.into().to_str().and_then(setting_of) else { continue };
             match value.into().into_string() {
-                Ok(text) => source.values.insert(short, Given { text, origin: "environment" }),
+                Ok(text) => source.values.insert(short, GivenValue { text, origin: "environment" }),
                 Err(_) => {
                     let (name, origin) = (env_name(&short), "environment".to_owned());
                     return Err(ConfigError::Rule { name, origin, reason: "its value is not UTF-8 text".to_owned() });
@@ -103,7 +103,7 @@ impl Source {
                 toml::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
                 other => plain(&other),
             };
-            self.values.insert(short, Given { text, origin });
+            self.values.insert(short, GivenValue { text, origin });
         }
         Ok(())
     }
@@ -174,7 +174,7 @@ fn setting_of(variable: &str) -> Option<String> {
     (is_ours && is_known(&short)).then_some(short)
 }
 
-/// Returns the names of all settings, as [`Source::text`] takes them.
+/// Returns the names of all settings, as [`SettingsSource::text`] takes them.
 pub fn names() -> impl Iterator<Item = &'static str> {
     DEFAULTS.lines().filter_map(|line| {
         let (name, _) = line.trim_start_matches("# ").split_once('=')?;

@@ -2,7 +2,7 @@
 //! the operator's token, the catalog.
 
 use super::objects::Objects;
-use super::{ConfigError, Source};
+use super::{ConfigError, SettingsSource};
 use crate::secret::Secret;
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub struct Storage {
 }
 
 impl Storage {
-    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+    pub fn read(source: &SettingsSource) -> Result<Self, ConfigError> {
         let data_dir = PathBuf::from(source.text("data_dir").ok_or_else(|| source.refuse("data_dir", "a folder"))?);
         let database_url = match source.text("database_url") {
             None => sqlite_url(&data_dir.join("cyclorama.db").display().to_string()),

@@ -1,12 +1,12 @@
 //! Settings of Stripe: our key, the secret that signs its events, and its URL.
 
 use super::peer::is_safe;
-use super::{ConfigError, Source};
+use super::{ConfigError, SettingsSource};
 use crate::secret::Secret;
 use url::Url;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stripe {
+pub struct StripeSettings {
     pub secret_key: Secret,
     /// The secret of the webhook endpoint.
     pub webhook_secret: Secret,
@@ -14,8 +14,8 @@ pub struct Stripe {
     pub api_url: String,
 }
 
-impl Stripe {
-    pub fn read(source: &Source) -> Result<Self, ConfigError> {
+impl StripeSettings {
+    pub fn read(source: &SettingsSource) -> Result<Self, ConfigError> {
         let secret = |name: &str, starts: &[&str], expected: &str| {
             let Some(text) = source.text(name) else {
                 return Err(source.rule(name, format!("is needed with CYCLORAMA_PAYMENTS=stripe: {expected}")));
@@ -28,7 +28,7 @@ impl Stripe {
                 _ => Err(source.refuse(name, expected)),
             }
         };
-        Ok(Stripe {
+        Ok(StripeSettings {
             secret_key: secret("stripe_secret_key", &["sk_", "rk_"], "a secret or restricted key, sk_... or rk_...")?,
             webhook_secret: secret(
                 "stripe_webhook_secret",
@@ -40,7 +40,7 @@ impl Stripe {
     }
 }
 
-fn api_url(source: &Source) -> Result<String, ConfigError> {
+fn api_url(source: &SettingsSource) -> Result<String, ConfigError> {
     let refuse = || source.refuse("stripe_api_url", "https://host, or http:// with an address of this machine");
     let url = Url::parse(source.text("stripe_api_url").unwrap_or_default()).map_err(|_| refuse())?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();

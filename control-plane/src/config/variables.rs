@@ -40,11 +40,11 @@ const ALIKE: f64 = 0.85;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVariable {
     name: String,
-    why: Why,
+    why: UnknownReason,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Why {
+enum UnknownReason {
     /// The name is similar to none of ours.
     Strange,
     /// The variable that may have been meant.
@@ -57,9 +57,11 @@ impl fmt::Display for UnknownVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         match &self.why {
-            Why::Strange => write!(f, "{name} is not a setting and is ignored"),
-            Why::Misspelt(nearest) => write!(f, "{name} is not a setting and is ignored; did you mean {nearest}?"),
-            Why::Retired(now) => write!(f, "{name} is no longer a setting and is ignored: {now}"),
+            UnknownReason::Strange => write!(f, "{name} is not a setting and is ignored"),
+            UnknownReason::Misspelt(nearest) => {
+                write!(f, "{name} is not a setting and is ignored; did you mean {nearest}?")
+            }
+            UnknownReason::Retired(now) => write!(f, "{name} is no longer a setting and is ignored: {now}"),
         }
     }
 }
@@ -78,9 +80,9 @@ pub fn unknown(environment: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Vec<
         let likeness = |known: &&String| strsim::jaro_winkler(known, &upper);
         let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
         let why = match (retired(&short.to_ascii_lowercase()), nearest.filter(|known| likeness(known) >= ALIKE)) {
-            (Some(now), _) => Why::Retired(now),
-            (None, Some(nearest)) => Why::Misspelt(format!("{PREFIX}{nearest}")),
-            (None, None) => Why::Strange,
+            (Some(now), _) => UnknownReason::Retired(now),
+            (None, Some(nearest)) => UnknownReason::Misspelt(format!("{PREFIX}{nearest}")),
+            (None, None) => UnknownReason::Strange,
         };
         found.push(UnknownVariable { name: format!("{PREFIX}{short}"), why });
     }

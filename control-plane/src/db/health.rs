@@ -18,21 +18,21 @@ const READ_ONLY: &str = "select current_setting('transaction_read_only')";
 
 /// The health of one database, shared by its pools.
 #[derive(Debug, Clone, Default)]
-pub struct Health(Arc<Mutex<State>>);
+pub struct DatabaseHealth(Arc<Mutex<HealthState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct HealthState {
     written_at: Option<Instant>,
     /// Time of the last failed write, until one succeeds.
     failed_at: Option<Instant>,
 }
 
-impl Health {
+impl DatabaseHealth {
     /// Records the result of a write that was made as a check.
     pub fn note(&self, is_written: bool, now: Instant) {
         let mut state = self.lock();
         match is_written {
-            true => *state = State { written_at: Some(now), failed_at: None },
+            true => *state = HealthState { written_at: Some(now), failed_at: None },
             false => state.failed_at = Some(now),
         }
     }
@@ -68,7 +68,7 @@ impl Health {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HealthState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_last_write_says_whether_the_next_may_work() {
-        let (health, start) = (Health::default(), Instant::now());
+        let (health, start) = (DatabaseHealth::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         assert!(health.is_writable(start), "nothing is known against it");
         for (second, is_written, expected) in [(0, true, true), (2, false, false), (4, false, false), (6, true, true)] {

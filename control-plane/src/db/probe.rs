@@ -9,10 +9,10 @@ use tokio::sync::watch;
 const KEPT: Duration = Duration::from_millis(250);
 
 /// True if the database is ready, with the time of the check. `None` while the ping is under way.
-type Answer = Option<(bool, Instant)>;
+type ProbeResult = Option<(bool, Instant)>;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Probe(Arc<Mutex<Option<watch::Receiver<Answer>>>>);
+pub(super) struct Probe(Arc<Mutex<Option<watch::Receiver<ProbeResult>>>>);
 
 impl Probe {
     /// Returns the result of the ping that is under way or has just ended, or else of `ping`, which
@@ -23,7 +23,7 @@ impl Probe {
         told.is_ok_and(|told| told.is_some_and(|(is_ready, _)| is_ready))
     }
 
-    fn answer(&self, ping: impl Future<Output = bool> + Send + 'static) -> watch::Receiver<Answer> {
+    fn answer(&self, ping: impl Future<Output = bool> + Send + 'static) -> watch::Receiver<ProbeResult> {
         let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(answer) = latest.as_ref().filter(|answer| is_good(answer)) {
             return answer.clone();
@@ -38,7 +38,7 @@ impl Probe {
     }
 }
 
-fn is_good(answer: &watch::Receiver<Answer>) -> bool {
+fn is_good(answer: &watch::Receiver<ProbeResult>) -> bool {
     match *answer.borrow() {
         Some((_, found)) => found.elapsed() < KEPT,
         None => answer.has_changed().is_ok(),

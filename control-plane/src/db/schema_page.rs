@@ -15,7 +15,7 @@ const WIDTH: usize = 100;
 /// Placeholder for a meaning that is not written yet.
 const NO_MEANING: &str = "?";
 
-struct Table {
+struct TableSchema {
     name: String,
     columns: Vec<Column>,
     primary_key: Vec<String>,
@@ -51,7 +51,7 @@ async fn columns_of_postgres(database: &Database) -> BTreeMap<String, Vec<Column
     tables
 }
 
-async fn tables_of_sqlite(database: &Database) -> Vec<Table> {
+async fn tables_of_sqlite(database: &Database) -> Vec<TableSchema> {
     let sql = "select name, sql from sqlite_master where type = 'table' and name not like 'sqlite_%'
         and name <> '_sqlx_migrations' order by name";
     let mut tables = Vec::new();
@@ -73,7 +73,7 @@ async fn tables_of_sqlite(database: &Database) -> Vec<Table> {
         let indexes =
             "select sql from sqlite_master where type = 'index' and sql is not null and tbl_name = $1 order by name";
         let indexes = sqlx::query(indexes).bind(&name).fetch_all(&database.readers).await.expect("a table's indexes");
-        tables.push(Table {
+        tables.push(TableSchema {
             columns: columns.collect(),
             primary_key: keys.into_iter().map(|(_, name)| name).collect(),
             constraints: constraints(&sql),
@@ -159,10 +159,10 @@ fn wrapped(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
-fn page(head: &str, tables: &[Table], meanings: &BTreeMap<String, String>) -> String {
+fn page(head: &str, tables: &[TableSchema], meanings: &BTreeMap<String, String>) -> String {
     let mut page = format!("{}\n", head.trim_end());
     let meaning = |name: &str| meanings.get(name).map_or(NO_MEANING, String::as_str);
-    for Table { name, columns, primary_key, constraints, indexes } in tables {
+    for TableSchema { name, columns, primary_key, constraints, indexes } in tables {
         write!(page, "\n## {name}\n\n{}\n\n", wrapped(meaning(name), "")).expect("text grows");
         for Column { name: column, sql_type, not_null } in columns {
             let key = if primary_key == std::slice::from_ref(column) { ", primary key" } else { "" };

@@ -18,7 +18,7 @@ fn has_room(abandoned: i64, allowed: i64, credits_spent: i64) -> bool {
 
 /// Counts new images that accounts leave unpaid, and refuses further ones.
 #[derive(Debug, Clone)]
-pub struct Abandoned {
+pub struct AbandonedImages {
     pub renders: Renders,
     pub looks: Looks,
     pub db: Database,
@@ -28,7 +28,7 @@ pub struct Abandoned {
     pub allowed_per_day: i64,
 }
 
-impl Abandoned {
+impl AbandonedImages {
     /// Fails with [`DeliveryError::TooManyAbandoned`] if a request would begin a new image for an
     /// account that has left too many unpaid today. Every account may wait for an image that is
     /// being made: a client that comes back for the image that it left begins nothing.

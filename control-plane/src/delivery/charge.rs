@@ -5,7 +5,7 @@
 //! For any other image a credit is held first. The hold is settled or released at the end by a task
 //! that outlives a client that disconnects.
 
-use super::abandoned::Abandoned;
+use super::abandoned::AbandonedImages;
 use super::find::{ImageDescription, Images, ReadyImage};
 use super::framed::FramedImage;
 use super::{DeliveryError, Order, etag};
@@ -13,8 +13,8 @@ use crate::accounts::caller::Caller;
 use crate::clock::Clock;
 use crate::ledger::idempotency::Attempt;
 use crate::ledger::{
-    self, AnswerToKeep, Charge, Credits, Entry, KeyCap, Meter, MeterAnswer, MeterError, NewDeliveryUrl, Outcome,
-    RateCount, Source,
+    self, AnswerToKeep, Charge, ChargeOutcome, Credits, ImageSource, KeyCap, Meter, MeterAnswer, MeterError,
+    MeterRequest, NewDeliveryUrl, RateCount,
 };
 use crate::renders::{Lane, Requester};
 use crate::turns::waiting::{current_turn, with_turn};
@@ -61,10 +61,10 @@ pub struct PaidUrl {
 
 /// The outcome of a request for an image.
 #[derive(Debug)]
-pub enum Delivered {
+pub enum DeliveryOutcome {
     Image {
         ready: ReadyImage,
-        source: Source,
+        source: ImageSource,
         remaining: Credits,
     },
     /// The client has these bytes already; free.
@@ -79,11 +79,11 @@ pub enum Delivered {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayedAnswer {
     pub request_id: String,
-    pub source: Source,
+    pub source: ImageSource,
 }
 
 impl ReplayedAnswer {
-    fn to_keep(request_id: &str, source: Source, attempt_id: Option<String>) -> Option<AnswerToKeep> {
+    fn to_keep(request_id: &str, source: ImageSource, attempt_id: Option<String>) -> Option<AnswerToKeep> {
         let told = ReplayedAnswer { request_id: request_id.to_owned(), source };
         let answer = serde_json::to_string(&told).unwrap_or_default();
         attempt_id.map(|attempt_id| AnswerToKeep { attempt_id, answer })
@@ -109,7 +109,7 @@ pub struct HeadAnswer {
 #[derive(Debug, Clone)]
 pub struct Deliveries {
     pictures: Images,
-    abandoned: Abandoned,
+    abandoned: AbandonedImages,
     meter: Meter,
     clock: Clock,
     /// The longest wait for a render.
@@ -119,7 +119,13 @@ pub struct Deliveries {
 impl Deliveries {
     /// Creates the deliveries of images that `pictures` finds, charged with `meter`. `render_wait`
     /// is the longest wait for a render.
-    pub fn new(pictures: Images, abandoned: Abandoned, meter: Meter, clock: Clock, render_wait: Duration) -> Self {
+    pub fn new(
+        pictures: Images,
+        abandoned: AbandonedImages,
+        meter: Meter,
+        clock: Clock,
+        render_wait: Duration,
+    ) -> Self {
         Deliveries { pictures, abandoned, meter, clock, render_wait }
     }
 
@@ -143,7 +149,7 @@ impl Deliveries {
         caller: &Caller,
         request_id: &str,
         asked: KeyedRequest<'_>,
-    ) -> Result<Delivered, DeliveryError> {
+    ) -> Result<DeliveryOutcome, DeliveryError> {
         let KeyedRequest { order, if_none_match, bytes_max, attempt, address } = asked;
         let attempt_id = attempt.map(|attempt| attempt.id().to_owned());
         let rendered = match self.pictures.rendered(order).await {
@@ -159,7 +165,7 @@ impl Deliveries {
                 if let Some(etag) = etag.filter(|etag| etag::matches(given, etag)) {
                     let read = Charge::Read { account_id: caller.account_id.clone() };
                     let remaining = self.submit(caller, read).await?;
-                    return Ok(Delivered::NotModified { etag, remaining });
+                    return Ok(DeliveryOutcome::NotModified { etag, remaining });
                 }
             }
             let fits = |ready: &ReadyImage| bytes_max.is_none_or(|bytes_max| ready.bytes.len() <= bytes_max);
@@ -169,15 +175,15 @@ impl Deliveries {
                 let charge = Charge::Debit {
                     account_id: caller.account_id.clone(),
                     credits: Credits::PER_PICTURE,
-                    delivery: delivered(&caller.key_id, request_id, order, &ready, Source::Cache),
-                    keep: ReplayedAnswer::to_keep(request_id, Source::Cache, attempt_id),
+                    delivery: delivered(&caller.key_id, request_id, order, &ready, ImageSource::Cache),
+                    keep: ReplayedAnswer::to_keep(request_id, ImageSource::Cache, attempt_id),
                 };
                 let remaining = self.submit(caller, charge).await?;
-                return Ok(Delivered::Image { ready, source: Source::Cache, remaining });
+                return Ok(DeliveryOutcome::Image { ready, source: ImageSource::Cache, remaining });
             }
         }
-        let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
-        if source == Source::Generated
+        let source = if rendered.is_some() { ImageSource::Cache } else { ImageSource::Generated };
+        if source == ImageSource::Generated
             && let Err(error) = self.abandoned.refuse_too_many(&caller.account_id, order).await
         {
             return self.after_count(caller, error).await;
@@ -256,7 +262,7 @@ impl Deliveries {
             account_limit_per_minute: caller.account_limit_per_minute,
         });
         let capped_key_id = caller.is_capped.then(|| caller.key_id.clone());
-        let metered = self.meter.submit(Entry { count, capped_key_id, charge }).await;
+        let metered = self.meter.submit(MeterRequest { count, capped_key_id, charge }).await;
         if !caller.is_counted {
             caller.window.set(metered.as_ref().ok().and_then(|metered| metered.window));
         }
@@ -266,7 +272,7 @@ impl Deliveries {
     /// Tries to release a hold. If that fails, a task repeats it until the hold expires; then the
     /// sweeper releases it.
     async fn release(&self, hold_id: String) {
-        let entry = Entry::uncounted(Charge::Release { hold_id });
+        let entry = MeterRequest::uncounted(Charge::Release { hold_id });
         let Err(error) = self.meter.submit(entry.clone()).await else { return };
         tracing::warn!(error = &error as &dyn std::error::Error, "a hold could not be released; it is retried");
         let meter = self.meter.clone();
@@ -285,17 +291,17 @@ impl Deliveries {
 
 fn balance_after(metered: MeterAnswer, required: Credits) -> Result<Credits, DeliveryError> {
     match (metered.outcome, metered.window) {
-        (Outcome::Done { remaining }, _) => Ok(remaining.unwrap_or_default()),
-        (Outcome::RateLimited { limit, of_account }, Some(window)) => {
+        (ChargeOutcome::Done { remaining }, _) => Ok(remaining.unwrap_or_default()),
+        (ChargeOutcome::RateLimited { limit, of_account }, Some(window)) => {
             Err(DeliveryError::RateLimited { window, limit, of_account })
         }
-        (Outcome::Insufficient { balance }, _) => Err(DeliveryError::Insufficient { balance, required }),
-        (Outcome::OverCap { balance, cap, spent }, _) => {
+        (ChargeOutcome::Insufficient { balance }, _) => Err(DeliveryError::Insufficient { balance, required }),
+        (ChargeOutcome::OverCap { balance, cap, spent }, _) => {
             Err(DeliveryError::OverCap { balance, required, cap: KeyCap { cap, spent } })
         }
-        (Outcome::HoldNotOpen | Outcome::DeliveryUrlClosed, _) => Err(DeliveryError::HoldLost),
-        (Outcome::AttemptLost, _) => Err(DeliveryError::AttemptLost),
-        (Outcome::UnknownAccount | Outcome::RateLimited { .. }, _) => Err(DeliveryError::NoLedger),
+        (ChargeOutcome::HoldNotOpen | ChargeOutcome::DeliveryUrlClosed, _) => Err(DeliveryError::HoldLost),
+        (ChargeOutcome::AttemptLost, _) => Err(DeliveryError::AttemptLost),
+        (ChargeOutcome::UnknownAccount | ChargeOutcome::RateLimited { .. }, _) => Err(DeliveryError::NoLedger),
     }
 }
 
@@ -305,9 +311,9 @@ pub(super) fn delivered(
     request_id: &str,
     order: &Order,
     ready: &ReadyImage,
-    source: Source,
-) -> ledger::Delivery {
-    ledger::Delivery {
+    source: ImageSource,
+) -> ledger::DeliveryRecord {
+    ledger::DeliveryRecord {
         key_id: key_id.to_owned(),
         request_id: request_id.to_owned(),
         about: order.words(),
@@ -346,8 +352,8 @@ impl Hold {
         request_id: &str,
         order: &Order,
         bytes_max: Option<usize>,
-        source: Source,
-    ) -> Result<Delivered, DeliveryError> {
+        source: ImageSource,
+    ) -> Result<DeliveryOutcome, DeliveryError> {
         let (mut answer, answered) = oneshot::channel();
         let (caller, request_id, order) = (caller.clone(), request_id.to_owned(), order.clone());
         let requester = Requester::account(Lane::Interactive, &caller.account_id);
@@ -362,7 +368,7 @@ impl Hold {
                 // The client has left: dropping the hold gives the credits back. The render goes on
                 // for a while, for a client that repeats the request.
                 () = answer.closed() => {
-                    if source == Source::Generated {
+                    if source == ImageSource::Generated {
                         deliveries.abandoned.note(&caller.account_id, &order).await;
                     }
                     return;
@@ -376,7 +382,7 @@ impl Hold {
                 Ok((delivered, entry_id)) => (Ok(delivered), entry_id),
                 Err((held, error)) => {
                     // The image was made all the same, and is not paid for.
-                    if matches!(error, DeliveryError::NoPlace(_)) && source == Source::Generated {
+                    if matches!(error, DeliveryError::NoPlace(_)) && source == ImageSource::Generated {
                         deliveries.abandoned.note(&caller.account_id, &order).await;
                     }
                     held.release().await;
@@ -385,7 +391,7 @@ impl Hold {
             };
             // The client left while the image was being paid for.
             if let (Err(Ok(_)), Some(entry_id)) = (answer.send(ended), entry_id) {
-                if source == Source::Generated {
+                if source == ImageSource::Generated {
                     deliveries.abandoned.note(&caller.account_id, &order).await;
                 }
                 deliveries.meter.give_back(entry_id);
@@ -403,8 +409,8 @@ impl Hold {
         request_id: &str,
         order: &Order,
         ready: ReadyImage,
-        source: Source,
-    ) -> Result<(Delivered, Option<String>), (Self, DeliveryError)> {
+        source: ImageSource,
+    ) -> Result<(DeliveryOutcome, Option<String>), (Self, DeliveryError)> {
         let delivery = delivered(&caller.key_id, request_id, order, &ready, source);
         let (keep, address) = match self.address.take() {
             None => (ReplayedAnswer::to_keep(request_id, source, self.attempt_id.take()), None),
@@ -414,7 +420,7 @@ impl Hold {
             }
         };
         let charge = Charge::Settle { hold_id: self.hold_id.clone(), delivery, address, keep };
-        let settled = self.deliveries.meter.submit(Entry::uncounted(charge)).await.map_err(DeliveryError::from);
+        let settled = self.deliveries.meter.submit(MeterRequest::uncounted(charge)).await.map_err(DeliveryError::from);
         let settled = settled.and_then(|metered| {
             let entry_id = metered.entry_id.clone();
             Ok((balance_after(metered, Credits(0))?, entry_id))
@@ -422,7 +428,7 @@ impl Hold {
         match settled {
             Ok((remaining, entry_id)) => {
                 self.hold_id.clear();
-                Ok((Delivered::Image { ready, source, remaining }, entry_id))
+                Ok((DeliveryOutcome::Image { ready, source, remaining }, entry_id))
             }
             Err(error) => Err((self, error)),
         }

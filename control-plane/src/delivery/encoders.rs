@@ -36,7 +36,7 @@ pub struct Encoders {
 
 /// The error that there is too much free work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Busy;
+pub struct EncodersBusy;
 
 impl Encoders {
     /// Creates places for a machine with this many cores.
@@ -55,15 +55,15 @@ impl Encoders {
     }
 
     /// Runs `task` on a thread of its own when there is a place. The task keeps its place to its
-    /// end, even when no request waits for it any more. Fails with [`Busy`] if free work finds no
-    /// place in time.
+    /// end, even when no request waits for it any more. Fails with [`EncodersBusy`] if free work
+    /// finds no place in time.
     pub async fn run<T: Send + 'static>(
         &self,
         work: Work,
         task: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Busy> {
+    ) -> Result<T, EncodersBusy> {
         let place = match work {
-            Work::Paid => (self.paid.clone().acquire_owned().await.map_err(|_| Busy)?, None),
+            Work::Paid => (self.paid.clone().acquire_owned().await.map_err(|_| EncodersBusy)?, None),
             Work::Free => self.free_place().await?,
         };
         let done = tokio::task::spawn_blocking(move || {
@@ -76,11 +76,11 @@ impl Encoders {
         }
     }
 
-    async fn free_place(&self) -> Result<(OwnedSemaphorePermit, Option<OwnedSemaphorePermit>), Busy> {
-        let admitted = self.free_admitted.clone().try_acquire_owned().map_err(|_| Busy)?;
+    async fn free_place(&self) -> Result<(OwnedSemaphorePermit, Option<OwnedSemaphorePermit>), EncodersBusy> {
+        let admitted = self.free_admitted.clone().try_acquire_owned().map_err(|_| EncodersBusy)?;
         match tokio::time::timeout(self.free_wait, self.free.clone().acquire_owned()).await {
             Ok(Ok(place)) => Ok((place, Some(admitted))),
-            Ok(Err(_)) | Err(_) => Err(Busy),
+            Ok(Err(_)) | Err(_) => Err(EncodersBusy),
         }
     }
 }
@@ -119,7 +119,7 @@ mod tests {
         let encoders = Encoders::with_wait(2, Duration::from_millis(20));
         let holders = occupy(&encoders, Work::Free, 1);
         wait_until_taken(&encoders.free).await;
-        assert_eq!(encoders.run(Work::Free, || 1).await, Err(Busy), "its wait is over");
+        assert_eq!(encoders.run(Work::Free, || 1).await, Err(EncodersBusy), "its wait is over");
         for expected in [1, 2, 3] {
             assert_eq!(encoders.run(Work::Paid, move || expected).await, Ok(expected));
         }
@@ -131,7 +131,7 @@ mod tests {
         let encoders = Encoders::with_wait(1, Duration::from_secs(600));
         let holders = occupy(&encoders, Work::Free, 1 + FREE_WAITING_MAX);
         wait_until_taken(&encoders.free_admitted).await;
-        assert_eq!(encoders.run(Work::Free, || 1).await, Err(Busy), "at once");
+        assert_eq!(encoders.run(Work::Free, || 1).await, Err(EncodersBusy), "at once");
         drop(holders);
     }
 
@@ -146,7 +146,7 @@ mod tests {
         wait_until_taken(&encoders.free).await;
         leaving.abort();
         assert!(leaving.await.is_err_and(|ended| ended.is_cancelled()));
-        assert_eq!(encoders.run(Work::Free, || 1).await, Err(Busy), "the core is still busy");
+        assert_eq!(encoders.run(Work::Free, || 1).await, Err(EncodersBusy), "the core is still busy");
         drop(holder);
         while encoders.free.available_permits() == 0 {
             tokio::task::yield_now().await;

@@ -6,7 +6,7 @@ use crate::ledger::{Credits, KeyCap, MeterError, Window};
 use crate::objects::ObjectError;
 use crate::plural;
 use crate::renders::RenderError;
-use crate::turns::waiting::NoPlace;
+use crate::turns::waiting::SlotNeeded;
 use cyclorama_core::encoding::EncodingError;
 use cyclorama_core::wire::FailureKind;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub enum DeliveryError {
     #[error("too many free pictures are being made")]
     FreeWorkFull,
     #[error(transparent)]
-    NoPlace(#[from] NoPlace),
+    NoPlace(#[from] SlotNeeded),
     #[error("the ledger does not answer")]
     Meter(#[from] MeterError),
     #[error("the database did not answer")]

@@ -29,13 +29,13 @@ pub struct Example {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
-    examples: Vec<Entry>,
+struct ExamplesFile {
+    examples: Vec<ExampleEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ExampleEntry {
     make: String,
     model: String,
     year: u16,
@@ -62,10 +62,10 @@ impl Examples {
     /// Returns the embedded list. An operator's own catalog may lack some vehicles; the page then
     /// shows fewer images.
     pub fn of(catalog: &Catalog) -> Result<Self, toml::de::Error> {
-        let listed: List = toml::from_str(LIST)?;
+        let listed: ExamplesFile = toml::from_str(LIST)?;
         let mut list = Vec::new();
         for entry in listed.examples {
-            let Entry { make, model, year, view, color } = entry;
+            let ExampleEntry { make, model, year, view, color } = entry;
             match catalog.of_slugs(&make, &model, year) {
                 Some(found) => list.push(Example::new(found, view, color)),
                 None => {

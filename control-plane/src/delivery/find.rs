@@ -5,7 +5,7 @@
 //! delay paid ones.
 
 use super::credentials::Credentials;
-use super::encoders::{Busy, Encoders, Work};
+use super::encoders::{Encoders, EncodersBusy, Work};
 use super::framed::FramedImage;
 use super::looks::Looks;
 use super::new_paints::NewPaints;
@@ -76,7 +76,7 @@ pub struct Images {
 }
 
 /// The parts in which images are found and with which they are made.
-pub struct Sources {
+pub struct ImageSources {
     pub store: ObjectStore,
     pub renders: Renders,
     pub catalog: Arc<CurrentCatalog>,
@@ -145,8 +145,8 @@ impl Images {
     /// Creates the images' cache with up to `memory_bytes_max` bytes of derivatives in memory. An
     /// account may have `new_paints_per_account_day` new images made a day in paints that are not
     /// presets.
-    pub fn new(sources: Sources, memory_bytes_max: u64, new_paints_per_account_day: i64) -> Self {
-        let Sources { store, renders, catalog, clock, credentials, sizes } = sources;
+    pub fn new(sources: ImageSources, memory_bytes_max: u64, new_paints_per_account_day: i64) -> Self {
+        let ImageSources { store, renders, catalog, clock, credentials, sizes } = sources;
         let for_free = memory_bytes_max / MEMORY_FOR_ONE_FREE;
         let files = sync::Cache::builder().max_capacity(OPEN_FILES_MAX).eviction_policy(EvictionPolicy::lru()).build();
         let known = sync::Cache::builder().max_capacity(KNOWN_MAX).time_to_live(KNOWN_FOR).build();
@@ -534,8 +534,8 @@ impl Images {
     }
 }
 
-impl From<Busy> for DeliveryError {
-    fn from(_: Busy) -> Self {
+impl From<EncodersBusy> for DeliveryError {
+    fn from(_: EncodersBusy) -> Self {
         DeliveryError::FreeWorkFull
     }
 }
@@ -602,7 +602,7 @@ impl Images {
     /// necessary. It is free and waits behind every paid render, and new ones are made only within
     /// the percentage of the day's budget for examples.
     pub async fn example(&self, order: &Order) -> Result<Arc<RenderedImage>, DeliveryError> {
-        self.rendered_for(order, &Requester::nobody(Lane::Example)).await
+        self.rendered_for(order, &Requester::without_account(Lane::Example)).await
     }
 
     /// Returns an image for a URL that this account's partner signed, rendering it first if

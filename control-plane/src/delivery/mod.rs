@@ -24,12 +24,12 @@ pub mod sizes;
 pub mod tracking;
 pub mod urls;
 
-pub use abandoned::Abandoned;
-pub use charge::{Delivered, Deliveries, HeadAnswer, KeyedRequest, ReplayedAnswer};
+pub use abandoned::AbandonedImages;
+pub use charge::{Deliveries, DeliveryOutcome, HeadAnswer, KeyedRequest, ReplayedAnswer};
 pub use error::DeliveryError;
 pub use etag::{matches as etag_matches, of_bytes as etag_of_bytes};
 pub use examples::{Example, Examples};
-pub use find::{ImageDescription, Images, ReadyImage, Sources};
+pub use find::{ImageDescription, ImageSources, Images, ReadyImage};
 pub use framed::FramedImage;
 pub use order::Order;
 pub use request::{AskedFormat, BadParameter, Endpoint, ImageRequest, ResponseKind};

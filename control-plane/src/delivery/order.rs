@@ -3,7 +3,7 @@
 use super::framed::FramedImage;
 use super::request::{self, AskedFormat, ImageRequest};
 use crate::catalog::wanted::MissingVehicles;
-use crate::catalog::{Catalog, Found, Matched, NotFound, VehicleId};
+use crate::catalog::{Catalog, Found, NameMatch, NotFound, VehicleId};
 use cyclorama_core::{Format, Framing, Variant, Vehicle, VehicleKey};
 
 /// One image of a vehicle that the catalog has.
@@ -15,7 +15,7 @@ pub struct Order {
     /// The variant as it was requested.
     pub variant: Variant,
     /// How the vehicle's name in the request was matched.
-    pub matched: Matched,
+    pub matched: NameMatch,
     /// The format of the bytes that are delivered.
     pub format: Format,
     /// The format that the request names. For `auto`, `format` is one that every client reads,

@@ -3,7 +3,7 @@
 //!
 //! Pure: the catalog decides if the vehicle exists; the handler checks permissions and cost.
 
-use given::{Given, JSON, Keys};
+use given::{GivenValues, JSON, KeyNames};
 use values::{LATEST, missing, name, one_of, shortened};
 
 use cyclorama_catalog::{AskedName, AskedVehicle, AskedYear};
@@ -103,8 +103,8 @@ impl ImageRequest {
         Self::from_pairs(pairs, endpoint.keys())
     }
 
-    fn from_pairs(pairs: &[(String, String)], keys: Keys) -> Result<Self, BadParameter> {
-        let given = Given::collect(pairs, keys)?;
+    fn from_pairs(pairs: &[(String, String)], keys: KeyNames) -> Result<Self, BadParameter> {
+        let given = GivenValues::collect(pairs, keys)?;
         let vehicle = vehicle(&given)?;
         let view = one_of::<View>("view", given.view)?.unwrap_or_default();
         let paint = frame::paint(&given)?;
@@ -175,7 +175,7 @@ impl ImageRequest {
 }
 
 /// Reads the vehicle: make and model, or an id; the year; and the body if there is one.
-fn vehicle(given: &Given<'_>) -> Result<AskedVehicle, BadParameter> {
+fn vehicle(given: &GivenValues<'_>) -> Result<AskedVehicle, BadParameter> {
     let name = match given.vehicle {
         Some(id) => {
             let beside = [("make", given.make), ("brand", given.brand), ("model", given.model)];

@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// How much is kept, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct DerivativeBounds {
     pub paid_bytes_max: u64,
     pub free_bytes_max: u64,
     pub age_max: Duration,
@@ -52,7 +52,7 @@ pub struct Sizes(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     store: ObjectStore,
-    bounds: Bounds,
+    bounds: DerivativeBounds,
     /// Bytes that this process may still store before its next sweep.
     paid_left: AtomicU64,
     free_left: AtomicU64,
@@ -65,7 +65,7 @@ pub fn is_preset(side_px: u32) -> bool {
 }
 
 impl Sizes {
-    pub fn new(store: ObjectStore, bounds: Bounds) -> Self {
+    pub fn new(store: ObjectStore, bounds: DerivativeBounds) -> Self {
         let sizes = Sizes(Arc::new(Inner {
             store,
             bounds,
@@ -179,7 +179,7 @@ impl Sizes {
     }
 
     fn allow(&self, part: SizePart) {
-        self.left(part).store(share(self.bytes_max(part), ALLOWANCE), Ordering::Relaxed);
+        self.left(part).store(part_of(self.bytes_max(part), ALLOWANCE), Ordering::Relaxed);
     }
 
     fn take_room(&self, part: SizePart, bytes: u64) -> bool {
@@ -218,7 +218,7 @@ fn room_for(bytes: u64) -> u64 {
     bytes.div_ceil(BLOCK_BYTES).max(1) * BLOCK_BYTES
 }
 
-fn share(bytes: u64, (part, of): (u64, u64)) -> u64 {
+fn part_of(bytes: u64, (part, of): (u64, u64)) -> u64 {
     bytes / of * part
 }
 
@@ -230,7 +230,7 @@ fn removed_up_to(mut stored: Vec<(UnixMs, u64)>, bytes_max: u64, age_max: Durati
     let mut total = 0_u64;
     stored.into_iter().find_map(|(stored_at, room)| {
         total = total.saturating_add(room);
-        (stored_at <= too_old || total > share(bytes_max, LEFT)).then_some(stored_at)
+        (stored_at <= too_old || total > part_of(bytes_max, LEFT)).then_some(stored_at)
     })
 }
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     fn sizes(store: &ObjectStore, paid_bytes_max: u64, free_bytes_max: u64) -> Sizes {
-        let bounds = Bounds { paid_bytes_max, free_bytes_max, age_max: 30 * DAY, sweep_every: DAY };
+        let bounds = DerivativeBounds { paid_bytes_max, free_bytes_max, age_max: 30 * DAY, sweep_every: DAY };
         Sizes::new(store.clone(), bounds)
     }
 

@@ -9,7 +9,7 @@ use super::program;
 use crate::accounts::token::PlainKey;
 use crate::accounts::{node_token, private_file};
 use crate::clock::Clock;
-use crate::config::farm::Farm;
+use crate::config::farm::FarmSettings;
 use crate::db::Database;
 use crate::renders::Renders;
 use cyclorama_supervisor::{Child, Event, Settings, StopBy, Supervisor};
@@ -51,7 +51,7 @@ pub enum EmbeddedError {
 
 /// The settings and services with which the node is started.
 pub struct EmbeddedNode {
-    pub farm: Farm,
+    pub farm: FarmSettings,
     /// Folder in which its token is stored.
     pub data_dir: PathBuf,
     /// URL to which it sends its traces.

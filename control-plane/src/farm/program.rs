@@ -2,7 +2,7 @@
 //!
 //! Why: `docs/decisions/nodes-and-protocol.md` (Environment variables of the embedded node).
 
-use crate::config::farm::Farm;
+use crate::config::farm::FarmSettings;
 use std::path::PathBuf;
 use tokio::process::Command;
 
@@ -110,7 +110,7 @@ fn is_given(name: &str) -> bool {
 
 /// Returns the configured path, else that of the program beside this one, else the bare name, which
 /// the system looks up in PATH.
-pub fn path(farm: &Farm) -> PathBuf {
+pub fn path(farm: &FarmSettings) -> PathBuf {
     if let Some(set) = &farm.node_binary {
         return set.clone();
     }
@@ -129,7 +129,7 @@ const ALLOCATOR: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.arena_max=2");
 /// Returns a command of the node program with the service's settings for it. Children are
 /// killed when dropped.
 #[expect(clippy::disallowed_methods, reason = "hands parts of this process's environment on to a child")]
-pub fn command(farm: &Farm) -> Command {
+pub fn command(farm: &FarmSettings) -> Command {
     let mut command = Command::new(path(farm));
     command.kill_on_drop(true);
     command.env_clear();

@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn forwarded_addresses_count_only_behind_trusted_proxies() {
-        let source = crate::config::Source::gather(None, [("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/8")]);
+        let source = crate::config::SettingsSource::gather(None, [("CYCLORAMA_TRUSTED_PROXIES", "10.0.0.0/8")]);
         let config = crate::config::Config::from_source(&source.expect("source")).expect("config");
         for (peer, forwarded, expected) in [
             ("203.0.113.9", "198.51.100.1", "203.0.113.9"),

@@ -43,7 +43,7 @@ pub fn problem(app: &App, error: DeliveryError) -> Problem {
             Problem::unavailable("at_capacity", "Too many renders are waiting; nothing was charged.")
                 .retry_after(retry_after_seconds)
         }
-        DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms, share }) => budget_spent(app, reset_at_ms, share),
+        DeliveryError::Render(RenderError::BudgetSpent { reset_at_ms, scope }) => budget_spent(app, reset_at_ms, scope),
         DeliveryError::FreeWorkFull => {
             let detail = "Too many free images in unusual sizes are being made. Images of 256, 512, 768 and 1024 px \
                           do not have to be made.";
@@ -214,8 +214,8 @@ fn too_many_paints(app: &App, paints: i64, reset_at: UnixMs) -> Problem {
         .with("reset_at", reset_at.rfc3339())
 }
 
-fn budget_spent(app: &App, reset_at_ms: i64, share: BudgetScope) -> Problem {
-    let spent = match share {
+fn budget_spent(app: &App, reset_at_ms: i64, scope: BudgetScope) -> Problem {
+    let spent = match scope {
         BudgetScope::Account => "The part of today's new renders that this account may use is spent",
         BudgetScope::FreeAccounts => {
             "Today's new renders for accounts that have only free credits are spent: accounts that have bought \

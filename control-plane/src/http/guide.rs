@@ -3,7 +3,7 @@
 //! Its lines about tools come from the tool definitions.
 
 use super::error::Problem;
-use super::mcp::Listed;
+use super::mcp::ToolSummary;
 use super::web::pages::fragment;
 use crate::app::App;
 use serde::Serialize;
@@ -17,10 +17,10 @@ struct Guide<'a> {
     free_credits: i64,
     rate_limit_per_minute: i64,
     render_wait_seconds: u64,
-    tools: Vec<Listed>,
+    tools: Vec<ToolSummary>,
 }
 
-fn text(app: &App, is_whole: bool, tools: Vec<Listed>) -> Result<String, Problem> {
+fn text(app: &App, is_whole: bool, tools: Vec<ToolSummary>) -> Result<String, Problem> {
     let guide = Guide {
         is_whole,
         base_url: &app.base_url,
@@ -34,11 +34,11 @@ fn text(app: &App, is_whole: bool, tools: Vec<Listed>) -> Result<String, Problem
 }
 
 /// Returns the whole guide as Markdown.
-pub fn guide(app: &App, tools: Vec<Listed>) -> Result<String, Problem> {
+pub fn guide(app: &App, tools: Vec<ToolSummary>) -> Result<String, Problem> {
     text(app, true, tools)
 }
 
 /// Returns the beginning of the guide as Markdown, with links to the rest.
-pub fn beginning(app: &App, tools: Vec<Listed>) -> Result<String, Problem> {
+pub fn beginning(app: &App, tools: Vec<ToolSummary>) -> Result<String, Problem> {
     text(app, false, tools)
 }

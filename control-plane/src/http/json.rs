@@ -387,7 +387,7 @@ mod tests {
         cars: Option<Vec<Car>>,
         on: Option<bool>,
         size: Option<u16>,
-        share: Option<f64>,
+        ratio: Option<f64>,
         texts: Option<BTreeMap<String, String>>,
         free: Option<Value>,
     }
@@ -416,7 +416,7 @@ mod tests {
             (r#"{"credits":1,"on":"true"}"#, "on", "must be true or false, not a string"),
             (r#"{"credits":1,"size":-1}"#, "size", "must be a whole number of 0 or more, not the number -1"),
             (r#"{"credits":1,"size":70000}"#, "size", "must be a whole number of 0 or more, not the number 70000"),
-            (r#"{"credits":1,"share":"much"}"#, "share", "must be a number, not a string"),
+            (r#"{"credits":1,"ratio":"much"}"#, "ratio", "must be a number, not a string"),
             (r#"{"credits":1,"x":2}"#, "x", "is not a member of this body, which takes credits, note"),
             (r#"{"credits":1,"credits":2}"#, "credits", "is given more than once"),
             (r#"{"credits":1,"cars":5}"#, "cars", "must be a list, not the number 5"),
@@ -467,8 +467,8 @@ mod tests {
         let read = read::<Body>(body.as_bytes(), &["free"]).expect("reads");
         assert_eq!(read.credits, 5000);
         assert_eq!(read.free, Some(json!({ "a": null, "b": [1.5, 0, 1e300, u64::MAX] })));
-        let nulls = br#"{"credits":1,"note":null,"share":1}"#;
+        let nulls = br#"{"credits":1,"note":null,"ratio":1}"#;
         let read = read_with_nulls::<Body>(nulls).expect("reads");
-        assert_eq!((read.note, read.share), (None, Some(1.0)));
+        assert_eq!((read.note, read.ratio), (None, Some(1.0)));
     }
 }

@@ -9,7 +9,7 @@
 use super::node::jobs::receipt;
 use crate::app::App;
 use crate::money::usd_from;
-use crate::renders::{Budget, Node, NodeStatus, Overview};
+use crate::renders::{Budget, FarmOverview, Node, NodeStatus};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
@@ -22,10 +22,10 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 /// with 0, so that a rule sees the step from 0 when the first node is lost.
 const NODE_STATES: [&str; 7] = ["ready", "busy", "draining", "unhealthy", "locked", "quarantined", "lost"];
 
-struct Farm {
+struct FarmMetrics {
     queued: i64,
     leased: i64,
-    overview: Overview,
+    overview: FarmOverview,
     nodes: Vec<Node>,
     budget: Budget,
 }
@@ -73,9 +73,9 @@ fn name_counters() {
     }
 }
 
-async fn look(app: &App) -> Result<Farm, sqlx::Error> {
+async fn look(app: &App) -> Result<FarmMetrics, sqlx::Error> {
     let backlog = app.renders.backlog().await?;
-    Ok(Farm {
+    Ok(FarmMetrics {
         queued: backlog.queued,
         leased: backlog.leased,
         overview: app.renders.overview().await?,
@@ -84,13 +84,13 @@ async fn look(app: &App) -> Result<Farm, sqlx::Error> {
     })
 }
 
-fn told(farm: &Farm) -> String {
+fn told(farm: &FarmMetrics) -> String {
     let recorder = PrometheusBuilder::new().build_recorder();
     metrics::with_local_recorder(&recorder, || tell(farm));
     recorder.handle().render()
 }
 
-fn tell(farm: &Farm) {
+fn tell(farm: &FarmMetrics) {
     gauge!("cyclorama_jobs", "state" => "queued").set(farm.queued as f64);
     gauge!("cyclorama_jobs", "state" => "leased").set(farm.leased as f64);
     for lane in &farm.overview.lanes {
@@ -121,8 +121,8 @@ fn tell(farm: &Farm) {
                 gauge!(name, &labels).set(megabytes as f64 * 1024.0 * 1024.0);
             }
         }
-        if let Some(share) = load.card.gpu_utilisation {
-            gauge!("cyclorama_node_gpu_utilisation_ratio", &labels).set(share);
+        if let Some(ratio) = load.card.gpu_utilisation {
+            gauge!("cyclorama_node_gpu_utilisation_ratio", &labels).set(ratio);
         }
     }
     gauge!("cyclorama_budget_usd").set(usd_from(farm.budget.microusd_per_day));

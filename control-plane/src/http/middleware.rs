@@ -9,10 +9,10 @@ use super::request_id::RequestId;
 use super::route_rules::{RouteRules, USUAL};
 use super::slow_body::BodyWatch;
 use super::trace;
-use super::turn_body::Stopped;
+use super::turn_body::StopReason;
 use super::web::pages;
 use crate::app::App;
-use crate::in_flight::Entered;
+use crate::in_flight::RequestInFlight;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
@@ -66,7 +66,7 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let code = response.extensions().get::<Problem>().map_or("", Problem::code);
     trace::end(&trace, response.status(), code);
     finish(&app, rules, &request_id, page, &mut response);
-    let outcome = Outcome { status: response.status(), code, elapsed: started.elapsed() };
+    let outcome = RequestOutcome { status: response.status(), code, elapsed: started.elapsed() };
     record(&method, &route, rules, &request_id, outcome);
     match rules.is_of_tools && is_event_stream(&response) {
         true => in_flight_to_the_end(response, counted),
@@ -80,7 +80,7 @@ fn is_event_stream(response: &Response) -> bool {
 
 /// Counts the request as in flight until its event stream ends. The result of an MCP tool call is
 /// the last event of the stream, so a shutdown has to wait for it.
-fn in_flight_to_the_end(response: Response, counted: Option<Entered>) -> Response {
+fn in_flight_to_the_end(response: Response, counted: Option<RequestInFlight>) -> Response {
     let (parts, body) = response.into_parts();
     let chunks = body.into_data_stream().inspect(move |_| {
         let _until_dropped = &counted;
@@ -97,8 +97,8 @@ async fn answer(request: Request, body: &BodyWatch, next: Next, limit: Duration)
         // If the body was not read to its end, that decides the refusal, whatever error the
         // handler returned.
         Ok(Ok(response)) => match body.stopped().filter(|_| !response.status().is_success()) {
-            Some(Stopped::ClientTooSlow) => body_timed_out(),
-            Some(Stopped::NoTurn) => refused::without_turn().into_response(),
+            Some(StopReason::ClientTooSlow) => body_timed_out(),
+            Some(StopReason::NoTurn) => refused::without_turn().into_response(),
             None => refused::named(response).await,
         },
         Ok(Err(_)) => {
@@ -125,7 +125,7 @@ fn body_timed_out() -> Response {
 
 /// How a request ended: its HTTP status, and the code of its problem document if there is one. The
 /// code distinguishes a spent budget from a broken object store.
-struct Outcome {
+struct RequestOutcome {
     status: StatusCode,
     code: &'static str,
     elapsed: Duration,
@@ -133,8 +133,8 @@ struct Outcome {
 
 /// Writes the request to the metrics and the log. The log line is written outside the request's
 /// span: repeating the span's fields makes the line cost twice as much.
-fn record(method: &Method, route: &Arc<str>, rules: RouteRules, request_id: &RequestId, outcome: Outcome) {
-    let Outcome { status, code, elapsed } = outcome;
+fn record(method: &Method, route: &Arc<str>, rules: RouteRules, request_id: &RequestId, outcome: RequestOutcome) {
+    let RequestOutcome { status, code, elapsed } = outcome;
     let (method_label, route_label) = (trace::known_method(method), SharedString::from(route.clone()));
     let seconds = elapsed.as_secs_f64();
     metrics::histogram!("cyclorama_http_request_seconds", "method" => method_label, "route" => route_label.clone())

@@ -5,7 +5,7 @@ use super::delivery_problem::problem;
 use super::error::Problem;
 use super::window_fields::{Policy, RATELIMIT_LIMIT, describe, fields};
 use crate::app::App;
-use crate::ledger::{Charge, Entry, Outcome, RateCount, Window};
+use crate::ledger::{Charge, ChargeOutcome, MeterRequest, RateCount, Window};
 use crate::network_counts::Over;
 use crate::networks::network_of;
 use axum::response::{IntoResponse, Response};
@@ -75,10 +75,10 @@ pub async fn count(app: &App, counted: String, limit_per_minute: i64) -> Result<
 /// refusal if there have been too many.
 async fn count_in_window(app: &App, counted: String, limit_per_minute: i64) -> (Option<Window>, Result<(), Problem>) {
     let count = Some(RateCount { counted, limit_per_minute, account_id: None, account_limit_per_minute: None });
-    match app.meter.submit(Entry { count, ..Entry::uncounted(Charge::Nothing) }).await {
+    match app.meter.submit(MeterRequest { count, ..MeterRequest::uncounted(Charge::Nothing) }).await {
         Err(error) => (None, Err(problem(app, error.into()))),
         Ok(metered) => match (metered.outcome, metered.window) {
-            (Outcome::RateLimited { .. }, Some(window)) => {
+            (ChargeOutcome::RateLimited { .. }, Some(window)) => {
                 (metered.window, Err(Problem::rate_limited(window.reset_seconds.max(1) as u64)))
             }
             _ => (metered.window, Ok(())),

@@ -124,7 +124,7 @@ pub const NODES_HEARTBEAT: RouteRules = RouteRules { is_quiet: true, ..OF_NODES 
 pub const NODES_UPLOAD: RouteRules = RouteRules { time_limit: TimeLimit::Upload, ..OF_NODES };
 
 /// A line of the router: a route with its rules.
-pub struct Ruled {
+pub struct RuledRoute {
     route: MethodRouter<App>,
     /// `None` stands for the rules that most of the routes of this [`Routes`] have.
     rules: Option<RouteRules>,
@@ -132,14 +132,14 @@ pub struct Ruled {
 
 /// Gives a route rules of its own. A route that is open to pages also answers the preflight
 /// requests of browsers.
-pub fn ruled(rules: RouteRules, route: MethodRouter<App>) -> Ruled {
+pub fn ruled(rules: RouteRules, route: MethodRouter<App>) -> RuledRoute {
     let route = if rules.is_open_to_pages { route.options(preflight) } else { route };
-    Ruled { route, rules: Some(rules) }
+    RuledRoute { route, rules: Some(rules) }
 }
 
-impl From<MethodRouter<App>> for Ruled {
+impl From<MethodRouter<App>> for RuledRoute {
     fn from(route: MethodRouter<App>) -> Self {
-        Ruled { route, rules: None }
+        RuledRoute { route, rules: None }
     }
 }
 
@@ -158,8 +158,8 @@ impl Routes {
         Routes { router: Router::new(), usual, rules: HashMap::new() }
     }
 
-    pub fn route(mut self, path: &'static str, route: impl Into<Ruled>) -> Self {
-        let Ruled { route, rules } = route.into();
+    pub fn route(mut self, path: &'static str, route: impl Into<RuledRoute>) -> Self {
+        let RuledRoute { route, rules } = route.into();
         self.rules.insert(path, rules.unwrap_or(self.usual));
         self.router = self.router.route(path, route);
         self

@@ -35,7 +35,7 @@ use tower_http::cors::{Any, CorsLayer};
 /// their own are wrapped: `limited(post(handler), 4 * KIB)`. All other properties
 /// of a route are in its `route_rules`.
 pub fn public(app: App) -> Router {
-    let tools = Extension(mcp::Endpoint::new(&app));
+    let tools = Extension(mcp::McpEndpoint::new(&app));
     // Routes before the session layers know the signed-in user or the visitor.
     let routes = Routes::with(USUAL)
         .route("/", get(web::home::get))

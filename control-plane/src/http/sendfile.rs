@@ -158,7 +158,7 @@ impl AsyncRead for SendfileStream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::server::{Bounds, serve};
+    use crate::http::server::{ListenerBounds, serve};
     use axum::Router;
     use axum::body::Body;
     use axum::routing::get;
@@ -184,7 +184,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("listener");
         let address = listener.local_addr().expect("address");
         let (stopping, client_timeout) = (CancellationToken::new(), Duration::from_secs(30));
-        let bounds = Bounds { connections_max: 16, client_timeout, trusted_proxies: Vec::new() };
+        let bounds = ListenerBounds { connections_max: 16, client_timeout, trusted_proxies: Vec::new() };
         tokio::spawn(serve(listener, router, bounds, stopping.clone()));
         (address, stopping)
     }

@@ -9,7 +9,7 @@ use super::sendfile::{Current, SendfileStream};
 use super::turn_body::{TurnBody, Unread};
 use crate::config::listen::Network;
 use crate::networks::network_of;
-use crate::turns::places::{ClosingConnection, ConnectionSlot, Kind, Permit, Places, Sender};
+use crate::turns::places::{ClosingConnection, ConnectionSlot, Permit, PermitKind, Places, Sender};
 use crate::turns::waiting::with_turn;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -45,7 +45,7 @@ const LAST_ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// Limits of one listener for its clients.
 #[derive(Debug, Clone)]
-pub struct Bounds {
+pub struct ListenerBounds {
     /// Number of requests that are answered at once, each on a connection of its own. A few more
     /// connections may be open: see `places`.
     pub connections_max: usize,
@@ -58,18 +58,18 @@ pub struct Bounds {
     pub trusted_proxies: Vec<Network>,
 }
 
-impl Bounds {
+impl ListenerBounds {
     /// Returns the sender whose permits are counted together: the client's
     /// network and the kind of the request.
     fn sender(&self, peer: SocketAddr, path: &str, headers: &HeaderMap) -> Sender {
         let client = client_ip(peer.ip(), headers, &self.trusted_proxies);
-        Sender { kind: Kind::of(path), network: network_of(client.0) }
+        Sender { kind: PermitKind::of(path), network: network_of(client.0) }
     }
 }
 
 /// Serves until `stopping` is cancelled, then lets open requests finish. Dropping the future leaves
 /// open connections running.
-pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stopping: CancellationToken) {
+pub async fn serve(listener: TcpListener, router: Router, bounds: ListenerBounds, stopping: CancellationToken) {
     let places = Places::new(bounds.connections_max, bounds.client_timeout);
     // Every connection holds the sender `open`; the receiver ends when the last of them is dropped.
     let (open, mut all_closed) = mpsc::channel::<Infallible>(1);
@@ -102,7 +102,7 @@ pub async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stoppi
 
 struct Connection {
     router: Router,
-    bounds: Bounds,
+    bounds: ListenerBounds,
     stopping: CancellationToken,
     peer: SocketAddr,
 }
@@ -151,7 +151,7 @@ impl Connection {
                     keep_alive(unread, expects, response.headers_mut()).await;
                 }
                 current.set_from(&mut response);
-                Ok::<_, Infallible>(response.map(|body| Answer { body, _turn: turn }))
+                Ok::<_, Infallible>(response.map(|body| PermittedBody { body, _turn: turn }))
             }
         });
         let mut builder = http1::Builder::new();
@@ -204,12 +204,12 @@ async fn keep_alive(unread: Unread, expects: bool, headers: &mut HeaderMap) {
 
 /// The body of a response. The request keeps its permit until the last
 /// bytes are handed to the connection.
-struct Answer {
+struct PermittedBody {
     body: Body,
     _turn: Option<Arc<Permit>>,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for PermittedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

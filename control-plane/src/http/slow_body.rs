@@ -1,7 +1,7 @@
 //! Time limit for request bodies: a client that sends nothing for too long gets a 408, which is not
 //! a failure of the service.
 
-use super::turn_body::{ForTurn, Stopped};
+use super::turn_body::{ForTurn, StopReason};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use hyper::body::{Frame, SizeHint};
@@ -34,7 +34,7 @@ impl BodyWatch {
         let for_turn = request.extensions().get().cloned().unwrap_or_default();
         let request = request.map(|body| {
             let idle = Box::pin(tokio::time::sleep(patience));
-            Body::new(Watched { body, patience, idle, watch: state, for_turn })
+            Body::new(WatchedBody { body, patience, idle, watch: state, for_turn })
         });
         (request, watch)
     }
@@ -52,16 +52,16 @@ impl BodyWatch {
 
     /// Returns the reason why the service stopped reading, in which case no
     /// handler can have read the body.
-    pub fn stopped(&self) -> Option<Stopped> {
+    pub fn stopped(&self) -> Option<StopReason> {
         match self.0.load(Ordering::Relaxed) {
-            GIVEN_UP => Some(Stopped::ClientTooSlow),
-            WITHOUT_TURN => Some(Stopped::NoTurn),
+            GIVEN_UP => Some(StopReason::ClientTooSlow),
+            WITHOUT_TURN => Some(StopReason::NoTurn),
             _ => None,
         }
     }
 }
 
-struct Watched {
+struct WatchedBody {
     body: Body,
     patience: Duration,
     idle: Pin<Box<Sleep>>,
@@ -70,12 +70,12 @@ struct Watched {
 }
 
 /// Returns the reason why the connection stopped reading, if that caused the error.
-fn stopped_by(error: &axum::Error) -> Option<Stopped> {
+fn stopped_by(error: &axum::Error) -> Option<StopReason> {
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
-    causes.filter_map(|cause| cause.downcast_ref::<Stopped>()).next().copied()
+    causes.filter_map(|cause| cause.downcast_ref::<StopReason>()).next().copied()
 }
 
-impl HttpBody for Watched {
+impl HttpBody for WatchedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -85,8 +85,8 @@ impl HttpBody for Watched {
             Poll::Ready(frame) => {
                 let state = match frame.as_ref().and_then(|read| stopped_by(read.as_ref().err()?)) {
                     None => NOT_WAITING,
-                    Some(Stopped::ClientTooSlow) => GIVEN_UP,
-                    Some(Stopped::NoTurn) => WITHOUT_TURN,
+                    Some(StopReason::ClientTooSlow) => GIVEN_UP,
+                    Some(StopReason::NoTurn) => WITHOUT_TURN,
                 };
                 this.watch.0.store(state, Ordering::Relaxed);
                 return Poll::Ready(frame);

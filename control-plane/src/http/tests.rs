@@ -12,7 +12,7 @@ use crate::accounts::caller::{Caller, KeyWindow};
 use crate::accounts::token::PlainKey;
 use crate::accounts::{Scope, account, node_token};
 use crate::app::App;
-use crate::config::{Config, Source};
+use crate::config::{Config, SettingsSource};
 use crate::ledger::Credits;
 use crate::lifecycle;
 use axum::Router;
@@ -24,13 +24,13 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-pub(super) struct Service {
+pub(super) struct TestService {
     pub(super) app: App,
     /// Deletes the folder when dropped.
     _folder: tempfile::TempDir,
 }
 
-pub(super) async fn service() -> Service {
+pub(super) async fn service() -> TestService {
     let folder = tempfile::tempdir().expect("folder");
     let settings = [
         ("CYCLORAMA_DATA_DIR".to_owned(), folder.path().display().to_string()),
@@ -43,14 +43,14 @@ pub(super) async fn service() -> Service {
         ("CYCLORAMA_STRIPE_WEBHOOK_SECRET".to_owned(), "whsec_12345678".to_owned()),
         ("CYCLORAMA_STRIPE_API_URL".to_owned(), "http://127.0.0.1:1".to_owned()),
     ];
-    let config = Config::from_source(&Source::gather(None, settings).expect("settings")).expect("config");
+    let config = Config::from_source(&SettingsSource::gather(None, settings).expect("settings")).expect("config");
     // The process has one recorder; a handle of its own keeps tests apart.
     let metrics = PrometheusBuilder::new().build_recorder().handle();
     let opened = lifecycle::open(config, "http://images.test".to_owned(), "http://127.0.0.1:1", metrics).await;
-    Service { app: opened.expect("the service opens").0, _folder: folder }
+    TestService { app: opened.expect("the service opens").0, _folder: folder }
 }
 
-impl Service {
+impl TestService {
     pub(super) async fn key(&self, scopes: &[Scope]) -> PlainKey {
         let email = format!("{}@example.com", uuid::Uuid::now_v7());
         let account_id = account::open(&self.app.db, &email, Credits(1), self.app.clock.now()).await.expect("account");

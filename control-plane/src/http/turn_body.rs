@@ -25,7 +25,7 @@ const REST_WAIT: Duration = Duration::from_millis(100);
 
 /// The reason why the service stopped reading a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Stopped {
+pub enum StopReason {
     #[error("the client sends too slowly, and another one needs its place")]
     ClientTooSlow,
     #[error("there was no turn for the request when its body had arrived")]
@@ -39,7 +39,7 @@ pub struct TurnBody {
     /// the permit ends before the body.
     turn: Weak<Permit>,
     unread: Unread,
-    state: State,
+    state: BodyState,
     /// Time since which the service waits for this client; `sent` has
     /// the bytes that it has sent since.
     age: Option<Age>,
@@ -58,7 +58,7 @@ impl ForTurn {
     }
 }
 
-enum State {
+enum BodyState {
     /// The request has its permit, or has lost it for good.
     Going,
     /// The service waits for the client. The future resolves when the connection has to close.
@@ -78,7 +78,7 @@ impl TurnBody {
             body: Some(body),
             turn: Arc::downgrade(turn),
             unread: unread.clone(),
-            state: State::Going,
+            state: BodyState::Going,
             age: None,
             sent: 0,
             for_turn: ForTurn::default(),
@@ -117,30 +117,30 @@ impl HttpBody for TurnBody {
         let stopped = |why| Poll::Ready(Some(Err(axum::Error::new(why))));
         loop {
             match &mut this.state {
-                State::Going => match this.poll_client(context) {
+                BodyState::Going => match this.poll_client(context) {
                     Poll::Ready(frame) => return Poll::Ready(frame.map(|read| read.map_err(axum::Error::new))),
                     Poll::Pending => {
                         this.age = turn.pause(this.age);
                         let place = turn.place().clone();
-                        this.state = State::Paused(Box::pin(async move { place.to_leave().await }));
+                        this.state = BodyState::Paused(Box::pin(async move { place.to_leave().await }));
                     }
                 },
-                State::Paused(to_leave) => {
+                BodyState::Paused(to_leave) => {
                     if to_leave.as_mut().poll(context).is_ready() {
-                        this.state = State::Going;
+                        this.state = BodyState::Going;
                         turn.give_up_body();
-                        return stopped(Stopped::ClientTooSlow);
+                        return stopped(StopReason::ClientTooSlow);
                     }
                     let frame = ready!(this.poll_client(context));
                     let (place, sender) = (turn.place().clone(), turn.sender());
-                    this.state = State::Resuming(frame, Box::pin(async move { place.permits(sender).await }));
+                    this.state = BodyState::Resuming(frame, Box::pin(async move { place.permits(sender).await }));
                     this.for_turn.0.store(true, Ordering::Relaxed);
                 }
-                State::Resuming(frame, permits) => {
+                BodyState::Resuming(frame, permits) => {
                     let (permits, frame) = (ready!(permits.as_mut().poll(context)), frame.take());
-                    this.state = State::Going;
+                    this.state = BodyState::Going;
                     this.for_turn.0.store(false, Ordering::Relaxed);
-                    let Some(permits) = permits else { return stopped(Stopped::NoTurn) };
+                    let Some(permits) = permits else { return stopped(StopReason::NoTurn) };
                     turn.go_on(permits);
                     return Poll::Ready(frame.map(|read| read.map_err(axum::Error::new)));
                 }
@@ -150,7 +150,7 @@ impl HttpBody for TurnBody {
 
     fn is_end_stream(&self) -> bool {
         match &self.state {
-            State::Resuming(..) => false,
+            BodyState::Resuming(..) => false,
             _ => self.body.as_ref().is_none_or(HttpBody::is_end_stream),
         }
     }

@@ -76,7 +76,7 @@ pub async fn grant(
 
 /// A payment, identified by the reference under which it was taken.
 #[derive(Debug, Clone, Copy)]
-pub struct Payment<'a> {
+pub struct ReceivedPayment<'a> {
     /// Unique for good: entering a payment a second time changes nothing.
     pub reference: &'a str,
     pub credits: Credits,
@@ -89,10 +89,10 @@ pub struct Payment<'a> {
 pub async fn purchase(
     tx: &mut Tx<'_>,
     account_id: &str,
-    payment: Payment<'_>,
+    payment: ReceivedPayment<'_>,
     now: UnixMs,
 ) -> Result<(Credits, bool), LedgerError> {
-    let Payment { reference, credits, reason } = payment;
+    let ReceivedPayment { reference, credits, reason } = payment;
     check_amount(credits)?;
     // Lock the balance first: every writer locks it before the entries.
     let before = lock(tx, account_id).await?;
@@ -122,10 +122,10 @@ pub async fn purchase(
 pub async fn take_back(
     tx: &mut Tx<'_>,
     account_id: &str,
-    payment: Payment<'_>,
+    payment: ReceivedPayment<'_>,
     now: UnixMs,
 ) -> Result<Credits, LedgerError> {
-    let Payment { reference, credits, reason } = payment;
+    let ReceivedPayment { reference, credits, reason } = payment;
     check_amount(credits)?;
     // Credits on hold are not taken.
     let taken = Credits(lock(tx, account_id).await?.credits).min(credits);

@@ -6,7 +6,7 @@ use sqlx::{AnyPool, Row};
 
 /// An image that was delivered to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivered {
+pub struct DeliveredImage {
     pub id: String,
     pub at: UnixMs,
     pub request_id: String,
@@ -29,7 +29,7 @@ pub async fn deliveries(
     account_id: &str,
     before: Option<&str>,
     limit: i64,
-) -> Result<Vec<Delivered>, sqlx::Error> {
+) -> Result<Vec<DeliveredImage>, sqlx::Error> {
     let start = match before {
         None => None,
         Some(id) => {
@@ -52,7 +52,7 @@ pub async fn deliveries(
     .await?;
     rows.iter()
         .map(|row| {
-            Ok(Delivered {
+            Ok(DeliveredImage {
                 id: row.try_get(0)?,
                 at: UnixMs(row.try_get(1)?),
                 request_id: row.try_get(2)?,

@@ -37,7 +37,7 @@ pub struct IdempotentRequest<'a> {
 
 /// Result of claiming an idempotency key.
 #[derive(Debug)]
-pub enum Claimed {
+pub enum IdempotencyClaim {
     /// The caller must carry out the request. The key is given up if the attempt is dropped before
     /// its answer was stored.
     Ours(Attempt),
@@ -132,7 +132,7 @@ pub async fn claim(
     owner: &ProcessId,
     now: UnixMs,
     named: IdempotentRequest<'_>,
-) -> Result<Claimed, sqlx::Error> {
+) -> Result<IdempotencyClaim, sqlx::Error> {
     let (database, owner) = (database.clone(), owner.clone());
     let (account_id, key) = (named.account_id.to_owned(), named.key.to_owned());
     let (endpoint, fingerprint, text_fingerprint) =
@@ -160,7 +160,7 @@ async fn claim_now(
     owner: &ProcessId,
     now: UnixMs,
     named: IdempotentRequest<'_>,
-) -> Result<Claimed, sqlx::Error> {
+) -> Result<IdempotencyClaim, sqlx::Error> {
     let attempt_id = uuid::Uuid::now_v7().to_string();
     let mut tx = database.begin().await?;
     // Replaces a row that has expired, and an attempt whose process is gone.
@@ -189,7 +189,7 @@ async fn claim_now(
     .await?;
     if claimed.rows_affected() == 1 {
         tx.commit().await?;
-        return Ok(Claimed::Ours(Attempt { id: attempt_id, database: database.clone() }));
+        return Ok(IdempotencyClaim::Ours(Attempt { id: attempt_id, database: database.clone() }));
     }
     // An answer that is sent again keeps its charge, even if it is not known yet whether it
     // was sent a first time.
@@ -217,14 +217,14 @@ async fn claim_now(
     tx.commit().await?;
     // Another attempt gave the key up a moment ago: to the client this is the
     // same as still running.
-    let Some(row) = row else { return Ok(Claimed::Running) };
+    let Some(row) = row else { return Ok(IdempotencyClaim::Running) };
     // The same text may be understood differently by now, under another release of the catalog or
     // with other settings.
     let (kept, kept_text): (&str, &str) = (row.try_get("body_sha256")?, row.try_get("text_sha256")?);
     let is_running = row.try_get::<Option<&str>, _>("answer")?.is_none();
     let is_same_text = kept_text == named.text_fingerprint && (named.is_kept_whole || is_running);
     if !is_same_text && ![named.fingerprint, named.text_fingerprint].contains(&kept) {
-        return Ok(Claimed::OtherRequest);
+        return Ok(IdempotencyClaim::OtherRequest);
     }
     answer_of(&row)
 }
@@ -238,7 +238,7 @@ pub async fn known(
     account_id: &str,
     (endpoint, key): (&'static str, &str),
     text_sha256: &str,
-) -> Result<Option<Claimed>, sqlx::Error> {
+) -> Result<Option<IdempotencyClaim>, sqlx::Error> {
     // An answer that is sent again keeps its charge, as in `claim_now`.
     let row = database.write_returning(
         sqlx::query(
@@ -259,14 +259,14 @@ pub async fn known(
 }
 
 /// Reads a row with the columns `answer` and `credits_remaining`.
-fn answer_of(row: &AnyRow) -> Result<Claimed, sqlx::Error> {
+fn answer_of(row: &AnyRow) -> Result<IdempotencyClaim, sqlx::Error> {
     let answer: Option<String> = row.try_get("answer")?;
     let remaining: Option<i64> = row.try_get("credits_remaining")?;
     Ok(match answer {
         Some(answer) => {
-            Claimed::Done(StoredAnswer { answer, credits_remaining: Credits(remaining.unwrap_or_default()) })
+            IdempotencyClaim::Done(StoredAnswer { answer, credits_remaining: Credits(remaining.unwrap_or_default()) })
         }
-        None => Claimed::Running,
+        None => IdempotencyClaim::Running,
     })
 }
 

@@ -9,7 +9,7 @@
 
 use super::balance::CREDITS_MAX;
 use super::ended::{CountedIn, EndedHold};
-use super::{Charge, Credits, Entry, LedgerError, Outcome};
+use super::{Charge, ChargeOutcome, Credits, LedgerError, MeterRequest};
 use crate::clock::UnixMs;
 use crate::db::{Database, Tx};
 use sqlx::Row;
@@ -52,9 +52,9 @@ impl Caps {
     pub async fn lock(
         tx: &mut Tx<'_>,
         now: UnixMs,
-        entries: &[&Entry],
+        entries: &[&MeterRequest],
         ended: &BTreeMap<usize, EndedHold>,
-        outcomes: &[Option<Outcome>],
+        outcomes: &[Option<ChargeOutcome>],
     ) -> Result<Self, sqlx::Error> {
         let gives = |index: &usize| matches!(entries[*index].charge, Charge::Release { .. } | Charge::Refund { .. });
         let given_back: Vec<(&CountedIn, Credits)> = ended
@@ -105,20 +105,20 @@ impl Caps {
         }
     }
 
-    fn of<'c>(&'c self, entry: &Entry) -> Option<&'c LockedCaps> {
+    fn of<'c>(&'c self, entry: &MeterRequest) -> Option<&'c LockedCaps> {
         let key_id = entry.capped_key_id.as_deref()?;
         self.locked.get(self.replaced.get(key_id).map_or(key_id, String::as_str))
     }
 
     /// Returns the cap if it does not cover the entry.
-    pub fn refuses(&self, entry: &Entry) -> Option<KeyCap> {
+    pub fn refuses(&self, entry: &MeterRequest) -> Option<KeyCap> {
         let locked = self.of(entry)?;
         let (cap, asked) = (locked.cap?, entry.charge.asks().0);
         (asked > 0 && locked.spent + asked > cap).then_some(KeyCap { cap: Credits(cap), spent: Credits(locked.spent) })
     }
 
     /// Counts the credits that an entry takes.
-    pub fn take(&mut self, entry: &Entry) {
+    pub fn take(&mut self, entry: &MeterRequest) {
         if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.get_mut(key_id)) {
             locked.spent += entry.charge.asks().0;
         }
@@ -126,7 +126,7 @@ impl Caps {
 
     /// Counts the credits that all these entries take. Returns false, and counts nothing, if a cap
     /// does not cover one of them.
-    pub fn take_all(&mut self, entries: &[&Entry]) -> bool {
+    pub fn take_all(&mut self, entries: &[&MeterRequest]) -> bool {
         for (taken, entry) in entries.iter().enumerate() {
             if self.refuses(entry).is_some() {
                 self.put_back(&entries[..taken]);
@@ -138,7 +138,7 @@ impl Caps {
     }
 
     /// Reverts [`Caps::take`] for entries whose credits were not taken after all.
-    pub fn put_back(&mut self, entries: &[&Entry]) {
+    pub fn put_back(&mut self, entries: &[&MeterRequest]) {
         for entry in entries {
             if let Some(locked) = entry.capped_key_id.as_deref().and_then(|key_id| self.get_mut(key_id)) {
                 locked.spent -= entry.charge.asks().0;
@@ -147,7 +147,7 @@ impl Caps {
     }
 
     /// Returns the month in which the entry's credits count, if its key is capped.
-    pub fn month(&self, entry: &Entry) -> Option<&str> {
+    pub fn month(&self, entry: &MeterRequest) -> Option<&str> {
         self.of(entry).map(|locked| locked.month.as_str())
     }
 

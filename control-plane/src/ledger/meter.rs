@@ -3,16 +3,16 @@
 //!
 //! It is exact, not sampled: no waiting request gets an answer before the commit. One transaction
 //! per request gives one or two thousand durable debits a second, because each waits for the disk;
-//! a batch shares that wait. The meter never waits for a batch to grow: a lone entry is committed
+//! a batch shares that wait. The meter never waits for a batch to grow: a lone request is committed
 //! at once, and under load the batch is what arrived during the last commit (waiting a millisecond
 //! more was measured: fewer commits, idle cores, fewer debits). `batch` contains what happens
 //! inside the transaction.
 //!
 //! Why: `docs/decisions/credits-and-ledger.md` (Charges are committed in batches).
 
-use super::batch::{self, Applied, BatchError};
+use super::batch::{self, AppliedBatch, MeterBatchError};
 use super::unanswered::{self, BatchId};
-use super::{Charge, Entry, LedgerError, MeterAnswer, Outcome, ProcessId, undo};
+use super::{Charge, ChargeOutcome, LedgerError, MeterAnswer, MeterRequest, ProcessId, undo};
 use crate::clock::{Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,12 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-/// Maximum number of entries that wait for the next batch. More would mean that the database is
+/// Maximum number of requests that wait for the next batch. More would mean that the database is
 /// seconds behind, and an answer by then is worth less than an honest 503.
 const QUEUE_MAX: usize = 4096;
 
-/// Maximum number of entries in one transaction: bounds how long a commit can take, and so the wait
-/// of the first entry in it.
+/// Maximum number of requests in one transaction: bounds how long a commit can take, and so the
+/// wait of the first request in it.
 const BATCH_MAX: usize = 512;
 
 /// Maximum number of batches that are being committed or have not been answered. A batch takes one
@@ -44,7 +44,7 @@ const UNKNOWN_FOR: Duration = Duration::from_secs(5);
 /// between two tries to give something back.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-/// The reason why an entry got no answer from the ledger.
+/// The reason why a request got no answer from the ledger.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum MeterError {
     #[error("too many requests wait for the ledger")]
@@ -60,8 +60,8 @@ pub enum MeterError {
     Unknown(#[source] Arc<sqlx::Error>),
 }
 
-struct Waiting {
-    entry: Entry,
+struct WaitingRequest {
+    request: MeterRequest,
     answer: oneshot::Sender<Result<MeterAnswer, MeterError>>,
 }
 
@@ -69,7 +69,7 @@ struct Waiting {
 /// ends.
 #[derive(Debug, Clone)]
 pub struct Meter {
-    queue: mpsc::Sender<Waiting>,
+    queue: mpsc::Sender<WaitingRequest>,
     state: Arc<MeterState>,
 }
 
@@ -93,30 +93,30 @@ impl Meter {
 
     /// Starts the task. `owner` is written into the holds that it opens.
     pub fn start(database: Database, clock: Clock, owner: ProcessId) -> Self {
-        let (queue, entries) = mpsc::channel(QUEUE_MAX);
+        let (queue, requests) = mpsc::channel(QUEUE_MAX);
         let batches = Batches { last: BatchId::new(), unanswered: BTreeSet::new() };
         let full = FullWindows::builder().max_capacity(FULL_WINDOWS_MAX).build();
         let permits = Arc::new(Semaphore::new(UNANSWERED_MAX));
         let state = Arc::new(MeterState { database, clock, owner, permits, batches: Mutex::new(batches), full });
-        tokio::spawn(run(state.clone(), entries));
+        tokio::spawn(run(state.clone(), requests));
         Meter { queue, state }
     }
 
-    /// Submits an entry and waits for its commit. If the request stops waiting before its batch
-    /// begins, the entry is dropped, unless it ends a hold or refunds. If it stops waiting later, a
-    /// debit, a settlement or a mint is given back. A load of a signed URL stays counted, and an
+    /// Submits a request and waits for its commit. If the request stops waiting before its batch
+    /// begins, the request is dropped, unless it ends a hold or refunds. If it stops waiting later,
+    /// a debit, a settlement or a mint is given back. A load of a signed URL stays counted, and an
     /// open hold expires.
-    pub async fn submit(&self, entry: Entry) -> Result<MeterAnswer, MeterError> {
+    pub async fn submit(&self, request: MeterRequest) -> Result<MeterAnswer, MeterError> {
         let (answer, answered) = oneshot::channel();
-        self.queue.try_send(Waiting { entry, answer }).map_err(|e| match e {
+        self.queue.try_send(WaitingRequest { request, answer }).map_err(|e| match e {
             mpsc::error::TrySendError::Full(_) => MeterError::Full,
             mpsc::error::TrySendError::Closed(_) => MeterError::Stopping,
         })?;
         answered.await.map_err(|_| MeterError::Stopping)?
     }
 
-    /// Returns the number of entries that wait for a commit, at most the capacity of the queue: the
-    /// ledger's lag.
+    /// Returns the number of requests that wait for a commit, at most the capacity of the queue:
+    /// the ledger's lag.
     pub fn waiting(&self) -> usize {
         self.queue.max_capacity() - self.queue.capacity()
     }
@@ -127,13 +127,13 @@ impl Meter {
         self.state.give_back(entry_id);
     }
 
-    /// Submits an entry that gives something back, and that may be done twice without harm. Retries
-    /// in a separate task until the ledger takes it.
-    pub fn submit_until_done(&self, entry: Entry) {
+    /// Submits a request that gives something back, and that may be done twice without harm.
+    /// Retries in a separate task until the ledger takes it.
+    pub fn submit_until_done(&self, request: MeterRequest) {
         let meter = self.clone();
         tokio::spawn(async move {
             let mut pause = LOOK_AGAIN;
-            while let Err(error) = meter.submit(entry.clone()).await {
+            while let Err(error) = meter.submit(request.clone()).await {
                 if matches!(error, MeterError::Stopping) {
                     return;
                 }
@@ -172,12 +172,12 @@ struct Batches {
 }
 
 impl MeterState {
-    fn begin(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> Unanswered {
+    fn begin(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> UnansweredBatch {
         let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         let id = BatchId::new();
         batches.last = id.clone();
         batches.unanswered.insert(id.clone());
-        Unanswered { state: self.clone(), id, _permit: permit }
+        UnansweredBatch { state: self.clone(), id, _permit: permit }
     }
 
     /// Returns the oldest batch that has not been answered: all batches before it have been.
@@ -186,14 +186,14 @@ impl MeterState {
         batches.unanswered.first().unwrap_or(&batches.last).clone()
     }
 
-    fn remember_full(&self, entries: &[&Entry], answers: &[MeterAnswer]) {
+    fn remember_full(&self, requests: &[&MeterRequest], answers: &[MeterAnswer]) {
         // A refusal by an account's window says nothing about the window of the key.
-        let refused = entries
+        let refused = requests
             .iter()
             .zip(answers)
-            .filter(|(_, answer)| matches!(answer.outcome, Outcome::RateLimited { of_account: false, .. }));
-        for (entry, answer) in refused {
-            if let (Some(count), Some(window)) = (&entry.count, answer.window) {
+            .filter(|(_, answer)| matches!(answer.outcome, ChargeOutcome::RateLimited { of_account: false, .. }));
+        for (request, answer) in refused {
+            if let (Some(count), Some(window)) = (&request.count, answer.window) {
                 self.full.insert(count.counted.clone(), self.clock.now().0 + window.reset_seconds * 1000);
             }
         }
@@ -221,23 +221,23 @@ async fn until_done<F: Future<Output = Result<(), LedgerError>>>(work: impl Fn()
 }
 
 /// A batch until all its waiting requests have been answered.
-struct Unanswered {
+struct UnansweredBatch {
     state: Arc<MeterState>,
     id: BatchId,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Unanswered {
+impl Drop for UnansweredBatch {
     fn drop(&mut self) {
         let mut batches = self.state.batches.lock().unwrap_or_else(PoisonError::into_inner);
         batches.unanswered.remove(&self.id);
     }
 }
 
-impl Unanswered {
+impl UnansweredBatch {
     /// Answers the waiting requests of a batch that was committed, once the batch's row is marked
     /// as answered.
-    async fn tell(self, group: Vec<Waiting>, applied: Applied) {
+    async fn tell(self, group: Vec<WaitingRequest>, applied: AppliedBatch) {
         if !applied.has_charged {
             return self.answer(group, applied);
         }
@@ -251,7 +251,13 @@ impl Unanswered {
     /// Finds out whether a batch was committed whose commit, or whose confirmation, broke off. Its
     /// requests wait for [`UNKNOWN_FOR`]; after that they get an error, and what they were charged
     /// is given back.
-    async fn find_out(self, group: Vec<Waiting>, applied: Applied, error: sqlx::Error, mut is_committed: bool) {
+    async fn find_out(
+        self,
+        group: Vec<WaitingRequest>,
+        applied: AppliedBatch,
+        error: sqlx::Error,
+        mut is_committed: bool,
+    ) {
         let began = Instant::now();
         let error = Arc::new(error);
         let waiting = loop {
@@ -296,10 +302,10 @@ impl Unanswered {
 
     /// Answers all waiting requests, and gives back the charges of those that have stopped waiting
     /// in the meantime.
-    fn answer(self, group: Vec<Waiting>, applied: Applied) {
-        let entries: Vec<&Entry> = group.iter().map(|waiting| &waiting.entry).collect();
-        count(&entries, &applied.answers);
-        self.state.remember_full(&entries, &applied.answers);
+    fn answer(self, group: Vec<WaitingRequest>, applied: AppliedBatch) {
+        let requests: Vec<&MeterRequest> = group.iter().map(|waiting| &waiting.request).collect();
+        count(&requests, &applied.answers);
+        self.state.remember_full(&requests, &applied.answers);
         for (waiting, answer) in group.into_iter().zip(applied.answers) {
             if let Err(Ok(MeterAnswer { entry_id: Some(entry_id), .. })) = waiting.answer.send(Ok(answer)) {
                 self.state.give_back(entry_id);
@@ -309,29 +315,29 @@ impl Unanswered {
 }
 
 /// Answers all waiting requests of a batch with an error.
-fn refuse(group: Vec<Waiting>, error: MeterError) {
+fn refuse(group: Vec<WaitingRequest>, error: MeterError) {
     metrics::counter!("cyclorama_meter_refused_entries_total").increment(group.len() as u64);
     for waiting in group {
         let _ = waiting.answer.send(Err(error.clone()));
     }
 }
 
-async fn run(state: Arc<MeterState>, mut entries: mpsc::Receiver<Waiting>) {
+async fn run(state: Arc<MeterState>, mut requests: mpsc::Receiver<WaitingRequest>) {
     let mut batch = Vec::new();
-    while entries.recv_many(&mut batch, BATCH_MAX).await > 0 {
+    while requests.recv_many(&mut batch, BATCH_MAX).await > 0 {
         commit(&state, std::mem::take(&mut batch)).await;
     }
 }
 
 /// Records the outcomes of a batch for `/metrics`. They are added up first, because a busy meter
-/// commits tens of thousands of entries a second.
-fn count(entries: &[&Entry], answers: &[MeterAnswer]) {
+/// commits tens of thousands of requests a second.
+fn count(requests: &[&MeterRequest], answers: &[MeterAnswer]) {
     let mut done: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut credits = 0;
-    let all = entries.iter().zip(answers);
-    for (entry, _) in all.filter(|(_, answer)| matches!(answer.outcome, Outcome::Done { .. })) {
-        *done.entry(entry.charge.name()).or_default() += 1;
-        credits += entry.charge.asks().0;
+    let all = requests.iter().zip(answers);
+    for (request, _) in all.filter(|(_, answer)| matches!(answer.outcome, ChargeOutcome::Done { .. })) {
+        *done.entry(request.charge.name()).or_default() += 1;
+        credits += request.charge.asks().0;
     }
     for (charge, entries) in done {
         metrics::counter!("cyclorama_meter_entries_total", "charge" => charge).increment(entries);
@@ -339,16 +345,16 @@ fn count(entries: &[&Entry], answers: &[MeterAnswer]) {
     metrics::counter!("cyclorama_credits_taken_total").increment(credits.max(0) as u64);
 }
 
-/// True for an entry that ends a hold or gives a credit back: it is committed even if no request
+/// True for a request that ends a hold or gives a credit back: it is committed even if no request
 /// waits for the answer.
-fn must_happen(entry: &Entry) -> bool {
-    matches!(entry.charge, Charge::Settle { .. } | Charge::Release { .. } | Charge::Refund { .. })
+fn must_happen(request: &MeterRequest) -> bool {
+    matches!(request.charge, Charge::Settle { .. } | Charge::Release { .. } | Charge::Refund { .. })
 }
 
 /// Commits a batch and answers all its waiting requests after the commit. If the database refuses
 /// the batch for what is in it, its halves are tried separately, as batches of their own, so that
-/// one bad entry fails alone.
-async fn commit(state: &Arc<MeterState>, batch: Vec<Waiting>) {
+/// one bad request fails alone.
+async fn commit(state: &Arc<MeterState>, batch: Vec<WaitingRequest>) {
     let mut groups = vec![batch];
     while let Some(mut group) = groups.pop() {
         let permit = tokio::time::timeout(UNKNOWN_FOR, state.permits.clone().acquire_owned()).await;
@@ -357,14 +363,14 @@ async fn commit(state: &Arc<MeterState>, batch: Vec<Waiting>) {
             refuse(group, MeterError::Full);
             continue;
         };
-        group.retain(|waiting| !waiting.answer.is_closed() || must_happen(&waiting.entry));
+        group.retain(|waiting| !waiting.answer.is_closed() || must_happen(&waiting.request));
         if group.is_empty() {
             continue;
         }
         let unanswered = state.begin(permit);
-        let entries: Vec<&Entry> = group.iter().map(|waiting| &waiting.entry).collect();
+        let requests: Vec<&MeterRequest> = group.iter().map(|waiting| &waiting.request).collect();
         let started = Instant::now();
-        match batch::apply(&state.database, state.clock.now(), &state.owner, &unanswered.id, &entries).await {
+        match batch::apply(&state.database, state.clock.now(), &state.owner, &unanswered.id, &requests).await {
             Ok(applied) => {
                 metrics::counter!("cyclorama_meter_commits_total").increment(1);
                 metrics::histogram!("cyclorama_meter_commit_seconds").record(started.elapsed().as_secs_f64());
@@ -375,16 +381,16 @@ async fn commit(state: &Arc<MeterState>, batch: Vec<Waiting>) {
                     DatabaseKind::Sqlite => unanswered.answer(group, applied),
                 }
             }
-            Err(BatchError::Unknown(error, applied)) => {
+            Err(MeterBatchError::Unknown(error, applied)) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, entries = group.len(), "a commit broke off");
                 tokio::spawn(unanswered.find_out(group, applied, error, false));
             }
-            Err(BatchError::Refused(_)) if group.len() > 1 => {
+            Err(MeterBatchError::Refused(_)) if group.len() > 1 => {
                 let second_half = group.split_off(group.len() / 2);
                 groups.push(second_half);
                 groups.push(group);
             }
-            Err(BatchError::Refused(error) | BatchError::Unavailable(error)) => {
+            Err(MeterBatchError::Refused(error) | MeterBatchError::Unavailable(error)) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
                     entries = group.len(),

@@ -28,10 +28,10 @@ mod undo;
 mod usage;
 
 pub use balance::{
-    CREDITS_MAX, Mismatch, Payment, account_credits, balance, grant, has_only_free_credits, open_account,
+    CREDITS_MAX, Mismatch, ReceivedPayment, account_credits, balance, grant, has_only_free_credits, open_account,
     open_free_account, purchase, take_back, verify,
 };
-pub use deliveries::{Delivered, deliveries};
+pub use deliveries::{DeliveredImage, deliveries};
 pub use key_cap::{KeyCap, set as set_key_cap};
 pub use meter::{Meter, MeterError};
 pub use owner::start_sweeper;
@@ -81,9 +81,9 @@ pub enum LedgerError {
 /// The counts and the charge that one request submits to the meter. All of it commits
 /// together, or none of it.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct MeterRequest {
     /// Counts one request against a window. If the window is full, nothing else
-    /// of the entry happens.
+    /// of the request happens.
     pub count: Option<RateCount>,
     /// Id of the key that sent the request, if the key has a monthly cap: the charge must fit in
     /// the cap. Keys without a cap cost no extra statement.
@@ -91,10 +91,10 @@ pub struct Entry {
     pub charge: Charge,
 }
 
-impl Entry {
-    /// Returns an entry with this charge, without a rate limit or a key's cap.
+impl MeterRequest {
+    /// Returns a request with this charge, without a rate limit or a key's cap.
     pub fn uncounted(charge: Charge) -> Self {
-        Entry { count: None, capped_key_id: None, charge }
+        MeterRequest { count: None, capped_key_id: None, charge }
     }
 }
 
@@ -111,7 +111,7 @@ pub struct RateCount {
     pub account_limit_per_minute: Option<i64>,
 }
 
-/// The credits that an [`Entry`] moves.
+/// The credits that a [`MeterRequest`] moves.
 #[derive(Debug, Clone)]
 pub enum Charge {
     /// Only counts the request.
@@ -119,21 +119,26 @@ pub enum Charge {
     /// Only reads the credits that the account can spend.
     Read { account_id: String },
     /// Takes the credits of an image whose bytes are already available.
-    Debit { account_id: String, credits: Credits, delivery: Delivery, keep: Option<AnswerToKeep> },
+    Debit { account_id: String, credits: Credits, delivery: DeliveryRecord, keep: Option<AnswerToKeep> },
     /// Puts credits on hold. `expires_at_ms` lies beyond the longest wait: a hold that is still
     /// open then is released.
     Hold { account_id: String, credits: Credits, hold_id: String, expires_at_ms: i64 },
     /// Keeps the credits of an open hold, because the image is delivered. They may also pay for a
     /// signed URL of the image, which is written in the same transaction; the delivery then counts
     /// as the URL's first load.
-    Settle { hold_id: String, delivery: Delivery, address: Option<Box<NewDeliveryUrl>>, keep: Option<AnswerToKeep> },
+    Settle {
+        hold_id: String,
+        delivery: DeliveryRecord,
+        address: Option<Box<NewDeliveryUrl>>,
+        keep: Option<AnswerToKeep>,
+    },
     /// Gives the credits of an open hold back.
     Release { hold_id: String },
     /// Takes one credit for each signed URL and writes them all, with one debit.
     Mint { account_id: String, urls: Vec<NewDeliveryUrl>, keep: Option<AnswerToKeep> },
     /// Counts a load of a signed URL against its maximum number of uses. It takes no credits: the
     /// URL was paid for when it was made.
-    Load { delivery_url_id: String, delivery: Delivery },
+    Load { delivery_url_id: String, delivery: DeliveryRecord },
     /// Closes a signed URL whose first load failed, and gives its credit back.
     Refund { delivery_url_id: String },
 }
@@ -203,7 +208,7 @@ pub struct NewDeliveryUrl {
 /// The record of one image delivered to a client. Account and credits come from the charge with
 /// which it is written.
 #[derive(Debug, Clone)]
-pub struct Delivery {
+pub struct DeliveryRecord {
     pub key_id: String,
     pub request_id: String,
     /// Reason in the delivery's ledger entry: vehicle, view, colour and framing.
@@ -215,40 +220,40 @@ pub struct Delivery {
     pub format: cyclorama_core::Format,
     pub width: u32,
     pub height: u32,
-    pub source: Source,
+    pub source: ImageSource,
 }
 
 /// The source of a delivered image. Both sources cost the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum ImageSource {
     Cache,
     Generated,
 }
 
-impl Source {
+impl ImageSource {
     pub const fn as_str(self) -> &'static str {
         match self {
-            Source::Cache => "cache",
-            Source::Generated => "generated",
+            ImageSource::Cache => "cache",
+            ImageSource::Generated => "generated",
         }
     }
 }
 
-/// The meter's answer to an [`Entry`], sent after the commit.
+/// The meter's answer to a [`MeterRequest`], sent after the commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterAnswer {
-    /// Present if the entry counted a request.
+    /// Present if the request counted a request.
     pub window: Option<Window>,
-    pub outcome: Outcome,
+    pub outcome: ChargeOutcome,
     /// Id of the ledger entry of a final charge, for [`Meter::give_back`].
     pub entry_id: Option<String>,
 }
 
-/// The result of an [`Entry`]'s charge.
+/// The result of a [`MeterRequest`]'s charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// The entry was committed. `remaining` is the balance after it, if the entry named
+pub enum ChargeOutcome {
+    /// The request was committed. `remaining` is the balance after it, if the request named
     /// an account or a hold.
     Done {
         remaining: Option<Credits>,

@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
-enum Operation {
+enum ModelOperation {
     Grant(i64),
     Purchase(u8, i64),
     Debit(i64),
@@ -26,31 +26,31 @@ enum Operation {
     /// Sets or removes the key's cap.
     Cap(Option<i64>),
     /// Several operations at once, so that they share a transaction.
-    Together(Vec<Operation>),
+    Together(Vec<ModelOperation>),
 }
 
 /// Operations that the meter carries out.
-fn metered() -> impl Strategy<Value = Operation> {
+fn metered() -> impl Strategy<Value = ModelOperation> {
     let id = 0..6u8;
     prop_oneof![
-        (1..4i64).prop_map(Operation::Debit),
-        (id.clone(), 1..5i64).prop_map(|(id, credits)| Operation::Hold(id, credits)),
-        id.clone().prop_map(Operation::Settle),
-        id.clone().prop_map(Operation::Release),
+        (1..4i64).prop_map(ModelOperation::Debit),
+        (id.clone(), 1..5i64).prop_map(|(id, credits)| ModelOperation::Hold(id, credits)),
+        id.clone().prop_map(ModelOperation::Settle),
+        id.clone().prop_map(ModelOperation::Release),
         (proptest::collection::btree_set(id.clone(), 1..4), 0..3i64)
-            .prop_map(|(ids, uses)| Operation::Mint(ids.into_iter().collect(), uses)),
-        id.clone().prop_map(Operation::Load),
-        id.prop_map(Operation::Refund),
+            .prop_map(|(ids, uses)| ModelOperation::Mint(ids.into_iter().collect(), uses)),
+        id.clone().prop_map(ModelOperation::Load),
+        id.prop_map(ModelOperation::Refund),
     ]
 }
 
-fn operations() -> impl Strategy<Value = Vec<Operation>> {
+fn operations() -> impl Strategy<Value = Vec<ModelOperation>> {
     let added = prop_oneof![
-        (1..20i64).prop_map(Operation::Grant),
-        (0..3u8, 1..3i64).prop_map(|(payment, credits)| Operation::Purchase(payment, credits)),
-        proptest::option::weighted(0.8, 1..20i64).prop_map(Operation::Cap),
+        (1..20i64).prop_map(ModelOperation::Grant),
+        (0..3u8, 1..3i64).prop_map(|(payment, credits)| ModelOperation::Purchase(payment, credits)),
+        proptest::option::weighted(0.8, 1..20i64).prop_map(ModelOperation::Cap),
     ];
-    let together = proptest::collection::vec(metered(), 2..6).prop_map(Operation::Together);
+    let together = proptest::collection::vec(metered(), 2..6).prop_map(ModelOperation::Together);
     proptest::collection::vec(prop_oneof![6 => metered(), 2 => added, 1 => together], 1..40)
 }
 
@@ -65,7 +65,7 @@ enum HoldState {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Url {
+struct ModelUrl {
     max_uses: i64,
     uses: i64,
     consumed: bool,
@@ -79,7 +79,7 @@ struct Model {
     spent: i64,
     images: i64,
     holds: BTreeMap<u8, HoldState>,
-    urls: BTreeMap<u8, Url>,
+    urls: BTreeMap<u8, ModelUrl>,
     payments: BTreeMap<u8, i64>,
     cap: Option<i64>,
     /// Credits that count against the cap.
@@ -89,13 +89,13 @@ struct Model {
 }
 
 impl Model {
-    fn covers(&self, credits: i64) -> Result<(), Outcome> {
+    fn covers(&self, credits: i64) -> Result<(), ChargeOutcome> {
         let balance = Credits(self.balance);
         match self.cap {
             Some(cap) if self.counted + credits > cap => {
-                Err(Outcome::OverCap { balance, cap: Credits(cap), spent: Credits(self.counted) })
+                Err(ChargeOutcome::OverCap { balance, cap: Credits(cap), spent: Credits(self.counted) })
             }
-            _ if credits > self.balance => Err(Outcome::Insufficient { balance }),
+            _ if credits > self.balance => Err(ChargeOutcome::Insufficient { balance }),
             _ => Ok(()),
         }
     }
@@ -114,7 +114,7 @@ impl Model {
         self.cap = cap;
     }
 
-    fn take(&mut self, credits: i64) -> Result<(), Outcome> {
+    fn take(&mut self, credits: i64) -> Result<(), ChargeOutcome> {
         self.covers(credits)?;
         if self.cap.is_some() {
             self.counted += credits;
@@ -132,29 +132,29 @@ impl Model {
         }
     }
 
-    fn done(&self) -> Outcome {
-        Outcome::Done { remaining: Some(Credits(self.balance)) }
+    fn done(&self) -> ChargeOutcome {
+        ChargeOutcome::Done { remaining: Some(Credits(self.balance)) }
     }
 
     /// Returns the outcome of an operation of the meter. `None` if the database refuses the
     /// operation because its id is taken.
-    fn apply(&mut self, operation: &Operation) -> Option<Outcome> {
+    fn apply(&mut self, operation: &ModelOperation) -> Option<ChargeOutcome> {
         let result = match operation {
-            Operation::Debit(credits) => self.take(*credits).map(|()| {
+            ModelOperation::Debit(credits) => self.take(*credits).map(|()| {
                 self.images += 1;
                 self.delivered += credits;
             }),
             // Only an operation that can be paid for gets as far as writing its row.
-            Operation::Hold(id, credits) if self.holds.contains_key(id) && self.covers(*credits).is_ok() => {
+            ModelOperation::Hold(id, credits) if self.holds.contains_key(id) && self.covers(*credits).is_ok() => {
                 return None;
             }
-            Operation::Hold(id, credits) => self.take(*credits).map(|()| {
+            ModelOperation::Hold(id, credits) => self.take(*credits).map(|()| {
                 self.holds.insert(*id, HoldState::Open { credits: *credits, is_counted: self.cap.is_some() });
             }),
-            Operation::Settle(id) | Operation::Release(id) => match self.holds.get(id).copied() {
+            ModelOperation::Settle(id) | ModelOperation::Release(id) => match self.holds.get(id).copied() {
                 Some(HoldState::Open { credits, is_counted }) => {
                     self.holds.insert(*id, HoldState::Ended);
-                    if let Operation::Release(_) = operation {
+                    if let ModelOperation::Release(_) = operation {
                         self.holds.remove(id);
                         self.give_back(credits, is_counted);
                     } else {
@@ -163,82 +163,86 @@ impl Model {
                     }
                     Ok(())
                 }
-                _ => Err(Outcome::HoldNotOpen),
+                _ => Err(ChargeOutcome::HoldNotOpen),
             },
-            Operation::Mint(ids, _)
+            ModelOperation::Mint(ids, _)
                 if ids.iter().any(|id| self.urls.contains_key(id)) && self.covers(ids.len() as i64).is_ok() =>
             {
                 return None;
             }
-            Operation::Mint(ids, max_uses) => self.take(ids.len() as i64).map(|()| {
+            ModelOperation::Mint(ids, max_uses) => self.take(ids.len() as i64).map(|()| {
                 let is_counted = self.cap.is_some();
                 for id in ids {
-                    self.urls.insert(*id, Url { max_uses: *max_uses, uses: 0, consumed: false, is_counted });
+                    self.urls.insert(*id, ModelUrl { max_uses: *max_uses, uses: 0, consumed: false, is_counted });
                 }
             }),
-            Operation::Load(id) => match self.urls.get_mut(id) {
+            ModelOperation::Load(id) => match self.urls.get_mut(id) {
                 Some(url) if !url.consumed && (url.max_uses == 0 || url.uses < url.max_uses) => {
                     url.uses += 1;
                     self.images += 1;
-                    return Some(Outcome::Done { remaining: None });
+                    return Some(ChargeOutcome::Done { remaining: None });
                 }
-                _ => Err(Outcome::DeliveryUrlClosed),
+                _ => Err(ChargeOutcome::DeliveryUrlClosed),
             },
-            Operation::Refund(id) => match self.urls.get_mut(id) {
+            ModelOperation::Refund(id) => match self.urls.get_mut(id) {
                 Some(url) if !url.consumed && url.uses == 0 => {
                     url.consumed = true;
                     let is_counted = url.is_counted;
                     self.give_back(1, is_counted);
                     Ok(())
                 }
-                _ => Err(Outcome::DeliveryUrlClosed),
+                _ => Err(ChargeOutcome::DeliveryUrlClosed),
             },
-            Operation::Grant(_) | Operation::Purchase(..) | Operation::Cap(_) | Operation::Together(_) => return None,
+            ModelOperation::Grant(_)
+            | ModelOperation::Purchase(..)
+            | ModelOperation::Cap(_)
+            | ModelOperation::Together(_) => return None,
         };
         Some(result.map_or_else(|refused| refused, |()| self.done()))
     }
 }
 
-fn entry(operation: &Operation, is_capped: bool) -> Entry {
-    Entry { capped_key_id: is_capped.then(|| KEY.to_owned()), ..charge(operation) }
+fn entry(operation: &ModelOperation, is_capped: bool) -> MeterRequest {
+    MeterRequest { capped_key_id: is_capped.then(|| KEY.to_owned()), ..charge(operation) }
 }
 
-fn charge(operation: &Operation) -> Entry {
+fn charge(operation: &ModelOperation) -> MeterRequest {
     let name = |kind: &str, id: u8| format!("{kind}-{id}");
     match operation {
-        Operation::Debit(credits) => debit(ACCOUNT, *credits),
-        Operation::Hold(id, credits) => hold(&name("hold", *id), *credits),
-        Operation::Settle(id) => settle(&name("hold", *id)),
-        Operation::Release(id) => release(&name("hold", *id)),
-        Operation::Mint(ids, max_uses) => {
+        ModelOperation::Debit(credits) => debit(ACCOUNT, *credits),
+        ModelOperation::Hold(id, credits) => hold(&name("hold", *id), *credits),
+        ModelOperation::Settle(id) => settle(&name("hold", *id)),
+        ModelOperation::Release(id) => release(&name("hold", *id)),
+        ModelOperation::Mint(ids, max_uses) => {
             let ids: Vec<String> = ids.iter().map(|id| name("url", *id)).collect();
             mint(&ids.iter().map(String::as_str).collect::<Vec<_>>(), *max_uses)
         }
-        Operation::Load(id) => load(&name("url", *id)),
-        Operation::Refund(id) => refund(&name("url", *id)),
-        Operation::Grant(_) | Operation::Purchase(..) | Operation::Cap(_) | Operation::Together(_) => {
-            only(Charge::Nothing)
-        }
+        ModelOperation::Load(id) => load(&name("url", *id)),
+        ModelOperation::Refund(id) => refund(&name("url", *id)),
+        ModelOperation::Grant(_)
+        | ModelOperation::Purchase(..)
+        | ModelOperation::Cap(_)
+        | ModelOperation::Together(_) => only(Charge::Nothing),
     }
 }
 
-async fn agree(database: &crate::db::Database, operations: &[Operation]) {
+async fn agree(database: &crate::db::Database, operations: &[ModelOperation]) {
     account(database, ACCOUNT, 0).await;
     key(database).await;
     let (meter, _) = started(database).await;
     let mut model = Model::default();
     for (step, operation) in operations.iter().enumerate() {
         match operation {
-            Operation::Grant(credits) => {
+            ModelOperation::Grant(credits) => {
                 let mut tx = database.begin().await.expect("begins");
                 let after = grant(&mut tx, ACCOUNT, Credits(*credits), "test", UnixMs(1)).await.expect("grants");
                 tx.commit().await.expect("commits");
                 model.balance += credits;
                 assert_eq!(after, Credits(model.balance), "step {step}");
             }
-            Operation::Purchase(payment, credits) => {
+            ModelOperation::Purchase(payment, credits) => {
                 let reference = format!("payment-{payment}");
-                let bought = Payment { reference: &reference, credits: Credits(*credits), reason: "test" };
+                let bought = ReceivedPayment { reference: &reference, credits: Credits(*credits), reason: "test" };
                 let mut tx = database.begin().await.expect("begins");
                 let told = purchase(&mut tx, ACCOUNT, bought, UnixMs(1)).await;
                 match model.payments.get(payment) {
@@ -258,13 +262,13 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
                     }
                 }
             }
-            Operation::Cap(cap) => {
+            ModelOperation::Cap(cap) => {
                 let set = set_key_cap(database, KEY, cap.map(Credits), Clock::SYSTEM.now()).await.expect("sets");
                 assert!(set, "step {step}");
                 model.set_cap(*cap);
             }
             // The meter chooses which of them comes first; their total effect is compared below.
-            Operation::Together(several) => {
+            ModelOperation::Together(several) => {
                 let answers = several.iter().map(|operation| meter.submit(entry(operation, model.cap.is_some())));
                 let answers = futures::future::join_all(answers).await;
                 follow(&mut model, several, &answers);
@@ -299,18 +303,20 @@ async fn agree(database: &crate::db::Database, operations: &[Operation]) {
 
 /// Applies operations to the model that were done in an order of the meter's choosing, and checks
 /// that some order explains every answer.
-fn follow(model: &mut Model, several: &[Operation], answers: &[Result<MeterAnswer, MeterError>]) {
-    let done = |answer: &Result<MeterAnswer, MeterError>| matches!(answer, Ok(metered) if matches!(metered.outcome, Outcome::Done { .. }));
+fn follow(model: &mut Model, several: &[ModelOperation], answers: &[Result<MeterAnswer, MeterError>]) {
+    let done = |answer: &Result<MeterAnswer, MeterError>| {
+        answer.as_ref().is_ok_and(|metered| matches!(metered.outcome, ChargeOutcome::Done { .. }))
+    };
     // Operations that give come before those that take, as in the meter; the rest keeps its order.
-    let gives = |operation: &Operation| {
-        matches!(operation, Operation::Release(_) | Operation::Refund(_) | Operation::Settle(_))
+    let gives = |operation: &ModelOperation| {
+        matches!(operation, ModelOperation::Release(_) | ModelOperation::Refund(_) | ModelOperation::Settle(_))
     };
     let mut left: Vec<usize> = (0..several.len()).filter(|index| done(&answers[*index])).collect();
     left.sort_by_key(|index| !gives(&several[*index]));
     while !left.is_empty() {
         let possible = left.iter().position(|index| {
             let mut trial = model.clone();
-            matches!(trial.apply(&several[*index]), Some(Outcome::Done { .. }))
+            matches!(trial.apply(&several[*index]), Some(ChargeOutcome::Done { .. }))
         });
         let place = possible.unwrap_or_else(|| panic!("no order explains {several:?} with {answers:?}"));
         model.apply(&several[left.remove(place)]);

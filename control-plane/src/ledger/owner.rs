@@ -4,7 +4,7 @@
 //! This corrects balances after a crash without a person's help.
 
 use super::process::{ProcessId, SILENCE_MS};
-use super::{Charge, Entry, LedgerError, Meter, unanswered};
+use super::{Charge, LedgerError, Meter, MeterRequest, unanswered};
 use crate::clock::{Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
 use crate::tasks::every;
@@ -77,11 +77,11 @@ pub(super) async fn sweep(database: &Database, meter: &Meter, now: UnixMs) -> Re
     let mut releases = Vec::with_capacity(orphans.len());
     for row in orphans {
         let hold_id = row.try_get(0)?;
-        releases.push(meter.submit(Entry::uncounted(Charge::Release { hold_id })));
+        releases.push(meter.submit(MeterRequest::uncounted(Charge::Release { hold_id })));
     }
     let answers = futures::future::join_all(releases).await;
     let released =
-        answers.iter().flatten().filter(|answer| matches!(answer.outcome, super::Outcome::Done { .. })).count();
+        answers.iter().flatten().filter(|answer| matches!(answer.outcome, super::ChargeOutcome::Done { .. })).count();
     // Rows of processes that are long gone and have no open hold left.
     database.write(sqlx::query("delete from processes where seen_at_ms < $1 and not exists (select 1 from holds where owner = processes.id and state = 'open')")
         .bind(now.0 - 100 * SILENCE_MS)

@@ -22,8 +22,8 @@ pub(super) async fn started(database: &Database) -> (Meter, ProcessId) {
     (Meter::start(database.clone(), Clock::SYSTEM, process.clone()), process)
 }
 
-fn delivery() -> Delivery {
-    Delivery {
+fn delivery() -> DeliveryRecord {
+    DeliveryRecord {
         key_id: "key-1".to_owned(),
         request_id: "request-1".to_owned(),
         about: "ford/mustang/2020, side, red".to_owned(),
@@ -33,15 +33,15 @@ fn delivery() -> Delivery {
         format: cyclorama_core::Format::Png,
         width: 512,
         height: 512,
-        source: Source::Cache,
+        source: ImageSource::Cache,
     }
 }
 
-pub(super) fn only(charge: Charge) -> Entry {
-    Entry::uncounted(charge)
+pub(super) fn only(charge: Charge) -> MeterRequest {
+    MeterRequest::uncounted(charge)
 }
 
-pub(super) fn debit(account_id: &str, credits: i64) -> Entry {
+pub(super) fn debit(account_id: &str, credits: i64) -> MeterRequest {
     only(Charge::Debit {
         account_id: account_id.to_owned(),
         credits: Credits(credits),
@@ -50,7 +50,7 @@ pub(super) fn debit(account_id: &str, credits: i64) -> Entry {
     })
 }
 
-pub(super) fn hold(hold_id: &str, credits: i64) -> Entry {
+pub(super) fn hold(hold_id: &str, credits: i64) -> MeterRequest {
     only(Charge::Hold {
         account_id: ACCOUNT.to_owned(),
         credits: Credits(credits),
@@ -59,20 +59,20 @@ pub(super) fn hold(hold_id: &str, credits: i64) -> Entry {
     })
 }
 
-pub(super) fn release(hold_id: &str) -> Entry {
+pub(super) fn release(hold_id: &str) -> MeterRequest {
     only(Charge::Release { hold_id: hold_id.to_owned() })
 }
 
-pub(super) fn settle(hold_id: &str) -> Entry {
+pub(super) fn settle(hold_id: &str) -> MeterRequest {
     only(Charge::Settle { hold_id: hold_id.to_owned(), delivery: delivery(), address: None, keep: None })
 }
 
-async fn outcome(meter: &Meter, entry: Entry) -> Outcome {
+async fn outcome(meter: &Meter, entry: MeterRequest) -> ChargeOutcome {
     meter.submit(entry).await.expect("the meter answers").outcome
 }
 
-fn done(remaining: i64) -> Outcome {
-    Outcome::Done { remaining: Some(Credits(remaining)) }
+fn done(remaining: i64) -> ChargeOutcome {
+    ChargeOutcome::Done { remaining: Some(Credits(remaining)) }
 }
 
 async fn count(database: &Database, sql: &'static str) -> i64 {
@@ -93,11 +93,11 @@ async fn fifty_parallel_holds_of_ten_from_a_hundred_sell_exactly_a_hundred() {
             let meter = meters[n % 2].clone();
             tokio::spawn(async move { outcome(&meter, hold(&format!("hold-{n}"), 10)).await })
         });
-        let outcomes: Vec<Outcome> =
+        let outcomes: Vec<ChargeOutcome> =
             futures::future::join_all(holds).await.into_iter().map(|o| o.expect("joins")).collect();
-        let held = outcomes.iter().filter(|o| matches!(o, Outcome::Done { .. })).count();
+        let held = outcomes.iter().filter(|o| matches!(o, ChargeOutcome::Done { .. })).count();
         assert_eq!(held, 10, "{:?}: {outcomes:?}", database.kind);
-        assert_eq!(outcomes.iter().filter(|o| matches!(o, Outcome::Insufficient { .. })).count(), 40);
+        assert_eq!(outcomes.iter().filter(|o| matches!(o, ChargeOutcome::Insufficient { .. })).count(), 40);
         assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(0));
         sound(&database).await;
     }
@@ -109,9 +109,9 @@ async fn fifty_parallel_debits_on_a_balance_of_five_deliver_five() {
         account(&database, ACCOUNT, 5).await;
         let (meter, _) = started(&database).await;
         let outcomes = futures::future::join_all((0..50).map(|_| outcome(&meter, debit(ACCOUNT, 1)))).await;
-        assert_eq!(outcomes.iter().filter(|o| matches!(o, Outcome::Done { .. })).count(), 5);
+        assert_eq!(outcomes.iter().filter(|o| matches!(o, ChargeOutcome::Done { .. })).count(), 5);
         assert_eq!(count(&database, "select count(*) from deliveries").await, 5);
-        assert_eq!(outcome(&meter, debit(ACCOUNT, 1)).await, Outcome::Insufficient { balance: Credits(0) });
+        assert_eq!(outcome(&meter, debit(ACCOUNT, 1)).await, ChargeOutcome::Insufficient { balance: Credits(0) });
         sound(&database).await;
     }
 }
@@ -122,14 +122,23 @@ async fn a_hold_ends_once() {
         account(&database, ACCOUNT, 3).await;
         let (meter, _) = started(&database).await;
         // Each case: the steps that are taken with one hold, and the outcome of each step.
-        let table: [(&str, Vec<(Entry, Outcome)>); 4] = [
-            ("settled", vec![(hold("a", 1), done(2)), (settle("a"), done(2)), (release("a"), Outcome::HoldNotOpen)]),
-            ("released", vec![(hold("b", 1), done(1)), (release("b"), done(2)), (release("b"), Outcome::HoldNotOpen)]),
+        let table: [(&str, Vec<(MeterRequest, ChargeOutcome)>); 4] = [
+            (
+                "settled",
+                vec![(hold("a", 1), done(2)), (settle("a"), done(2)), (release("a"), ChargeOutcome::HoldNotOpen)],
+            ),
+            (
+                "released",
+                vec![(hold("b", 1), done(1)), (release("b"), done(2)), (release("b"), ChargeOutcome::HoldNotOpen)],
+            ),
             (
                 "late settle",
-                vec![(hold("c", 2), done(0)), (release("c"), done(2)), (settle("c"), Outcome::HoldNotOpen)],
+                vec![(hold("c", 2), done(0)), (release("c"), done(2)), (settle("c"), ChargeOutcome::HoldNotOpen)],
             ),
-            ("unknown", vec![(settle("nobody"), Outcome::HoldNotOpen), (release("nobody"), Outcome::HoldNotOpen)]),
+            (
+                "unknown",
+                vec![(settle("nobody"), ChargeOutcome::HoldNotOpen), (release("nobody"), ChargeOutcome::HoldNotOpen)],
+            ),
         ];
         for (name, steps) in table {
             for (step, (entry, expected)) in steps.into_iter().enumerate() {
@@ -176,14 +185,14 @@ async fn a_bad_entry_does_not_fail_its_neighbours() {
         account(&database, ACCOUNT, 100).await;
         let (meter, _) = started(&database).await;
         assert_eq!(outcome(&meter, hold("taken", 1)).await, done(99));
-        let mut entries: Vec<Entry> = (0..20).map(|_| debit(ACCOUNT, 1)).collect();
+        let mut entries: Vec<MeterRequest> = (0..20).map(|_| debit(ACCOUNT, 1)).collect();
         // The id is taken, so the primary key refuses the row and with it the transaction.
         entries.insert(7, hold("taken", 1));
         let answers = futures::future::join_all(entries.into_iter().map(|entry| meter.submit(entry))).await;
         assert_eq!(answers.iter().filter(|a| a.is_ok()).count(), 20);
         assert!(matches!(answers[7], Err(MeterError::Database(_))));
         assert_eq!(balance(&database.readers, ACCOUNT).await.expect("reads"), Credits(79));
-        assert_eq!(outcome(&meter, debit("nobody", 1)).await, Outcome::UnknownAccount);
+        assert_eq!(outcome(&meter, debit("nobody", 1)).await, ChargeOutcome::UnknownAccount);
         sound(&database).await;
     }
 }
@@ -198,7 +207,7 @@ async fn a_window_lets_exactly_its_limit_through_and_bills_nothing_beyond() {
         if into_minute_ms > 50_000 {
             tokio::time::sleep(std::time::Duration::from_millis((60_000 - into_minute_ms) as u64)).await;
         }
-        let counted = |n: usize| Entry {
+        let counted = |n: usize| MeterRequest {
             count: Some(RateCount {
                 counted: format!("key-{}", n % 2),
                 limit_per_minute: 12,
@@ -213,10 +222,10 @@ async fn a_window_lets_exactly_its_limit_through_and_bills_nothing_beyond() {
             let answer = answer.expect("the meter answers");
             let window = answer.window.expect("the request was counted");
             assert!((1..=60).contains(&window.reset_seconds));
-            if matches!(answer.outcome, Outcome::Done { .. }) {
+            if matches!(answer.outcome, ChargeOutcome::Done { .. }) {
                 remaining[n % 2].push(window.remaining);
             } else {
-                let over = Outcome::RateLimited { limit: 12, of_account: false };
+                let over = ChargeOutcome::RateLimited { limit: 12, of_account: false };
                 assert_eq!((answer.outcome, window.remaining), (over, 0));
             }
         }
@@ -248,7 +257,7 @@ async fn credits_of_a_dead_process_come_back() {
         );
         assert_eq!(
             outcome(&dead, settle("orphan")).await,
-            Outcome::HoldNotOpen,
+            ChargeOutcome::HoldNotOpen,
             "the late settle finds the hold closed"
         );
         sweeper.abort();
@@ -304,8 +313,9 @@ async fn two_hundred_and_fifty_six_callers_are_all_charged() {
                         account_id: Some(ACCOUNT.to_owned()),
                         account_limit_per_minute: None,
                     });
-                    let answer = meter.submit(Entry { count, ..debit(ACCOUNT, 1) }).await.expect("the meter answers");
-                    assert!(matches!(answer.outcome, Outcome::Done { .. }));
+                    let answer =
+                        meter.submit(MeterRequest { count, ..debit(ACCOUNT, 1) }).await.expect("the meter answers");
+                    assert!(matches!(answer.outcome, ChargeOutcome::Done { .. }));
                 }
             })
         });
@@ -332,7 +342,7 @@ async fn a_busy_meter_leaves_others_their_turn_to_write() {
                 let meter = meter.clone();
                 tokio::spawn(async move {
                     loop {
-                        assert!(matches!(outcome(&meter, debit(ACCOUNT, 1)).await, Outcome::Done { .. }));
+                        assert!(matches!(outcome(&meter, debit(ACCOUNT, 1)).await, ChargeOutcome::Done { .. }));
                     }
                 })
             })
@@ -359,7 +369,7 @@ async fn a_busy_meter_leaves_others_their_turn_to_write() {
     }
 }
 
-pub(super) fn mint(ids: &[&str], max_uses: i64) -> Entry {
+pub(super) fn mint(ids: &[&str], max_uses: i64) -> MeterRequest {
     let variant = cyclorama_core::Variant {
         make: "ford".to_owned(),
         model: "mustang".to_owned(),
@@ -384,11 +394,11 @@ pub(super) fn mint(ids: &[&str], max_uses: i64) -> Entry {
     only(Charge::Mint { account_id: ACCOUNT.to_owned(), urls: ids.iter().map(url).collect(), keep: None })
 }
 
-pub(super) fn load(id: &str) -> Entry {
+pub(super) fn load(id: &str) -> MeterRequest {
     only(Charge::Load { delivery_url_id: id.to_owned(), delivery: delivery() })
 }
 
-pub(super) fn refund(id: &str) -> Entry {
+pub(super) fn refund(id: &str) -> MeterRequest {
     only(Charge::Refund { delivery_url_id: id.to_owned() })
 }
 
@@ -402,7 +412,7 @@ pub(super) async fn key(database: &Database) {
     }
 }
 
-const LOADED: Outcome = Outcome::Done { remaining: None };
+const LOADED: ChargeOutcome = ChargeOutcome::Done { remaining: None };
 
 #[tokio::test]
 async fn a_signed_address_is_paid_once_loaded_up_to_its_cap_and_refunded_at_most_once() {
@@ -411,17 +421,17 @@ async fn a_signed_address_is_paid_once_loaded_up_to_its_cap_and_refunded_at_most
         key(&database).await;
         let (meter, _) = started(&database).await;
         for (entry, expected) in [
-            (mint(&["a", "b", "c", "d", "e", "f"], 2), Outcome::Insufficient { balance: Credits(5) }),
-            (load("a"), Outcome::DeliveryUrlClosed),
+            (mint(&["a", "b", "c", "d", "e", "f"], 2), ChargeOutcome::Insufficient { balance: Credits(5) }),
+            (load("a"), ChargeOutcome::DeliveryUrlClosed),
             (mint(&["a", "b", "c"], 2), done(2)),
             (load("a"), LOADED),
-            (refund("a"), Outcome::DeliveryUrlClosed),
+            (refund("a"), ChargeOutcome::DeliveryUrlClosed),
             (load("a"), LOADED),
-            (load("a"), Outcome::DeliveryUrlClosed),
+            (load("a"), ChargeOutcome::DeliveryUrlClosed),
             (refund("b"), done(3)),
-            (refund("b"), Outcome::DeliveryUrlClosed),
-            (load("b"), Outcome::DeliveryUrlClosed),
-            (refund("nonesuch"), Outcome::DeliveryUrlClosed),
+            (refund("b"), ChargeOutcome::DeliveryUrlClosed),
+            (load("b"), ChargeOutcome::DeliveryUrlClosed),
+            (refund("nonesuch"), ChargeOutcome::DeliveryUrlClosed),
             (mint(&["u"], 0), done(2)),
         ] {
             let shown = format!("{entry:?}");
@@ -444,12 +454,12 @@ async fn loads_and_refunds_of_one_address_race_from_two_processes() {
         for round in 0..8 {
             let id = format!("url-{round}");
             let before = balance(&database.readers, ACCOUNT).await.expect("reads");
-            assert!(matches!(outcome(&meters[0], mint(&[&id], 3)).await, Outcome::Done { .. }));
+            assert!(matches!(outcome(&meters[0], mint(&[&id], 3)).await, ChargeOutcome::Done { .. }));
             let tries = (0..24).map(|n| {
                 let (meter, entry) = (meters[n % 2].clone(), if n % 4 == round % 4 { refund(&id) } else { load(&id) });
                 tokio::spawn(async move {
                     let is_load = matches!(entry.charge, Charge::Load { .. });
-                    (is_load, matches!(outcome(&meter, entry).await, Outcome::Done { .. }))
+                    (is_load, matches!(outcome(&meter, entry).await, ChargeOutcome::Done { .. }))
                 })
             });
             let done: Vec<bool> = futures::future::join_all(tries)
@@ -477,7 +487,7 @@ async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
         key(&database).await;
         assert!(set_key_cap(&database, KEY, Some(Credits(30)), Clock::SYSTEM.now()).await.expect("sets"));
         let meters = [started(&database).await.0, started(&database).await.0];
-        let capped = |entry: Entry| Entry { capped_key_id: Some(KEY.to_owned()), ..entry };
+        let capped = |entry: MeterRequest| MeterRequest { capped_key_id: Some(KEY.to_owned()), ..entry };
         let entries = (0..240).map(|n: usize| match n % 4 {
             0 => capped(debit(ACCOUNT, 1)),
             1 => capped(hold(&format!("hold-{n}"), 2)),
@@ -498,9 +508,9 @@ async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
         let (mut taken, mut free) = (0, 0);
         for task in tasks {
             match task.await.expect("joins") {
-                (true, asked, Outcome::Done { .. }) => taken += asked,
-                (false, asked, Outcome::Done { .. }) => free += asked,
-                (true, asked, Outcome::OverCap { cap, spent, .. }) => {
+                (true, asked, ChargeOutcome::Done { .. }) => taken += asked,
+                (false, asked, ChargeOutcome::Done { .. }) => free += asked,
+                (true, asked, ChargeOutcome::OverCap { cap, spent, .. }) => {
                     assert!(cap == Credits(30) && spent.0 + asked > 30, "{asked} beside {spent} would fit");
                 }
                 other => panic!("{other:?}"),
@@ -523,7 +533,7 @@ async fn a_cap_is_never_passed_and_what_comes_back_makes_room() {
         futures::future::join_all(endings).await.into_iter().for_each(|ended| assert!(ended.is_ok()));
         let again = (0..60).map(|n: usize| outcome(&meters[n % 2], capped(debit(ACCOUNT, 1))));
         let again = futures::future::join_all(again).await;
-        let done = again.iter().filter(|outcome| matches!(outcome, Outcome::Done { .. })).count() as i64;
+        let done = again.iter().filter(|outcome| matches!(outcome, ChargeOutcome::Done { .. })).count() as i64;
         assert_eq!(done, 30 - taken + given_back, "{:?}", database.kind);
         sound(&database).await;
     }
@@ -541,13 +551,16 @@ async fn a_month_ends() {
         key(&database).await;
         let (now, owner) = (Clock::SYSTEM.now(), ProcessId::new());
         set_key_cap(&database, KEY, Some(Credits(3)), now).await.expect("sets");
-        let apply = async |at: UnixMs, entry: Entry| {
-            let entry = Entry { capped_key_id: Some(KEY.to_owned()), ..entry };
+        let apply = async |at: UnixMs, entry: MeterRequest| {
+            let entry = MeterRequest { capped_key_id: Some(KEY.to_owned()), ..entry };
             let batch = unanswered::BatchId::new();
             batch::apply(&database, at, &owner, &batch, &[&entry]).await.expect("applies").answers[0].outcome
         };
-        let over =
-            |balance, spent| Outcome::OverCap { balance: Credits(balance), cap: Credits(3), spent: Credits(spent) };
+        let over = |balance, spent| ChargeOutcome::OverCap {
+            balance: Credits(balance),
+            cap: Credits(3),
+            spent: Credits(spent),
+        };
         let next = now.next_utc_month();
         for (at, entry, expected) in [
             (now, hold("a", 2), done(98)),
@@ -569,7 +582,7 @@ async fn a_month_ends() {
 
 #[tokio::test]
 async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
-    use super::idempotency::{Claimed, IdempotentRequest, StoredAnswer, claim};
+    use super::idempotency::{IdempotencyClaim, IdempotentRequest, StoredAnswer, claim};
     for database in databases().await {
         account(&database, ACCOUNT, 5).await;
         key(&database).await;
@@ -593,7 +606,7 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
                 keep: keep(attempt_id),
             })
         };
-        let Claimed::Ours(attempt) = claimed().await else { panic!("nobody else claims it") };
+        let IdempotencyClaim::Ours(attempt) = claimed().await else { panic!("nobody else claims it") };
         let debit = Charge::Debit {
             account_id: ACCOUNT.to_owned(),
             credits: Credits(1),
@@ -601,23 +614,23 @@ async fn a_named_picture_is_charged_with_its_answer_or_not_at_all() {
             keep: keep("somebody else's"),
         };
         for (entry, expected) in [
-            (only(debit), Outcome::AttemptLost),
+            (only(debit), ChargeOutcome::AttemptLost),
             (hold("a", 1), done(4)),
             // The hold stays open for its owner to give back.
-            (settle("a", "somebody else's"), Outcome::AttemptLost),
+            (settle("a", "somebody else's"), ChargeOutcome::AttemptLost),
             (release("a"), done(5)),
             (hold("b", 1), done(4)),
             (settle("b", attempt.id()), done(4)),
             // An answer that is stored already is not stored again.
             (hold("c", 1), done(3)),
-            (settle("c", attempt.id()), Outcome::AttemptLost),
+            (settle("c", attempt.id()), ChargeOutcome::AttemptLost),
             (release("c"), done(4)),
         ] {
             let shown = format!("{entry:?}");
             assert_eq!(outcome(&meter, entry).await, expected, "{:?} {shown}", database.kind);
             sound(&database).await;
         }
-        let Claimed::Done(kept) = claimed().await else { panic!("its answer was kept") };
+        let IdempotencyClaim::Done(kept) = claimed().await else { panic!("its answer was kept") };
         assert_eq!(kept, StoredAnswer { answer: "\"told\"".to_owned(), credits_remaining: Credits(4) });
         attempt.was_kept();
     }
@@ -638,13 +651,13 @@ async fn a_hold_pays_for_a_picture_and_its_address_in_one_step() {
             (hold("a", 1), done(2)),
             (settle("a", "url-a"), done(2)),
             // The URL's image was delivered, so there is nothing to give back.
-            (refund("url-a"), Outcome::DeliveryUrlClosed),
+            (refund("url-a"), ChargeOutcome::DeliveryUrlClosed),
             (load("url-a"), LOADED),
             // A hold that was given back makes no URL valid.
             (hold("b", 1), done(1)),
             (release("b"), done(2)),
-            (settle("b", "url-b"), Outcome::HoldNotOpen),
-            (load("url-b"), Outcome::DeliveryUrlClosed),
+            (settle("b", "url-b"), ChargeOutcome::HoldNotOpen),
+            (load("url-b"), ChargeOutcome::DeliveryUrlClosed),
         ] {
             let shown = format!("{entry:?}");
             assert_eq!(outcome(&meter, entry).await, expected, "{:?} {shown}", database.kind);
@@ -658,7 +671,7 @@ async fn a_hold_pays_for_a_picture_and_its_address_in_one_step() {
 
 #[tokio::test]
 async fn what_an_earlier_release_kept_is_found_for_its_day() {
-    use super::idempotency::{Claimed, IdempotentRequest, claim};
+    use super::idempotency::{IdempotencyClaim, IdempotentRequest, claim};
     for database in databases().await {
         account(&database, ACCOUNT, 3).await;
         let (_, process) = started(&database).await;
@@ -683,9 +696,9 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
             };
             claim(&database, &process, UnixMs(1), named).await.expect("claims")
         };
-        assert!(matches!(claimed("kept").await, Claimed::Done(_)), "{:?}", database.kind);
-        assert!(matches!(claimed("left").await, Claimed::Ours(_)), "{:?}", database.kind);
-        assert!(matches!(claimed("other").await, Claimed::OtherRequest), "{:?}", database.kind);
+        assert!(matches!(claimed("kept").await, IdempotencyClaim::Done(_)), "{:?}", database.kind);
+        assert!(matches!(claimed("left").await, IdempotencyClaim::Ours(_)), "{:?}", database.kind);
+        assert!(matches!(claimed("other").await, IdempotencyClaim::OtherRequest), "{:?}", database.kind);
 
         // The same text, understood differently when it was claimed.
         for (key, state, answer) in [("text-kept", "done", "'1'"), ("text-left", "running", "null")] {
@@ -708,15 +721,15 @@ async fn what_an_earlier_release_kept_is_found_for_its_day() {
             };
             claim(&database, &process, UnixMs(1), named).await.expect("claims")
         };
-        assert!(matches!(claimed("text-kept", true).await, Claimed::Done(_)), "{:?}", database.kind);
-        assert!(matches!(claimed("text-kept", false).await, Claimed::OtherRequest), "{:?}", database.kind);
-        assert!(matches!(claimed("text-left", false).await, Claimed::Ours(_)), "{:?}", database.kind);
+        assert!(matches!(claimed("text-kept", true).await, IdempotencyClaim::Done(_)), "{:?}", database.kind);
+        assert!(matches!(claimed("text-kept", false).await, IdempotencyClaim::OtherRequest), "{:?}", database.kind);
+        assert!(matches!(claimed("text-left", false).await, IdempotencyClaim::Ours(_)), "{:?}", database.kind);
     }
 }
 
 #[tokio::test]
 async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
-    use super::idempotency::{Claimed, IdempotentRequest, claim};
+    use super::idempotency::{IdempotencyClaim, IdempotentRequest, claim};
     use std::task::Poll;
     for database in databases().await {
         account(&database, ACCOUNT, 5).await;
@@ -749,7 +762,7 @@ async fn a_client_that_goes_away_while_it_claims_leaves_no_claim() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             drop(claiming);
             let again = async {
-                while !matches!(claim(&database, &process, UnixMs(1), named).await, Ok(Claimed::Ours(_))) {
+                while !matches!(claim(&database, &process, UnixMs(1), named).await, Ok(IdempotencyClaim::Ours(_))) {
                     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
                 }
             };

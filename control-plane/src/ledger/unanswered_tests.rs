@@ -4,7 +4,7 @@
 use super::tests::{ACCOUNT, KEY, account, debit, hold, key, load, mint, settle, sound, started};
 use super::unanswered::{self, BatchId};
 use super::*;
-use crate::accounts::api_key::{self, Keys, NewKey};
+use crate::accounts::api_key::{self, ApiKeys, NewKey};
 use crate::accounts::token::PlainKey;
 use crate::clock::{Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
@@ -24,14 +24,17 @@ async fn spent(database: &Database) -> i64 {
 
 /// Applies one batch with every kind of final charge, of a capped key. Its requests get no answer.
 async fn charge_everything(database: &Database, owner: &ProcessId, now: UnixMs) -> BatchId {
-    let capped = |entry: Entry| Entry { capped_key_id: Some(KEY.to_owned()), ..entry };
+    let capped = |entry: MeterRequest| MeterRequest { capped_key_id: Some(KEY.to_owned()), ..entry };
     for entry in [capped(hold("held", 3)), capped(mint(&["once"], 1))] {
         batch::apply(database, now, owner, &BatchId::new(), &[&entry]).await.expect("applies");
     }
     let entries = [capped(debit(ACCOUNT, 2)), capped(mint(&["a", "b"], 0)), settle("held"), load("once")];
     let batch = BatchId::new();
     let applied = batch::apply(database, now, owner, &batch, &entries.each_ref()).await.expect("applies");
-    assert!(applied.has_charged && applied.answers.iter().all(|answer| matches!(answer.outcome, Outcome::Done { .. })));
+    assert!(
+        applied.has_charged
+            && applied.answers.iter().all(|answer| matches!(answer.outcome, ChargeOutcome::Done { .. }))
+    );
     batch
 }
 
@@ -129,9 +132,10 @@ async fn what_comes_back_to_a_rotated_key_makes_room_for_the_one_in_its_place() 
         account(&database, ACCOUNT, 100).await;
         key(&database).await;
         let (meter, _) = started(&database).await;
-        let (keys, now) = (Keys::default(), Clock::SYSTEM.now());
+        let (keys, now) = (ApiKeys::default(), Clock::SYSTEM.now());
         set_key_cap(&database, KEY, Some(Credits(10)), now).await.expect("sets");
-        let capped = |key_id: &str, entry: Entry| Entry { capped_key_id: Some(key_id.to_owned()), ..entry };
+        let capped =
+            |key_id: &str, entry: MeterRequest| MeterRequest { capped_key_id: Some(key_id.to_owned()), ..entry };
         for entry in [hold("first", 2), mint(&["a", "b", "c"], 0)] {
             meter.submit(capped(KEY, entry)).await.expect("the meter answers");
         }

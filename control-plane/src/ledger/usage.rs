@@ -2,7 +2,7 @@
 //! that no number is ever computed from millions of rows.
 
 use super::ended::EndedHold;
-use super::{Charge, Credits, Entry, Outcome, Source};
+use super::{Charge, ChargeOutcome, Credits, ImageSource, MeterRequest};
 use crate::clock::{DAY_MS, UnixMs};
 use crate::db::Tx;
 use sqlx::{AnyPool, Row};
@@ -80,8 +80,8 @@ pub async fn usage_by_day(pool: &AnyPool, account_id: &str, now: UnixMs) -> Resu
 
 /// Returns what a batch adds to each account's day.
 pub(super) fn of_batch<'a>(
-    entries: &[&'a Entry],
-    outcomes: &[Option<Outcome>],
+    entries: &[&'a MeterRequest],
+    outcomes: &[Option<ChargeOutcome>],
     ended: &'a BTreeMap<usize, EndedHold>,
 ) -> BTreeMap<&'a str, Usage> {
     let mut by_account: BTreeMap<&str, Usage> = BTreeMap::new();
@@ -89,7 +89,7 @@ pub(super) fn of_batch<'a>(
         if let Some(account_id) = entry.count.as_ref().and_then(|count| count.account_id.as_deref()) {
             by_account.entry(account_id).or_default().requests += 1;
         }
-        if !matches!(outcomes[index], Some(Outcome::Done { .. })) {
+        if !matches!(outcomes[index], Some(ChargeOutcome::Done { .. })) {
             continue;
         }
         let account_id = match (&entry.charge, ended.get(&index)) {
@@ -108,7 +108,7 @@ pub(super) fn of_batch<'a>(
             }
             Charge::Debit { delivery, .. } | Charge::Settle { delivery, .. } | Charge::Load { delivery, .. } => {
                 usage.images += 1;
-                usage.cached_images += i64::from(delivery.source == Source::Cache);
+                usage.cached_images += i64::from(delivery.source == ImageSource::Cache);
             }
             Charge::Nothing | Charge::Read { .. } | Charge::Hold { .. } | Charge::Mint { .. } => {}
         }

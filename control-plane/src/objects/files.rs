@@ -2,7 +2,7 @@
 
 use super::error::{ObjectError, check_size};
 use super::keys::ObjectKey;
-use super::listing::{Listed, Listener};
+use super::listing::{ListedObject, ListingSender};
 use crate::clock::UnixMs;
 use bytes::Bytes;
 use std::fs::{self, File};
@@ -174,7 +174,7 @@ impl FileStore {
     }
 
     /// Sends every object below the folders to the listener, until the listener is closed.
-    pub(super) fn list(&self, below: &[&str], listener: &Listener) {
+    pub(super) fn list(&self, below: &[&str], listener: &ListingSender) {
         let mut folders: Vec<String> = below.iter().map(|folder| (*folder).to_owned()).collect();
         while let Some(folder) = folders.pop() {
             let path = self.folder.join(&folder);
@@ -290,7 +290,7 @@ impl FileStore {
 
 /// Sends the objects in one folder to the listener, and returns the names of the folders in it.
 /// Returns `None` if the listener is closed.
-fn list_folder(path: &Path, folder: &str, listener: &Listener) -> io::Result<Option<Vec<String>>> {
+fn list_folder(path: &Path, folder: &str, listener: &ListingSender) -> io::Result<Option<Vec<String>>> {
     let mut inner = Vec::new();
     for entry in fs::read_dir(path)? {
         let entry = entry?;
@@ -307,7 +307,7 @@ fn list_folder(path: &Path, folder: &str, listener: &Listener) -> io::Result<Opt
             Ok(key) => {
                 let since_1970 = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
                 let stored_at = UnixMs(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX));
-                if listener.blocking_send(Ok(Listed { key, bytes: metadata.len(), stored_at })).is_err() {
+                if listener.blocking_send(Ok(ListedObject { key, bytes: metadata.len(), stored_at })).is_err() {
                     return Ok(None);
                 }
             }

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 /// An entry of a listing of objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedObject {
     pub key: ObjectKey,
     pub bytes: u64,
     /// The time at which it was stored, by the store's clock.
@@ -15,4 +15,4 @@ pub struct Listed {
 }
 
 /// The channel to which listed objects are sent.
-pub(super) type Listener = mpsc::Sender<Result<Listed, ObjectError>>;
+pub(super) type ListingSender = mpsc::Sender<Result<ListedObject, ObjectError>>;

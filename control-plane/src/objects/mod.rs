@@ -18,8 +18,8 @@ mod tests;
 pub use cyclorama_core::wire::OBJECT_BYTES_MAX;
 pub use error::ObjectError;
 pub use keys::{InvalidKey, ObjectKey, SizePart};
-pub use listing::Listed;
-pub use s3::Presigned;
+pub use listing::ListedObject;
+pub use s3::PresignedUrl;
 
 use crate::clock::UnixMs;
 use crate::config::objects::Objects;
@@ -133,13 +133,13 @@ impl ObjectStore {
 
     /// Lists every object that is kept for good, in no order: all but staged uploads and images of
     /// sizes that are not presets.
-    pub fn lasting(&self) -> mpsc::Receiver<Result<Listed, ObjectError>> {
+    pub fn lasting(&self) -> mpsc::Receiver<Result<ListedObject, ObjectError>> {
         self.below(&keys::LASTING)
     }
 
     /// Lists every object below these folders, in no order. Objects that are stored or removed
     /// meanwhile may or may not be listed. After an error nothing follows.
-    pub fn below(&self, folders: &'static [&'static str]) -> mpsc::Receiver<Result<Listed, ObjectError>> {
+    pub fn below(&self, folders: &'static [&'static str]) -> mpsc::Receiver<Result<ListedObject, ObjectError>> {
         let (listener, listed) = mpsc::channel(LISTED_AHEAD);
         match self {
             Self::Files(files) => {
@@ -210,7 +210,7 @@ impl ObjectStore {
         &self,
         folders: &'static [&'static str],
         most: usize,
-        is_removed: impl Fn(&Listed) -> bool,
+        is_removed: impl Fn(&ListedObject) -> bool,
     ) -> Result<usize, ObjectError> {
         let entries = stream::unfold(self.below(folders), |mut listed| async move {
             let entry = listed.recv().await?;
@@ -232,7 +232,7 @@ impl ObjectStore {
         media_type: &str,
         now: UnixMs,
         valid: Duration,
-    ) -> Result<Option<Presigned>, ObjectError> {
+    ) -> Result<Option<PresignedUrl>, ObjectError> {
         match self {
             Self::Files(_) => Ok(None),
             Self::S3(s3) => s3.presigned_put(key, media_type, now, valid).await.map(Some),
@@ -245,7 +245,7 @@ impl ObjectStore {
         key: &ObjectKey,
         now: UnixMs,
         valid: Duration,
-    ) -> Result<Option<Presigned>, ObjectError> {
+    ) -> Result<Option<PresignedUrl>, ObjectError> {
         match self {
             Self::Files(_) => Ok(None),
             Self::S3(s3) => s3.presigned_get(key, now, valid).await.map(Some),

@@ -10,7 +10,7 @@
 
 use super::error::{Cause, ObjectError, check_size};
 use super::keys::ObjectKey;
-use super::listing::{Listed, Listener};
+use super::listing::{ListedObject, ListingSender};
 use crate::clock::UnixMs;
 use crate::config::objects::Bucket;
 use aws_config::{BehaviorVersion, ConfigLoader};
@@ -84,7 +84,7 @@ pub struct S3Store {
 
 /// A request that somebody else may send. It is a permission, which must be shown only to the one
 /// who may send it.
-pub struct Presigned {
+pub struct PresignedUrl {
     pub url: String,
     /// Headers that have to be sent with it unchanged.
     pub headers: Vec<(String, String)>,
@@ -93,7 +93,7 @@ pub struct Presigned {
 /// A request that the server refused.
 #[derive(Debug, thiserror::Error)]
 #[error("{verb} was answered {status} {code}: {message}")]
-struct Refused {
+struct S3Refusal {
     verb: &'static str,
     status: u16,
     code: String,
@@ -194,7 +194,7 @@ impl S3Store {
     }
 
     /// Sends every object below the folders to the listener, until the listener is closed.
-    pub(super) async fn list(&self, below: &[&str], listener: &Listener) {
+    pub(super) async fn list(&self, below: &[&str], listener: &ListingSender) {
         for folder in below {
             let above = self.above();
             let request = self.client.list_objects_v2().bucket(&self.bucket.name).prefix(format!("{above}{folder}/"));
@@ -211,7 +211,7 @@ impl S3Store {
                         object.last_modified().and_then(|moment| moment.to_millis().ok()).map_or(UnixMs(0), UnixMs);
                     match ObjectKey::new(name) {
                         Ok(key) => {
-                            if listener.send(Ok(Listed { key, bytes, stored_at })).await.is_err() {
+                            if listener.send(Ok(ListedObject { key, bytes, stored_at })).await.is_err() {
                                 return;
                             }
                         }
@@ -256,10 +256,10 @@ impl S3Store {
         media_type: &str,
         now: UnixMs,
         valid: Duration,
-    ) -> Result<Presigned, ObjectError> {
+    ) -> Result<PresignedUrl, ObjectError> {
         let request = self.client.put_object().bucket(&self.bucket.name).key(self.name(key)).content_type(media_type);
         let signing = presigning(key, now, valid)?;
-        request.presigned(signing).await.map(Presigned::from).map_err(|error| failed(key, "PUT", error))
+        request.presigned(signing).await.map(PresignedUrl::from).map_err(|error| failed(key, "PUT", error))
     }
 
     pub(super) async fn presigned_get(
@@ -267,10 +267,10 @@ impl S3Store {
         key: &ObjectKey,
         now: UnixMs,
         valid: Duration,
-    ) -> Result<Presigned, ObjectError> {
+    ) -> Result<PresignedUrl, ObjectError> {
         let request = self.client.get_object().bucket(&self.bucket.name).key(self.name(key));
         let signing = presigning(key, now, valid)?;
-        request.presigned(signing).await.map(Presigned::from).map_err(|error| failed(key, "GET", error))
+        request.presigned(signing).await.map(PresignedUrl::from).map_err(|error| failed(key, "GET", error))
     }
 
     /// Returns the object's name in the bucket.
@@ -286,10 +286,10 @@ impl fmt::Debug for S3Store {
     }
 }
 
-impl From<PresignedRequest> for Presigned {
+impl From<PresignedRequest> for PresignedUrl {
     fn from(request: PresignedRequest) -> Self {
         let headers = request.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Presigned { url: request.uri().to_owned(), headers }
+        PresignedUrl { url: request.uri().to_owned(), headers }
     }
 }
 
@@ -363,6 +363,6 @@ where
     // Only the message is kept: other parts of the answer may contain details of signatures, which
     // must not be shown.
     let message = refused.message().unwrap_or_default().chars().take(MESSAGE_CHARS_MAX).collect();
-    let source = Box::new(Refused { verb, status, code, message });
+    let source = Box::new(S3Refusal { verb, status, code, message });
     if is_full { ObjectError::Full { key, source } } else { ObjectError::Unreachable { key, source } }
 }

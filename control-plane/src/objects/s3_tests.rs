@@ -4,9 +4,9 @@ use super::s3::{ATTEMPTS_MAX, aws_chain};
 use super::tests::key;
 use super::*;
 use crate::clock::Clock;
-use crate::config::Source;
+use crate::config::SettingsSource;
 use aws_sdk_s3::config::Credentials;
-use cyclorama_tests::bucket::{ACCESS_KEY_ID, Bucket, Mood, Moto, SECRET_ACCESS_KEY};
+use cyclorama_tests::bucket::{ACCESS_KEY_ID, Bucket, BucketBehaviour, Moto, SECRET_ACCESS_KEY};
 use cyclorama_tests::gateway::{self, Gateway};
 use futures::future::join_all;
 use std::error::Error;
@@ -25,7 +25,7 @@ const IMPATIENT: Patience = Patience {
 
 async fn opened_with(address: &str, secret: &str, patience: Patience) -> Result<ObjectStore, ObjectError> {
     let setting = [("CYCLORAMA_OBJECTS".to_owned(), address.to_owned())];
-    let source = Source::gather(None, setting).unwrap();
+    let source = SettingsSource::gather(None, setting).unwrap();
     let Objects::S3(bucket) = Objects::read(&source, std::path::Path::new("none")).unwrap() else {
         panic!("{address} is no bucket");
     };
@@ -71,13 +71,13 @@ async fn trouble_is_told_and_attempts_are_bounded() {
     // The server's behaviour, the number of attempts of one request, whether it is full, and the
     // expected text.
     for (mood, attempts, is_full, expected) in [
-        (Mood::Answers(500, "InternalError"), many, false, "500"),
-        (Mood::Answers(503, "SlowDown"), many, false, "503"),
-        (Mood::Resets, many, false, "dispatch failure"),
-        (Mood::Hangs, many, false, "timeout"),
-        (Mood::Answers(403, "AccessDenied"), 1, false, "403"),
-        (Mood::Answers(507, "XMinioStorageFull"), 1, true, "507"),
-        (Mood::Answers(403, "QuotaExceeded"), 1, true, "403"),
+        (BucketBehaviour::Answers(500, "InternalError"), many, false, "500"),
+        (BucketBehaviour::Answers(503, "SlowDown"), many, false, "503"),
+        (BucketBehaviour::Resets, many, false, "dispatch failure"),
+        (BucketBehaviour::Hangs, many, false, "timeout"),
+        (BucketBehaviour::Answers(403, "AccessDenied"), 1, false, "403"),
+        (BucketBehaviour::Answers(507, "XMinioStorageFull"), 1, true, "507"),
+        (BucketBehaviour::Answers(403, "QuotaExceeded"), 1, true, "403"),
     ] {
         for verb in VERBS {
             // Each case has a server of its own: retries that one case has used up are missing in
@@ -100,7 +100,7 @@ async fn trouble_is_told_and_attempts_are_bounded() {
                 assert!(!text.contains("hush"), "{mood:?} {verb}: {text}");
             }
             assert_eq!(bucket.requests() - before, TIMES * attempts, "{mood:?} {verb}");
-            bucket.feel(Mood::Well);
+            bucket.feel(BucketBehaviour::Well);
             store.put(&key("masters/a.png"), "x".into()).await.expect("well again");
         }
     }
@@ -110,7 +110,7 @@ async fn trouble_is_told_and_attempts_are_bounded() {
 async fn a_conflict_is_asked_again_until_it_is_over_and_not_for_ever() {
     let bucket = Bucket::start().await.unwrap();
     let store = opened(&bucket.address("x")).await.unwrap();
-    bucket.feel(Mood::Answers(409, "ConditionalRequestConflict"));
+    bucket.feel(BucketBehaviour::Answers(409, "ConditionalRequestConflict"));
     let before = bucket.requests();
     let error = ask(&store, "PUT new").await.expect_err("a conflict");
     assert!(matches!(error, ObjectError::Unreachable { .. }) && told(&error).contains("409"), "{}", told(&error));
@@ -123,7 +123,7 @@ async fn a_conflict_is_asked_again_until_it_is_over_and_not_for_ever() {
     while bucket.requests() - before < 6 {
         tokio::task::yield_now().await;
     }
-    bucket.feel(Mood::Well);
+    bucket.feel(BucketBehaviour::Well);
     assert!(putting.await.unwrap().unwrap());
 }
 
@@ -132,7 +132,7 @@ async fn an_answer_that_breaks_off_is_no_object() {
     let bucket = Bucket::start().await.unwrap();
     let store = opened(&bucket.address("x")).await.unwrap();
     store.put(&key("masters/a.png"), "whole".into()).await.unwrap();
-    bucket.feel(Mood::Breaks);
+    bucket.feel(BucketBehaviour::Breaks);
     for _ in 0..TIMES {
         let error = store.get(&key("masters/a.png")).await.expect_err("half an object");
         assert!(matches!(error, ObjectError::Unreachable { .. }), "{}", told(&error));
@@ -181,7 +181,7 @@ async fn a_bucket_that_cannot_be_used_is_named_at_once() {
 /// Sends a presigned request, with `changed` headers in place of its own. Returns status and body.
 async fn sent(
     method: reqwest::Method,
-    presigned: Presigned,
+    presigned: PresignedUrl,
     changed: &[(&str, &str)],
     body: Vec<u8>,
 ) -> (u16, Vec<u8>) {

@@ -27,7 +27,7 @@ const LIFETIME_MS: i64 = DAY_MS;
 pub struct Payment {
     pub id: String,
     pub account_id: String,
-    pub provider: Provider,
+    pub provider: PaymentProvider,
     pub pack: Pack,
     /// URL of the provider's payment page, if the payment is not made on our page.
     pub checkout_url: Option<String>,
@@ -39,16 +39,16 @@ pub struct Payment {
 
 /// The service that takes the money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Provider {
+pub enum PaymentProvider {
     Local,
     Stripe,
 }
 
-impl Provider {
+impl PaymentProvider {
     pub const fn as_str(self) -> &'static str {
         match self {
-            Provider::Local => "local",
-            Provider::Stripe => "stripe",
+            PaymentProvider::Local => "local",
+            PaymentProvider::Stripe => "stripe",
         }
     }
 }
@@ -88,8 +88,8 @@ impl Payment {
             other => return Err(sqlx::Error::Decode(format!("payments.state of {id} is `{other}`").into())),
         };
         let provider = match row.try_get("provider")? {
-            "local" => Provider::Local,
-            "stripe" => Provider::Stripe,
+            "local" => PaymentProvider::Local,
+            "stripe" => PaymentProvider::Stripe,
             other => return Err(sqlx::Error::Decode(format!("payments.provider of {id} is `{other}`").into())),
         };
         Ok(Payment {
@@ -112,7 +112,7 @@ pub const OPEN_MAX: i64 = 50;
 /// open. `page` is the secret part of the payment page's URL.
 pub async fn offer(
     tx: &mut Tx<'_>,
-    provider: Provider,
+    provider: PaymentProvider,
     account_id: &str,
     pack: &Pack,
     page: &PlainKey,
@@ -171,7 +171,7 @@ async fn enter(
     now: UnixMs,
 ) -> Result<(), LedgerError> {
     let reference = format!("payment {id}");
-    let entered = ledger::Payment { reference: &reference, credits: Credits(credits), reason };
+    let entered = ledger::ReceivedPayment { reference: &reference, credits: Credits(credits), reason };
     ledger::purchase(tx, account_id, entered, now).await?;
     Ok(())
 }
@@ -241,7 +241,7 @@ mod tests {
     async fn offered(db: &Database, account_id: &str) -> Payment {
         let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
         let mut tx = db.begin().await.expect("begin");
-        offer(&mut tx, Provider::Local, account_id, &PACK, &page, NOW).await.expect("offers").expect("made");
+        offer(&mut tx, PaymentProvider::Local, account_id, &PACK, &page, NOW).await.expect("offers").expect("made");
         tx.commit().await.expect("commit");
         find(db, &page.hash(), NOW).await.expect("finds").expect("there")
     }
@@ -291,7 +291,8 @@ mod tests {
                 tokio::spawn(async move {
                     let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
                     let mut tx = db.begin().await.expect("begin");
-                    let made = offer(&mut tx, Provider::Local, &account_id, &PACK, &page, NOW).await.expect("offers");
+                    let made =
+                        offer(&mut tx, PaymentProvider::Local, &account_id, &PACK, &page, NOW).await.expect("offers");
                     tx.commit().await.expect("commit");
                     i64::from(made.is_some())
                 })
@@ -308,8 +309,9 @@ mod tests {
             let offer = async |now| {
                 let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
                 let mut tx = db.begin().await.expect("begin");
-                let made =
-                    super::offer(&mut tx, Provider::Local, &account_id, &PACK, &page, now).await.expect("offers");
+                let made = super::offer(&mut tx, PaymentProvider::Local, &account_id, &PACK, &page, now)
+                    .await
+                    .expect("offers");
                 tx.commit().await.expect("commit");
                 made.is_some()
             };

@@ -18,25 +18,27 @@ cyclorama_core::named_enum! {
 
 /// An operator's order to a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum BatchOrder {
     Pause,
     Resume,
     Cancel,
 }
 
-impl Order {
+impl BatchOrder {
     /// Returns the states in which the order is accepted, and the state that it leads to.
     const fn step(self) -> (&'static [BatchState], BatchState) {
         match self {
-            Order::Pause => (&[BatchState::Running, BatchState::Paused], BatchState::Paused),
-            Order::Resume => (&[BatchState::Paused, BatchState::Running], BatchState::Running),
-            Order::Cancel => (&[BatchState::Running, BatchState::Paused, BatchState::Cancelled], BatchState::Cancelled),
+            BatchOrder::Pause => (&[BatchState::Running, BatchState::Paused], BatchState::Paused),
+            BatchOrder::Resume => (&[BatchState::Paused, BatchState::Running], BatchState::Running),
+            BatchOrder::Cancel => {
+                (&[BatchState::Running, BatchState::Paused, BatchState::Cancelled], BatchState::Cancelled)
+            }
         }
     }
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum BatchError {
+pub enum PrewarmBatchError {
     #[error("there is no batch `{0}`")]
     Unknown(String),
     #[error("the batch is {0} and cannot be changed any more")]
@@ -46,7 +48,7 @@ pub enum BatchError {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
+pub struct PrewarmBatch {
     pub id: String,
     pub name: String,
     pub state: BatchState,
@@ -59,7 +61,7 @@ pub struct Batch {
     pub failed: i64,
 }
 
-impl Batch {
+impl PrewarmBatch {
     pub fn rows(&self) -> i64 {
         self.waiting + self.queued + self.done + self.failed
     }
@@ -72,7 +74,7 @@ impl Batch {
 
 /// A row as the batch's report shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct PrewarmRow {
     pub position: i64,
     pub vehicle_key: String,
     pub view: String,
@@ -95,12 +97,12 @@ const BATCH_SELECT: &str = "select b.id, b.name, b.state, b.budget_percent, b.cr
 const BATCH_JOIN: &str = "b left join prewarm_rows r on r.batch_id = b.id";
 const BATCH_GROUP: &str = "group by b.id, b.name, b.state, b.budget_percent, b.created_at_ms, b.changed_at_ms";
 
-impl Batch {
+impl PrewarmBatch {
     fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
         let id: String = row.try_get("id")?;
         let state: &str = row.try_get("state")?;
         let unreadable = |error| sqlx::Error::Decode(format!("prewarm_batches.state of {id}: {error}").into());
-        Ok(Batch {
+        Ok(PrewarmBatch {
             state: state.parse().map_err(unreadable)?,
             name: row.try_get("name")?,
             budget_percent: row.try_get("budget_percent")?,
@@ -142,25 +144,32 @@ impl Batch {
     }
 
     /// Returns up to `limit` batches, newest first.
-    pub async fn list(database: &Database, limit: i64) -> Result<Vec<Batch>, sqlx::Error> {
+    pub async fn list(database: &Database, limit: i64) -> Result<Vec<PrewarmBatch>, sqlx::Error> {
         // Select the batches before counting their rows, because the console
         // polls every few seconds.
         let latest = "(select * from prewarm_batches order by created_at_ms desc, id desc limit $1)";
         let sql =
             format!("{BATCH_SELECT} {latest} {BATCH_JOIN} {BATCH_GROUP} order by b.created_at_ms desc, b.id desc");
         let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(limit).fetch_all(&database.readers).await?;
-        rows.iter().map(Batch::read).collect()
+        rows.iter().map(PrewarmBatch::read).collect()
     }
 
-    pub async fn find(database: &Database, id: &str) -> Result<Batch, BatchError> {
+    pub async fn find(database: &Database, id: &str) -> Result<PrewarmBatch, PrewarmBatchError> {
         let sql = format!("{BATCH_SELECT} prewarm_batches {BATCH_JOIN} where b.id = $1 {BATCH_GROUP}");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id).fetch_optional(&database.readers).await?;
-        row.map(|row| Batch::read(&row)).transpose()?.ok_or_else(|| BatchError::Unknown(id.chars().take(60).collect()))
+        row.map(|row| PrewarmBatch::read(&row))
+            .transpose()?
+            .ok_or_else(|| PrewarmBatchError::Unknown(id.chars().take(60).collect()))
     }
 
     /// Pauses, resumes or cancels a batch. Fails with [`BatchError::Over`] if the batch's state
     /// does not allow the order.
-    pub async fn order(database: &Database, id: &str, order: Order, now: UnixMs) -> Result<Batch, BatchError> {
+    pub async fn order(
+        database: &Database,
+        id: &str,
+        order: BatchOrder,
+        now: UnixMs,
+    ) -> Result<PrewarmBatch, PrewarmBatchError> {
         let (from, to) = order.step();
         let from: Vec<String> = from.iter().map(|state| format!("'{state}'")).collect();
         let sql = format!(
@@ -169,15 +178,15 @@ impl Batch {
         );
         let changed =
             database.write(sqlx::query(sqlx::AssertSqlSafe(sql)).bind(to.as_str()).bind(now.0).bind(id)).await?;
-        let batch = Batch::find(database, id).await?;
+        let batch = PrewarmBatch::find(database, id).await?;
         match changed {
-            0 => Err(BatchError::Over(batch.state)),
+            0 => Err(PrewarmBatchError::Over(batch.state)),
             _ => Ok(batch),
         }
     }
 
     /// Returns up to `limit` rows after the position `after`, in order.
-    pub async fn report(database: &Database, id: &str, after: i64, limit: i64) -> Result<Vec<Row>, sqlx::Error> {
+    pub async fn report(database: &Database, id: &str, after: i64, limit: i64) -> Result<Vec<PrewarmRow>, sqlx::Error> {
         let rows = sqlx::query(
             "select position, vehicle_key, view, colors, state, failure_kind, failure_detail from prewarm_rows
              where batch_id = $1 and position > $2 order by position limit $3",
@@ -187,10 +196,10 @@ impl Batch {
         .bind(limit)
         .fetch_all(&database.readers)
         .await?;
-        let read = |row: &AnyRow| -> Result<Row, sqlx::Error> {
+        let read = |row: &AnyRow| -> Result<PrewarmRow, sqlx::Error> {
             let kind: Option<String> = row.try_get("failure_kind")?;
             let detail: Option<String> = row.try_get("failure_detail")?;
-            Ok(Row {
+            Ok(PrewarmRow {
                 position: row.try_get("position")?,
                 vehicle_key: row.try_get("vehicle_key")?,
                 view: row.try_get("view")?,

@@ -4,9 +4,9 @@
 //! Every process has a feeder. They may process the same row at the same moment: the queue has one
 //! live job for each vehicle and view, and rows change state by guarded updates.
 
-use super::batches::{self, Batch, OpenRow};
+use super::batches::{self, OpenRow, PrewarmBatch};
 use crate::app::App;
-use crate::renders::{Progress, RenderError};
+use crate::renders::{PaintProgress, RenderError};
 use crate::tasks::every;
 use cyclorama_core::Variant;
 use std::time::Duration;
@@ -29,7 +29,7 @@ async fn feed(app: &App) -> Result<(), sqlx::Error> {
     for row in &queued {
         room -= i64::from(!settle(app, row).await?);
     }
-    let running = Batch::running(&app.db).await?;
+    let running = PrewarmBatch::running(&app.db).await?;
     if running.is_empty() {
         return Ok(());
     }
@@ -45,7 +45,7 @@ async fn feed(app: &App) -> Result<(), sqlx::Error> {
             }
         }
     }
-    Batch::finish(&app.db, app.clock.now()).await
+    PrewarmBatch::finish(&app.db, app.clock.now()).await
 }
 
 /// Updates a queued row from the state of its render. Returns true if the row has left the queue.
@@ -53,11 +53,11 @@ async fn settle(app: &App, row: &OpenRow) -> Result<bool, sqlx::Error> {
     let now = app.clock.now();
     let home = app.pictures.looks.home_ahead(&row.wish.vehicle, row.wish.view).await?.to_string();
     let (to, failure) = match app.renders.progress(&home, row.wish.view, &row.wish.colours).await? {
-        Progress::Done => ("done", None),
-        Progress::Failed { kind, detail } => ("failed", Some((kind, detail))),
-        Progress::Making => return Ok(false),
+        PaintProgress::Done => ("done", None),
+        PaintProgress::Failed { kind, detail } => ("failed", Some((kind, detail))),
+        PaintProgress::Making => return Ok(false),
         // The row's job was dropped.
-        Progress::Nowhere => ("waiting", None),
+        PaintProgress::Nowhere => ("waiting", None),
     };
     batches::step(&app.db, row, "queued", to, failure, now).await?;
     Ok(true)

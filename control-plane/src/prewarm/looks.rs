@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 /// The looks of models. Each model is looked up once, because a plan names many years of one model.
 #[derive(Default)]
-pub struct Looks(HashMap<(String, String, BodyClass), Vec<Look>>);
+pub struct ModelLooks(HashMap<(String, String, BodyClass), Vec<Look>>);
 
-impl Looks {
+impl ModelLooks {
     /// Returns the years that have the same look as the vehicle, including its own.
     pub fn years_alike(&mut self, catalog: &Catalog, vehicle: &Vehicle) -> Vec<VehicleKey> {
         let own = catalog.key_of(vehicle);

@@ -12,7 +12,7 @@ mod looks;
 mod plan;
 mod request;
 
-pub use batches::{Batch, BatchError, Order};
+pub use batches::{BatchOrder, PrewarmBatch, PrewarmBatchError};
 pub use feeder::start;
 pub use plan::{Plan, PlanError, wishes};
 pub use request::Request;

@@ -1,7 +1,7 @@
 //! The estimate for a batch: how much of it exists, how long the rest takes, and how much it costs.
 
 use super::PrewarmItem;
-use super::looks::Looks;
+use super::looks::ModelLooks;
 use super::request::{Request, RequestError, Wishes};
 use crate::app::App;
 use crate::catalog::Catalog;
@@ -64,7 +64,7 @@ impl Plan {
             minutes: None,
         };
         let catalog = app.catalog.now();
-        let mut looks = Looks::default();
+        let mut looks = ModelLooks::default();
         let keys: Vec<Vec<VehicleKey>> = wishes.iter().map(|wish| looks.years_alike(&catalog, &wish.vehicle)).collect();
         let existing = app.renders.existing(keys.iter().flatten().map(VehicleKey::to_string)).await?;
         for (wish, keys) in wishes.iter().zip(&keys) {

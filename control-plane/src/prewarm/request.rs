@@ -1,7 +1,7 @@
 //! Parses a line of a list into vehicles, views and colours. It has no side effects; the
 //! catalog is passed in.
 
-use super::looks::Looks;
+use super::looks::ModelLooks;
 use super::{PrewarmItem, ROWS_MAX};
 use crate::catalog::{AskedName, AskedVehicle, AskedYear, Catalog, Make, Model, VehicleId, body_of_word};
 use cyclorama_core::{BodyClass, Colour, Paint, Vehicle, View};
@@ -68,9 +68,9 @@ impl Wishes {
         let colours = named::<Colour>("colors", request.colors.as_deref(), Colour::ALL)?;
         let paints: Vec<Paint> = colours.into_iter().map(Paint::from).collect();
         let years = years(request.years.as_deref())?;
-        let Named { make, models, bodies } = named_vehicles(catalog, request)?;
+        let NamedModels { make, models, bodies } = named_vehicles(catalog, request)?;
         let mut found = false;
-        let mut looks = Looks::default();
+        let mut looks = ModelLooks::default();
         for model in models {
             let wanted = model.years().iter().filter(|year| years.iter().any(|range| range.contains(year)));
             for vehicle in wanted.flat_map(|year| with_bodies(catalog, make, model, year, bodies)) {
@@ -108,7 +108,7 @@ impl Wishes {
 }
 
 /// The models that a request names, and which of their bodies it means.
-struct Named<'a> {
+struct NamedModels<'a> {
     make: &'a Make,
     models: Vec<&'a Model>,
     bodies: Bodies,
@@ -125,7 +125,7 @@ enum Bodies {
     Only(BodyClass),
 }
 
-fn named_vehicles<'a>(catalog: &'a Catalog, request: &Request) -> Result<Named<'a>, RequestError> {
+fn named_vehicles<'a>(catalog: &'a Catalog, request: &Request) -> Result<NamedModels<'a>, RequestError> {
     let given = |text: &'_ Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
     if let Some(id) = request.vehicle.as_deref().map(str::trim).filter(|id| !id.is_empty()) {
         for (name, value) in [("make", &request.make), ("model", &request.model), ("body", &request.body)] {
@@ -136,7 +136,7 @@ fn named_vehicles<'a>(catalog: &'a Catalog, request: &Request) -> Result<Named<'
         let none = || wrong("vehicle", format!("the catalog has no vehicle `{}`", shortened(id)));
         let id: VehicleId = id.parse().map_err(|_| none())?;
         let (make, model, body) = catalog.of_id(id).ok_or_else(none)?;
-        return Ok(Named { make, models: vec![model], bodies: Bodies::Only(body) });
+        return Ok(NamedModels { make, models: vec![model], bodies: Bodies::Only(body) });
     }
     let make = request.make.as_deref().ok_or_else(|| wrong("make", "`make` or `vehicle` is missing"))?;
     let make = catalog.find_make(make).map_err(|missing| wrong("make", missing.detail))?;
@@ -152,7 +152,7 @@ fn named_vehicles<'a>(catalog: &'a Catalog, request: &Request) -> Result<Named<'
             Bodies::Like(body_of_word(word).ok_or_else(none)?)
         }
     };
-    Ok(Named { make, models, bodies })
+    Ok(NamedModels { make, models, bodies })
 }
 
 fn with_bodies(catalog: &Catalog, make: &Make, model: &Model, year: u16, bodies: Bodies) -> Vec<Vehicle> {

@@ -91,20 +91,20 @@ impl Requester {
     }
 
     /// Returns the requester of work that counts for no account.
-    pub fn nobody(lane: Lane) -> Self {
+    pub fn without_account(lane: Lane) -> Self {
         Requester { lane, account_id: String::new() }
     }
 }
 
 /// Numbers of jobs that wait in the queue when a new job is to be added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct WaitingCounts {
     pub all: i64,
     pub in_lane: i64,
     pub of_account: i64,
 }
 
-impl Waiting {
+impl WaitingCounts {
     /// True if one more job of the requester may be queued. An account may fill at most half of the
     /// queue. An account with no waiting job may use up to twice the queue's maximum, so that the
     /// others cannot lock it out when the queue is full.
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn nobody_is_locked_out_of_a_full_queue() {
         let paying = Requester::account(Lane::Interactive, "a");
-        let visitor = Requester::nobody(Lane::Example);
+        let visitor = Requester::without_account(Lane::Example);
         for (requester, all, in_lane, of_account, has_room) in [
             (&paying, 99, 99, 49, true),
             (&paying, 99, 99, 50, false),
@@ -148,7 +148,7 @@ mod tests {
             (&visitor, 25, 25, 25, false),
             (&visitor, 100, 0, 0, false),
         ] {
-            let waiting = Waiting { all, in_lane, of_account };
+            let waiting = WaitingCounts { all, in_lane, of_account };
             assert_eq!(waiting.has_room(requester, 100), has_room, "{requester:?} {waiting:?}");
         }
     }

@@ -32,12 +32,12 @@ mod upkeep;
 
 pub use budget::Budget;
 pub use lane::{Lane, PREWARM_EVERY, Requester};
-pub use operator::{Hour, Inspection, Node, Overview};
+pub use operator::{FarmOverview, Hour, Inspection, Node};
 pub use pace::Pace;
 pub use picture::{RenderError, RenderedImage};
-pub use queue::{Existing, JoinError, NodeError, Progress};
+pub use queue::{Existing, JoinError, NodeError, PaintProgress};
 pub use results::ResultError;
-pub use review::{Flagged, Opinion, RatedImage, ReviewError, Verdict};
+pub use review::{FlaggedRevision, Opinion, RatedImage, ReviewError, Verdict};
 pub use rules::{AtLimit, BudgetScope, Rules};
 pub use staging::UploadError;
 pub use state::{NodeStatus, colours_of, print_colours};
@@ -67,7 +67,7 @@ pub const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Settings of the queue, its nodes and its budget.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct RenderSettings {
     pub lease_seconds: u64,
     pub heartbeat_seconds: u64,
     /// The longest time that a request waits for its image.
@@ -94,15 +94,15 @@ pub struct Settings {
 
 /// Handle of the image store, the queue and the nodes; cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Renders(Arc<Shared>);
+pub struct Renders(Arc<RendersInner>);
 
 #[derive(Debug)]
-struct Shared {
+struct RendersInner {
     database: Database,
     clock: Clock,
     began_at: UnixMs,
     store: ObjectStore,
-    settings: Settings,
+    settings: RenderSettings,
     /// Token and base address of the node beside this process.
     local_node: OnceLock<(String, String)>,
     signals: Arc<Signals>,
@@ -122,9 +122,9 @@ struct Shared {
 }
 
 impl Renders {
-    pub fn new(database: Database, clock: Clock, store: ObjectStore, settings: Settings) -> Self {
+    pub fn new(database: Database, clock: Clock, store: ObjectStore, settings: RenderSettings) -> Self {
         let polls = Polls::of_one_token(settings.polls_per_token);
-        Renders(Arc::new(Shared {
+        Renders(Arc::new(RendersInner {
             database,
             began_at: clock.now(),
             clock,
@@ -158,7 +158,7 @@ impl Renders {
         }
     }
 
-    fn settings(&self) -> &Settings {
+    fn settings(&self) -> &RenderSettings {
         &self.0.settings
     }
 }

@@ -26,7 +26,7 @@ pub enum RenderError {
     BudgetSpent {
         reset_at_ms: i64,
         /// The limit that is reached.
-        share: BudgetScope,
+        scope: BudgetScope,
     },
     #[error("the database did not answer")]
     Database(#[source] Arc<sqlx::Error>),

@@ -38,22 +38,22 @@ pub(super) enum NoPlace {
 }
 
 /// Places for uploads, by the object's key.
-pub(super) type Receiving = Busy<ObjectKey>;
+pub(super) type Receiving = RequestPlaces<ObjectKey>;
 
 /// Places for requests for work, by the token and the node.
-pub(super) type Polls = Busy<(String, String)>;
+pub(super) type Polls = RequestPlaces<(String, String)>;
 
 /// The places for one kind of request.
 #[derive(Debug)]
-pub(super) struct Busy<K: Eq + Hash> {
+pub(super) struct RequestPlaces<K: Eq + Hash> {
     all: Arc<Semaphore>,
     of_one_token: usize,
     wait_max: Duration,
-    state: Mutex<State<K>>,
+    state: Mutex<PlacesState<K>>,
 }
 
 #[derive(Debug)]
-struct State<K> {
+struct PlacesState<K> {
     next: u64,
     /// The latest request for each key.
     latest: HashMap<K, (u64, CancellationToken)>,
@@ -69,15 +69,15 @@ impl Default for Receiving {
 
 /// The place of one request, which is given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place<'a, K: Clone + Eq + Hash> {
-    busy: &'a Busy<K>,
+pub(super) struct RequestPlace<'a, K: Clone + Eq + Hash> {
+    busy: &'a RequestPlaces<K>,
     key: K,
     number: u64,
     replaced: CancellationToken,
     permits: Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)>,
 }
 
-impl<K: Clone + Eq + Hash> Place<'_, K> {
+impl<K: Clone + Eq + Hash> RequestPlace<'_, K> {
     /// Resolves when a newer request for the same key has begun.
     pub async fn replaced(&self) {
         self.replaced.cancelled().await;
@@ -88,7 +88,7 @@ impl<K: Clone + Eq + Hash> Place<'_, K> {
     }
 }
 
-impl<K: Clone + Eq + Hash> Drop for Place<'_, K> {
+impl<K: Clone + Eq + Hash> Drop for RequestPlace<'_, K> {
     fn drop(&mut self) {
         let mut state = self.busy.state();
         if state.latest.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
@@ -101,20 +101,20 @@ impl Polls {
     /// Allows `of_one_token` requests for each token. The permits of nodes' requests bound the
     /// total.
     pub fn of_one_token(of_one_token: usize) -> Self {
-        Busy::new(Semaphore::MAX_PERMITS, of_one_token, POLL_WAIT_MAX)
+        RequestPlaces::new(Semaphore::MAX_PERMITS, of_one_token, POLL_WAIT_MAX)
     }
 }
 
-impl<K: Clone + Eq + Hash> Busy<K> {
+impl<K: Clone + Eq + Hash> RequestPlaces<K> {
     fn new(at_once: usize, of_one_token: usize, wait_max: Duration) -> Self {
-        let state = State { next: 0, latest: HashMap::new(), of_tokens: HashMap::new() };
-        Busy { all: Arc::new(Semaphore::new(at_once)), of_one_token, wait_max, state: Mutex::new(state) }
+        let state = PlacesState { next: 0, latest: HashMap::new(), of_tokens: HashMap::new() };
+        RequestPlaces { all: Arc::new(Semaphore::new(at_once)), of_one_token, wait_max, state: Mutex::new(state) }
     }
 
     /// Ends an older request for the same key, and waits for a place. Returns [`NoPlace::TooMany`]
     /// when none becomes free in time, and [`NoPlace::Replaced`] when a newer request comes
     /// meanwhile.
-    pub async fn begin(&self, token_id: &str, key: &K) -> Result<Place<'_, K>, NoPlace> {
+    pub async fn begin(&self, token_id: &str, key: &K) -> Result<RequestPlace<'_, K>, NoPlace> {
         let (mut place, of_token) = self.enter(token_id, key);
         let permits = async {
             // The token's permit comes first: a request that waits for it holds no place of the
@@ -134,7 +134,7 @@ impl<K: Clone + Eq + Hash> Busy<K> {
 
     /// Makes this the latest request for its key, still without permits. Returns it with the
     /// semaphore of its token.
-    fn enter(&self, token_id: &str, key: &K) -> (Place<'_, K>, Arc<Semaphore>) {
+    fn enter(&self, token_id: &str, key: &K) -> (RequestPlace<'_, K>, Arc<Semaphore>) {
         let mut state = self.state();
         state.next += 1;
         let (number, replaced) = (state.next, CancellationToken::new());
@@ -148,10 +148,10 @@ impl<K: Clone + Eq + Hash> Busy<K> {
             state.of_tokens.insert(token_id.to_owned(), Arc::downgrade(&places));
             places
         });
-        (Place { busy: self, key: key.clone(), number, replaced, permits: None }, of_token)
+        (RequestPlace { busy: self, key: key.clone(), number, replaced, permits: None }, of_token)
     }
 
-    fn state(&self) -> MutexGuard<'_, State<K>> {
+    fn state(&self) -> MutexGuard<'_, PlacesState<K>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,12 +7,12 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The result of a watched variant; `None` while it is being made.
-pub(super) type Outcome = Option<Result<RenderedImage, RenderError>>;
+pub(super) type WaitResult = Option<Result<RenderedImage, RenderError>>;
 
 /// The state that requests of one requester for one variant share.
 #[derive(Debug)]
 pub(super) struct SharedWait {
-    pub outcome: watch::Receiver<Outcome>,
+    pub outcome: watch::Receiver<WaitResult>,
     /// One reference is held here, and one by each request that waits.
     pub waiting: Arc<()>,
     /// Cancelled when the variant's job is in the queue, or when the watcher ends.

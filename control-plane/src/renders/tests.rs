@@ -60,8 +60,8 @@ fn client() -> Requester {
     Requester::account(Lane::Interactive, "account-1")
 }
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> RenderSettings {
+    RenderSettings {
         lease_seconds: 30,
         heartbeat_seconds: 5,
         render_wait: Duration::from_secs(20),
@@ -96,7 +96,7 @@ fn store() -> ObjectStore {
     ObjectStore::open_files(folder).expect("a new store opens")
 }
 
-fn renders(database: &Database, settings: Settings) -> Renders {
+fn renders(database: &Database, settings: RenderSettings) -> Renders {
     Renders::new(database.clone(), Clock::SYSTEM, store(), settings)
 }
 
@@ -370,7 +370,7 @@ async fn colours_join_a_queued_job_and_follow_a_leased_one() {
 #[tokio::test]
 async fn a_stale_fence_changes_nothing() {
     for database in databases().await {
-        let renders = renders(&database, Settings { lease_seconds: 0, ..settings() });
+        let renders = renders(&database, RenderSettings { lease_seconds: 0, ..settings() });
         let (vehicle, slow) = (vehicle("stale"), node(&renders).await);
         want(&renders, &vehicle, Colour::Red).await.expect("queues");
         let stale = one(&renders, &slow).await;
@@ -605,7 +605,7 @@ async fn orders_hold_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn settled_and_reserved_never_pass_the_budget() {
     for database in databases().await {
-        let renders = renders(&database, Settings { daily_budget_microusd: 7_000, ..settings() });
+        let renders = renders(&database, RenderSettings { daily_budget_microusd: 7_000, ..settings() });
         let node_id = node(&renders).await;
         let wanted = futures::future::join_all((0..12).map(|n| {
             let renders = renders.clone();
@@ -735,7 +735,7 @@ async fn what_a_render_took_is_what_is_booked() {
 #[tokio::test]
 async fn a_node_names_no_price_above_the_ceiling() {
     for database in databases().await {
-        let renders = renders(&database, Settings { node_usd_per_hour_max: 5.0, ..settings() });
+        let renders = renders(&database, RenderSettings { node_usd_per_hour_max: 5.0, ..settings() });
         for (usd_per_hour, is_taken_in) in [(None, true), (Some(0.0), true), (Some(5.0), true), (Some(5.01), false)] {
             let request = JoinRequest {
                 name: "test".to_owned(),
@@ -763,7 +763,7 @@ async fn a_node_names_no_price_above_the_ceiling() {
 async fn nobody_passes_a_share_by_joining_what_others_have_queued() {
     for database in databases().await {
         let rules = Rules { account_percent: 40, ..settings().rules };
-        let renders = renders(&database, Settings { rules, daily_budget_microusd: 20_000, ..settings() });
+        let renders = renders(&database, RenderSettings { rules, daily_budget_microusd: 20_000, ..settings() });
         for (model, account, lane) in [
             ("a1", "a", Lane::Interactive),
             ("a2", "a", Lane::Interactive),
@@ -793,7 +793,7 @@ async fn nobody_passes_a_share_by_joining_what_others_have_queued() {
 async fn a_render_that_the_budget_does_not_cover_is_ended_and_says_why() {
     for database in databases().await {
         for (budget, seconds) in [(5_000, None), (10_000, Some(20))] {
-            let renders = renders(&database, Settings { daily_budget_microusd: budget, ..settings() });
+            let renders = renders(&database, RenderSettings { daily_budget_microusd: budget, ..settings() });
             let node_id = priced_node(&renders, USD_PER_HOUR).await;
             let vehicle = vehicle(&format!("uncovered-{budget}"));
             let waiting = {
@@ -815,11 +815,11 @@ async fn a_render_that_the_budget_does_not_cover_is_ended_and_says_why() {
                 }
             }
             let told = waiting.await.expect("joins");
-            assert!(matches!(told, Err(RenderError::BudgetSpent { share: BudgetScope::Day, .. })), "{told:?}");
+            assert!(matches!(told, Err(RenderError::BudgetSpent { scope: BudgetScope::Day, .. })), "{told:?}");
             assert_eq!(books(&renders).await, (0, seconds.map_or(0, |_| 5_000)), "{:?}", database.kind);
             let red = [Colour::Red.into()];
             let progress = renders.progress(&vehicle.key(), View::Side, &red).await.expect("reads");
-            assert_eq!(progress, Progress::Nowhere, "a batch tries it again on another day");
+            assert_eq!(progress, PaintProgress::Nowhere, "a batch tries it again on another day");
         }
     }
 }
@@ -829,7 +829,7 @@ async fn a_lowered_budget_lets_running_renders_finish_or_stops_them() {
     for database in databases().await {
         for (at_limit, goes_on) in [(AtLimit::Finish, true), (AtLimit::Stop, false)] {
             let rules = Rules { at_limit, ..settings().rules };
-            let renders = renders(&database, Settings { rules, ..settings() });
+            let renders = renders(&database, RenderSettings { rules, ..settings() });
             let node_id = node(&renders).await;
             queue(&renders, &format!("running-{goes_on}"), &client()).await;
             let job = one(&renders, &node_id).await;
@@ -844,14 +844,14 @@ async fn a_lowered_budget_lets_running_renders_finish_or_stops_them() {
 async fn lanes_and_accounts_have_shares_of_the_day() {
     for database in databases().await {
         let rules = Rules { prewarm_percent: 80, example_percent: 50, account_percent: 40, ..settings().rules };
-        let renders = renders(&database, Settings { rules, daily_budget_microusd: 20_000, ..settings() });
+        let renders = renders(&database, RenderSettings { rules, daily_budget_microusd: 20_000, ..settings() });
         let mut models = 0..;
         let mut wants = async |requester: Requester| {
             let vehicle = vehicle(&format!("m{}", models.next().expect("a number")));
             let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
             match renders.request(&vehicle, &variant(&vehicle, Colour::Red), &requester, deadline_ms).await {
                 Ok(_) => "queued",
-                Err(RenderError::BudgetSpent { share: BudgetScope::Account, .. }) => "share of the account",
+                Err(RenderError::BudgetSpent { scope: BudgetScope::Account, .. }) => "share of the account",
                 Err(RenderError::BudgetSpent { .. }) => "budget",
                 Err(other) => panic!("{other}"),
             }
@@ -861,8 +861,8 @@ async fn lanes_and_accounts_have_shares_of_the_day() {
                 Requester::account(Lane::Interactive, "a"),
                 ["queued", "queued", "queued", "queued", "share of the account"],
             ),
-            (Requester::nobody(Lane::Example), ["queued", "budget", "budget", "budget", "budget"]),
-            (Requester::nobody(Lane::Prewarm), ["queued", "queued", "queued", "budget", "budget"]),
+            (Requester::without_account(Lane::Example), ["queued", "budget", "budget", "budget", "budget"]),
+            (Requester::without_account(Lane::Prewarm), ["queued", "queued", "queued", "budget", "budget"]),
             (Requester::account(Lane::FirstLoad, "b"), ["queued", "queued", "budget", "budget", "budget"]),
         ] {
             for expected in expected {
@@ -876,7 +876,7 @@ async fn lanes_and_accounts_have_shares_of_the_day() {
 #[tokio::test]
 async fn thresholds_are_reached_once_and_told_once() {
     for database in databases().await {
-        let both = [0, 1].map(|_| renders(&database, Settings { daily_budget_microusd: 10_000, ..settings() }));
+        let both = [0, 1].map(|_| renders(&database, RenderSettings { daily_budget_microusd: 10_000, ..settings() }));
         let reach = async |renders: &Renders| {
             let budget = renders.budget().await.expect("reads");
             renders.reach_thresholds(&budget).await.expect("reaches")
@@ -910,7 +910,7 @@ async fn whatever_happens_the_books_of_the_day_are_right() {
     use rand::{RngExt, SeedableRng};
     const LIMIT: i64 = 60_000;
     for database in databases().await {
-        let renders = renders(&database, Settings { daily_budget_microusd: LIMIT, ..settings() });
+        let renders = renders(&database, RenderSettings { daily_budget_microusd: LIMIT, ..settings() });
         let nodes =
             [priced_node(&renders, USD_PER_HOUR).await, priced_node(&renders, Some(40.0)).await, node(&renders).await];
         let mut random = rand::rngs::StdRng::seed_from_u64(7);
@@ -1025,7 +1025,7 @@ async fn what_is_made_ahead_is_wanted_until_it_is_done() {
         let renders = renders(&database, settings());
         let node_id = node(&renders).await;
         for lane in [Lane::Prewarm, Lane::Rerender] {
-            queue(&renders, lane.as_str(), &Requester::nobody(lane)).await;
+            queue(&renders, lane.as_str(), &Requester::without_account(lane)).await;
             let job = one(&renders, &node_id).await;
             all_leave(&database).await;
             assert!(beat(&renders, &node_id, &job).await.is_empty(), "{lane:?} on {:?}", database.kind);
@@ -1045,16 +1045,17 @@ async fn what_is_made_ahead_is_wanted_until_it_is_done() {
 #[tokio::test]
 async fn a_full_queue_says_so_and_paid_requests_go_first() {
     for database in databases().await {
-        let renders = renders(&database, Settings { queue_max: 4, ..settings() });
+        let renders = renders(&database, RenderSettings { queue_max: 4, ..settings() });
         let deadline_ms = Clock::SYSTEM.now().0 + 60_000;
         let (example, paid) = (vehicle("example"), vehicle("paid"));
         renders
-            .request(&example, &variant(&example, Colour::Red), &Requester::nobody(Lane::Example), deadline_ms)
+            .request(&example, &variant(&example, Colour::Red), &Requester::without_account(Lane::Example), deadline_ms)
             .await
             .expect("queues");
         let free = vehicle("free");
-        let second =
-            renders.request(&free, &variant(&free, Colour::Red), &Requester::nobody(Lane::Example), deadline_ms).await;
+        let second = renders
+            .request(&free, &variant(&free, Colour::Red), &Requester::without_account(Lane::Example), deadline_ms)
+            .await;
         assert!(
             matches!(second, Err(RenderError::AtCapacity { .. })),
             "a quarter is for what nobody pays for: {second:?}"
@@ -1098,7 +1099,7 @@ async fn processes_wake_each_other() {
         if database.kind == crate::db::DatabaseKind::Sqlite {
             continue;
         }
-        let deaf = Settings { look_again: Duration::from_secs(3600), ..settings() };
+        let deaf = RenderSettings { look_again: Duration::from_secs(3600), ..settings() };
         let [asked, served] = [0, 1].map(|_| renders(&database, deaf.clone()));
         let served = Renders::new(database.clone(), Clock::SYSTEM, asked.0.store.clone(), served.settings().clone());
         let tasks = [asked.0.signals.start(&database), served.0.signals.start(&database)];
@@ -1154,10 +1155,10 @@ async fn lanes_go_in_order_and_a_job_moves_up_with_who_joins_it() {
         for lane in [Lane::Prewarm, Lane::Example, Lane::Rerender, Lane::FirstLoad, Lane::Interactive] {
             queue(&renders, lane.as_str(), &Requester::account(lane, "one")).await;
         }
-        queue(&renders, "joined the control plane", &Requester::nobody(Lane::Prewarm)).await;
+        queue(&renders, "joined the control plane", &Requester::without_account(Lane::Prewarm)).await;
         queue(&renders, "joined the control plane", &Requester::account(Lane::FirstLoad, "two")).await;
         // A later request of a lower lane does not move the job down.
-        queue(&renders, "interactive", &Requester::nobody(Lane::Prewarm)).await;
+        queue(&renders, "interactive", &Requester::without_account(Lane::Prewarm)).await;
         assert_eq!(
             handed_out(&renders, &node_id, 3).await,
             ["interactive", "first-load", "joined the control plane", "anew", "example", "prewarm"],
@@ -1178,7 +1179,7 @@ async fn prewarming_gets_its_share_of_a_busy_farm() {
             queue(&renders, &format!("paid-{n}"), &client()).await;
         }
         for n in 0..6 {
-            queue(&renders, &format!("ahead-{n}"), &Requester::nobody(Lane::Prewarm)).await;
+            queue(&renders, &format!("ahead-{n}"), &Requester::without_account(Lane::Prewarm)).await;
         }
         let order = handed_out(&renders, &node_id, 1).await;
         let places: Vec<usize> =
@@ -1190,7 +1191,7 @@ async fn prewarming_gets_its_share_of_a_busy_farm() {
 #[tokio::test]
 async fn who_would_wait_too_long_is_told_at_once() {
     for database in databases().await {
-        let renders = renders(&database, Settings { render_wait: Duration::from_secs(60), ..settings() });
+        let renders = renders(&database, RenderSettings { render_wait: Duration::from_secs(60), ..settings() });
         let node_id = node(&renders).await;
         queue(&renders, "measured", &client()).await;
         let job = one(&renders, &node_id).await;
@@ -1207,7 +1208,7 @@ async fn who_would_wait_too_long_is_told_at_once() {
         assert!(matches!(late, Err(RenderError::AtCapacity { retry_after_seconds: 5 })), "{late:?}");
         want(&renders, &vehicle("early-3"), Colour::Blue).await.expect("joins what is queued already");
         queue(&renders, "another", &Requester::account(Lane::Interactive, "another account")).await;
-        queue(&renders, "ahead", &Requester::nobody(Lane::Prewarm)).await;
+        queue(&renders, "ahead", &Requester::without_account(Lane::Prewarm)).await;
         // No request is refused when nothing has been measured.
         database.write(sqlx::query("update nodes set seen_at_ms = 0")).await.expect("sets");
         renders.measure_pace().await.expect("measures");
@@ -1218,7 +1219,7 @@ async fn who_would_wait_too_long_is_told_at_once() {
 #[tokio::test]
 async fn a_request_waits_no_longer_than_it_may() {
     for database in databases().await {
-        let renders = renders(&database, Settings { render_wait: Duration::from_millis(200), ..settings() });
+        let renders = renders(&database, RenderSettings { render_wait: Duration::from_millis(200), ..settings() });
         let vehicle = vehicle("late");
         let waited = renders.picture(&vehicle, &variant(&vehicle, Colour::Red), &client()).await;
         assert!(matches!(waited, Err(RenderError::TooLate)), "{waited:?}");

@@ -17,18 +17,18 @@ pub(super) struct Ideal {
 }
 
 /// A place in the lane: the `turn`, and the job's number in the order of arrival.
-type Place = (i64, usize);
+type LanePlace = (i64, usize);
 
 /// The waiting jobs, by lane.
 #[derive(Debug, Default)]
-struct Waiting {
-    lanes: BTreeMap<Lane, BTreeSet<Place>>,
+struct IdealQueue {
+    lanes: BTreeMap<Lane, BTreeSet<LanePlace>>,
     /// The last job's `turn` and the number of waiting jobs of each requester that has any.
     last: HashMap<Requester, (i64, usize)>,
     since_prewarm: u64,
 }
 
-impl Waiting {
+impl IdealQueue {
     /// Adds a job, see `next_turn` of `renders::queue`.
     fn add(&mut self, requester: &Requester, number: usize) {
         let lane = self.lanes.entry(requester.lane).or_default();
@@ -64,7 +64,7 @@ impl Waiting {
 pub(super) fn waits(mut jobs: Vec<Ideal>, slots: usize) -> HashMap<Lane, Vec<f64>> {
     jobs.sort_by_key(|job| job.queued_us);
     let mut free: BinaryHeap<Reverse<i64>> = (0..slots).map(|_| Reverse(0)).collect();
-    let mut waiting = Waiting::default();
+    let mut waiting = IdealQueue::default();
     let mut lost = VecDeque::new();
     let mut waits: HashMap<Lane, Vec<f64>> = HashMap::new();
     let mut coming = jobs.iter().enumerate().peekable();
@@ -111,7 +111,7 @@ mod tests {
                 (Lane::Interactive, SECOND_US, 2),
                 (Lane::Interactive, 20 * SECOND_US, 1),
             ]
-            .map(|(lane, queued_us, seconds)| job(Requester::nobody(lane), queued_us, seconds))
+            .map(|(lane, queued_us, seconds)| job(Requester::without_account(lane), queued_us, seconds))
             .into_iter()
         };
         let found = waits(jobs().collect(), 1);
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn prewarming_has_its_share_of_a_busy_farm() {
         let count = 3 * PREWARM_EVERY as i64;
-        let busy = (0..count).map(|at_us| job(Requester::nobody(Lane::Interactive), at_us, 1));
-        let ahead = (0..3).map(|at_us| job(Requester::nobody(Lane::Prewarm), at_us, 1));
+        let busy = (0..count).map(|at_us| job(Requester::without_account(Lane::Interactive), at_us, 1));
+        let ahead = (0..3).map(|at_us| job(Requester::without_account(Lane::Prewarm), at_us, 1));
         let found = waits(busy.chain(ahead).collect(), 1);
         let seconds: Vec<f64> = found[&Lane::Prewarm].iter().map(|wait| wait.round()).collect();
         assert_eq!(seconds, [19.0, 39.0, 59.0]);

@@ -16,8 +16,8 @@ use crate::clock::{Clock, UnixMs};
 use crate::db::Database;
 use crate::objects::ObjectStore;
 use crate::renders::{
-    AtLimit, JoinError, LOOK_AGAIN, Lane, NodeError, QUEUE_MAX, RenderError, Renders, Requester, ResultError, Rules,
-    Settings,
+    AtLimit, JoinError, LOOK_AGAIN, Lane, NodeError, QUEUE_MAX, RenderError, RenderSettings, Renders, Requester,
+    ResultError, Rules,
 };
 use cyclorama_core::wire::{
     Device, FailureKind, HeartbeatRequest, JoinRequest, MachineLoad, NodeState, Pipeline, Unparsed,
@@ -53,11 +53,11 @@ pub struct Scenario {
     pub load: f64,
     pub accounts: u32,
     /// The ratio of first loads of signed URLs among the requests.
-    pub first_load_share: f64,
+    pub first_load_ratio: f64,
     /// True if a batch of prewarming uses the capacity that is left.
     pub prewarms: bool,
     /// The ratio of renders that fail.
-    pub failing_share: f64,
+    pub failing_ratio: f64,
     /// How often a node is lost with all its jobs, per hour.
     pub losses_per_node_hour: f64,
     pub seed: u64,
@@ -65,7 +65,7 @@ pub struct Scenario {
 
 /// The result of a simulation. Times of the lanes are simulated, those of calls are this machine's.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Outcome {
+pub struct SimulationOutcome {
     pub simulated_seconds: f64,
     /// The ratio of busy slots among those of nodes that were present, from the first to the last
     /// arrival.
@@ -121,7 +121,7 @@ pub enum SimulationError {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum SimulationEvent {
     Arrival,
     Ahead,
     Done { node: usize, life: u32, job_id: String, fence: i64 },
@@ -131,7 +131,7 @@ enum Event {
     Sweep,
 }
 
-struct Node {
+struct SimulatedNode {
     id: String,
     /// Incremented whenever the node is lost: jobs of an earlier life are lost.
     life: u32,
@@ -140,7 +140,7 @@ struct Node {
 }
 
 /// A job as the simulation knows it.
-struct Known {
+struct SimulatedJob {
     requester: Requester,
     queued_us: i64,
     leased_us: Option<i64>,
@@ -152,15 +152,15 @@ struct Simulation {
     renders: Renders,
     now_ms: &'static AtomicI64,
     random: StdRng,
-    events: BinaryHeap<Reverse<(i64, u64, Event)>>,
+    events: BinaryHeap<Reverse<(i64, u64, SimulationEvent)>>,
     sequence: u64,
     /// The time at which the one writer is free again, in microseconds.
     writer_free_us: i64,
-    nodes: Vec<Node>,
+    nodes: Vec<SimulatedNode>,
     /// Nodes with a free slot, those first that have waited longest.
     idle: VecDeque<usize>,
     /// Jobs by the vehicle's model, which is unique.
-    known: HashMap<String, Known>,
+    known: HashMap<String, SimulatedJob>,
     models: u64,
     ahead_waiting: i64,
     calls: BTreeMap<&'static str, Vec<f64>>,
@@ -178,10 +178,14 @@ struct Simulation {
 }
 
 /// Runs a scenario on an empty database.
-pub async fn run(database: Database, store: ObjectStore, scenario: Scenario) -> Result<Outcome, SimulationError> {
+pub async fn run(
+    database: Database,
+    store: ObjectStore,
+    scenario: Scenario,
+) -> Result<SimulationOutcome, SimulationError> {
     let start = UnixMs(1_800_000_000_000);
     let (clock, now_ms) = Clock::simulated(start);
-    let settings = Settings {
+    let settings = RenderSettings {
         lease_seconds: 30,
         heartbeat_seconds: 5,
         render_wait: Duration::from_secs(120),
@@ -236,15 +240,15 @@ impl Simulation {
     async fn begin(&mut self) -> Result<(), SimulationError> {
         for node in 0..self.scenario.nodes {
             let id = self.join().await?;
-            self.nodes.push(Node { id, life: 0, is_there: true, free: self.scenario.slots_per_node });
+            self.nodes.push(SimulatedNode { id, life: 0, is_there: true, free: self.scenario.slots_per_node });
             self.idle.push_back(node);
             self.plan_loss(node, 0);
         }
-        self.plan(0, Event::Arrival);
-        self.plan(0, Event::Beat);
-        self.plan(0, Event::Sweep);
+        self.plan(0, SimulationEvent::Arrival);
+        self.plan(0, SimulationEvent::Beat);
+        self.plan(0, SimulationEvent::Sweep);
         if self.scenario.prewarms {
-            self.plan(0, Event::Ahead);
+            self.plan(0, SimulationEvent::Ahead);
         }
         Ok(())
     }
@@ -257,19 +261,21 @@ impl Simulation {
             self.now_ms.store(start.0 + at_us / 1000, Ordering::Relaxed);
             let all_came = self.asked >= self.scenario.jobs;
             match event {
-                Event::Arrival if all_came => {}
-                Event::Arrival => self.arrive(at_us).await?,
-                Event::Ahead if all_came => {}
-                Event::Ahead => self.ahead(at_us).await?,
-                Event::Done { node, life, job_id, fence } => self.end(at_us, node, life, &job_id, fence).await?,
-                Event::Lost { node } => self.lose(at_us, node).await?,
-                Event::Back { node } => self.come_back(at_us, node).await?,
-                Event::Beat => {
+                SimulationEvent::Arrival if all_came => {}
+                SimulationEvent::Arrival => self.arrive(at_us).await?,
+                SimulationEvent::Ahead if all_came => {}
+                SimulationEvent::Ahead => self.ahead(at_us).await?,
+                SimulationEvent::Done { node, life, job_id, fence } => {
+                    self.end(at_us, node, life, &job_id, fence).await?
+                }
+                SimulationEvent::Lost { node } => self.lose(at_us, node).await?,
+                SimulationEvent::Back { node } => self.come_back(at_us, node).await?,
+                SimulationEvent::Beat => {
                     self.beat().await?;
                     self.renders.measure_pace().await?;
-                    self.plan(at_us + 5 * SECOND_US, Event::Beat);
+                    self.plan(at_us + 5 * SECOND_US, SimulationEvent::Beat);
                 }
-                Event::Sweep => {
+                SimulationEvent::Sweep => {
                     self.renders.sweep().await?;
                     // Jobs that were taken back go to idle nodes.
                     self.wake(at_us, usize::MAX).await?;
@@ -277,7 +283,7 @@ impl Simulation {
                         let backlog = self.renders.backlog().await?;
                         live = backlog.queued + backlog.leased;
                     }
-                    self.plan(at_us + SECOND_US, Event::Sweep);
+                    self.plan(at_us + SECOND_US, SimulationEvent::Sweep);
                 }
             }
             if all_came && live == 0 {
@@ -288,7 +294,7 @@ impl Simulation {
     }
 
     async fn arrive(&mut self, at_us: i64) -> Result<(), SimulationError> {
-        let lane = match self.random.random_bool(self.scenario.first_load_share) {
+        let lane = match self.random.random_bool(self.scenario.first_load_ratio) {
             true => Lane::FirstLoad,
             false => Lane::Interactive,
         };
@@ -310,19 +316,19 @@ impl Simulation {
         let slots = self.scenario.nodes as f64 * f64::from(self.scenario.slots_per_node);
         let rate = slots / self.scenario.render_seconds * self.scenario.load;
         let gap_seconds = -(1.0 - self.random.random::<f64>()).ln() / rate;
-        self.plan(at_us + (gap_seconds * SECOND_US as f64) as i64, Event::Arrival);
+        self.plan(at_us + (gap_seconds * SECOND_US as f64) as i64, SimulationEvent::Arrival);
         Ok(())
     }
 
     async fn ahead(&mut self, at_us: i64) -> Result<(), SimulationError> {
         while self.ahead_waiting < self.renders.ahead_max() {
-            if !self.want(self.writer_free_us.max(at_us), &Requester::nobody(Lane::Prewarm), 3600).await? {
+            if !self.want(self.writer_free_us.max(at_us), &Requester::without_account(Lane::Prewarm), 3600).await? {
                 break;
             }
             self.ahead_waiting += 1;
             self.wake(self.writer_free_us, 1).await?;
         }
-        self.plan(at_us + AHEAD_EVERY_US, Event::Ahead);
+        self.plan(at_us + AHEAD_EVERY_US, SimulationEvent::Ahead);
         Ok(())
     }
 
@@ -356,7 +362,7 @@ impl Simulation {
             Err(error) => return Err(error.into()),
         }
         let service_us = (self.scenario.render_seconds * self.random.random_range(0.5..1.5) * SECOND_US as f64) as i64;
-        let known = Known { requester: requester.clone(), queued_us: at_us, leased_us: None, service_us };
+        let known = SimulatedJob { requester: requester.clone(), queued_us: at_us, leased_us: None, service_us };
         self.known.insert(vehicle.model, known);
         Ok(true)
     }
@@ -397,7 +403,7 @@ impl Simulation {
             }
             known.leased_us.get_or_insert(now_us);
             let (life, at_us) = (self.nodes[node].life, now_us + known.service_us);
-            self.plan(at_us, Event::Done { node, life, job_id: job.job_id.clone(), fence: job.fence });
+            self.plan(at_us, SimulationEvent::Done { node, life, job_id: job.job_id.clone(), fence: job.fence });
         }
         Ok(!jobs.is_empty())
     }
@@ -413,7 +419,7 @@ impl Simulation {
         if self.nodes[node].life != life {
             return Ok(());
         }
-        let fails = self.random.random_bool(self.scenario.failing_share);
+        let fails = self.random.random_bool(self.scenario.failing_ratio);
         let began = Instant::now();
         if fails {
             let _ = self.renders.fail(TOKEN, job_id, fence, FailureKind::Internal, "simulated").await?;
@@ -458,7 +464,7 @@ impl Simulation {
         self.busy_slots -= held;
         self.leases_lost += held as u64;
         self.losses_us.push(at_us);
-        self.plan(at_us + AWAY_US, Event::Back { node });
+        self.plan(at_us + AWAY_US, SimulationEvent::Back { node });
         Ok(())
     }
 
@@ -486,7 +492,7 @@ impl Simulation {
         Ok(self.renders.join(TOKEN, &request).await?)
     }
 
-    fn plan(&mut self, at_us: i64, event: Event) {
+    fn plan(&mut self, at_us: i64, event: SimulationEvent) {
         self.sequence += 1;
         self.events.push(Reverse((at_us, self.sequence, event)));
     }
@@ -494,7 +500,7 @@ impl Simulation {
     fn plan_loss(&mut self, node: usize, at_us: i64) {
         if self.scenario.losses_per_node_hour > 0.0 {
             let hours = -(1.0 - self.random.random::<f64>()).ln() / self.scenario.losses_per_node_hour;
-            self.plan(at_us + (hours * 3600.0 * SECOND_US as f64) as i64, Event::Lost { node });
+            self.plan(at_us + (hours * 3600.0 * SECOND_US as f64) as i64, SimulationEvent::Lost { node });
         }
     }
 
@@ -517,7 +523,7 @@ impl Simulation {
         }
     }
 
-    async fn outcome(self) -> Result<Outcome, SimulationError> {
+    async fn outcome(self) -> Result<SimulationOutcome, SimulationError> {
         let mut failed = 0;
         let mut lapsed = 0;
         for (state, jobs) in self.renders.jobs_by_state().await? {
@@ -557,7 +563,7 @@ impl Simulation {
             let (median_us, p99_us) = (quantile(&mut times, 0.5), quantile(&mut times, 0.99));
             (call, Calls { calls: times.len(), median_us, p99_us })
         });
-        Ok(Outcome {
+        Ok(SimulationOutcome {
             simulated_seconds: self.counted_to_us as f64 / 1e6,
             utilisation: self.busy_us as f64 / self.slots_us.max(1) as f64,
             ideal_utilisation: if self.scenario.prewarms { 1.0 } else { self.scenario.load.min(1.0) },
@@ -575,8 +581,8 @@ impl Simulation {
 }
 
 /// Returns a quantile of the values, or 0 if there are none.
-fn quantile(values: &mut [f64], share: f64) -> f64 {
+fn quantile(values: &mut [f64], ratio: f64) -> f64 {
     values.sort_by(f64::total_cmp);
-    let place = (values.len() as f64 * share) as usize;
+    let place = (values.len() as f64 * ratio) as usize;
     values.get(place.min(values.len().saturating_sub(1))).copied().unwrap_or_default()
 }

@@ -44,7 +44,7 @@ pub enum Full {
 /// A handle of the writing task.
 #[derive(Debug, Clone)]
 pub struct Sink {
-    buffer: mpsc::Sender<Accepted>,
+    buffer: mpsc::Sender<AcceptedEvent>,
     /// Number of events that are accepted and not yet written or given up.
     pending: Arc<AtomicUsize>,
     today: Arc<Mutex<Today>>,
@@ -52,7 +52,7 @@ pub struct Sink {
 }
 
 #[derive(Debug)]
-struct Accepted {
+struct AcceptedEvent {
     event: Event,
     bytes: i64,
     at: UnixMs,
@@ -115,7 +115,7 @@ impl Sink {
         lock(&self.today).take(sizes.iter().sum(), self.bytes_per_day, at)?;
         self.pending.fetch_add(events.len(), Ordering::SeqCst);
         for (place, (event, bytes)) in places.zip(events.into_iter().zip(sizes)) {
-            place.send(Accepted { event, bytes, at });
+            place.send(AcceptedEvent { event, bytes, at });
         }
         Ok(())
     }
@@ -147,14 +147,14 @@ fn bytes_of(event: &Event) -> i64 {
 
 async fn write_all(
     database: Database,
-    mut accepted: mpsc::Receiver<Accepted>,
+    mut accepted: mpsc::Receiver<AcceptedEvent>,
     pending: Arc<AtomicUsize>,
     today: Arc<Mutex<Today>>,
 ) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
     while accepted.recv_many(&mut batch, BATCH_MAX).await > 0 {
         let mut days: BTreeMap<String, i64> = BTreeMap::new();
-        for Accepted { bytes, at, .. } in &batch {
+        for AcceptedEvent { bytes, at, .. } in &batch {
             *days.entry(at.utc_day()).or_default() += bytes;
         }
         let written = loop {
@@ -180,12 +180,12 @@ async fn write_all(
 /// Writes the events. Returns the total bytes of each of their days, from all processes.
 async fn write(
     database: &Database,
-    batch: &[Accepted],
+    batch: &[AcceptedEvent],
     days: &BTreeMap<String, i64>,
 ) -> Result<BTreeMap<String, i64>, sqlx::Error> {
     let json = |value: Result<String, serde_json::Error>| value.map_err(|error| sqlx::Error::Encode(error.into()));
     let mut tx = database.begin().await?;
-    for Accepted { event, at, .. } in batch {
+    for AcceptedEvent { event, at, .. } in batch {
         sqlx::query(
             "insert into events (id, event, source, anonymous_id, session_id, properties, url, referrer, utm, at_ms)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",

@@ -6,7 +6,7 @@
 //! of their own, because clients with a permit may wait for the work of a node. One site has at
 //! most half of the permits of each kind.
 
-use super::spare::{Age, AwaitedEvent, Entry, Spare};
+use super::spare::{Age, AwaitedEvent, ListedPlace, Spare};
 use super::unsent::Unsent;
 use crate::networks::site_of;
 use std::collections::HashMap;
@@ -27,25 +27,25 @@ const RESERVE: usize = 64;
 const LEAVING: usize = 256;
 
 /// One site has at most the permits divided by this number.
-const SITE_SHARE: usize = 2;
+const SITES_AT_LEAST: usize = 2;
 
 /// Prefix of the paths of render nodes.
 const NODE_PATHS: &str = "/node/v1/";
 
 /// The kind of permit that a request takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PermitKind {
     Client,
     /// A request of a render node.
     Node,
 }
 
-impl Kind {
+impl PermitKind {
     /// Returns the kind of a request by its path.
     pub fn of(path: &str) -> Self {
         match path.starts_with(NODE_PATHS) {
-            true => Kind::Node,
-            false => Kind::Client,
+            true => PermitKind::Node,
+            false => PermitKind::Client,
         }
     }
 }
@@ -55,25 +55,25 @@ impl Kind {
 /// client.
 #[derive(Debug, Clone, Copy)]
 pub struct Sender {
-    pub kind: Kind,
+    pub kind: PermitKind,
     pub network: IpAddr,
 }
 
 /// The connection slots and permits of one listener.
 #[derive(Debug, Clone)]
-pub struct Places(Arc<Listener>);
+pub struct Places(Arc<ListenerPlaces>);
 
 #[derive(Debug)]
-struct Listener {
+struct ListenerPlaces {
     connections: Arc<Semaphore>,
     turns: RequestPermits,
     /// Maximum number of permits of each kind that one site may have.
-    share: usize,
+    site_requests_max: usize,
     /// The longest time that a request waits for its permit.
     patience: Duration,
     spare: Mutex<Spare>,
     /// The permits of the sites whose requests have a permit or wait for one.
-    shares: Mutex<HashMap<IpAddr, Weak<RequestPermits>>>,
+    sites: Mutex<HashMap<IpAddr, Weak<RequestPermits>>>,
 }
 
 /// Permits of each kind, either of the whole listener or of one site.
@@ -88,10 +88,10 @@ impl RequestPermits {
         RequestPermits { clients: Arc::new(Semaphore::new(of_each)), nodes: Arc::new(Semaphore::new(of_each)) }
     }
 
-    fn of(&self, kind: Kind) -> Arc<Semaphore> {
+    fn of(&self, kind: PermitKind) -> Arc<Semaphore> {
         match kind {
-            Kind::Client => self.clients.clone(),
-            Kind::Node => self.nodes.clone(),
+            PermitKind::Client => self.clients.clone(),
+            PermitKind::Node => self.nodes.clone(),
         }
     }
 }
@@ -101,13 +101,13 @@ impl Places {
     /// at most `patience` for its permit.
     pub fn new(requests_max: usize, patience: Duration) -> Self {
         let answered = requests_max.saturating_mul(2);
-        Places(Arc::new(Listener {
+        Places(Arc::new(ListenerPlaces {
             connections: Arc::new(Semaphore::new(answered + RESERVE + LEAVING)),
             turns: RequestPermits::new(requests_max),
-            share: requests_max.div_ceil(SITE_SHARE),
+            site_requests_max: requests_max.div_ceil(SITES_AT_LEAST),
             patience,
             spare: Mutex::default(),
-            shares: Mutex::default(),
+            sites: Mutex::default(),
         }))
     }
 
@@ -119,7 +119,7 @@ impl Places {
         if self.0.connections.available_permits() < LEAVING {
             self.spare_one(Instant::now());
         }
-        let place = ConnectionSlot(Arc::new(Taken {
+        let place = ConnectionSlot(Arc::new(TakenPlace {
             places: self.clone(),
             network,
             leave: CancellationToken::new(),
@@ -135,35 +135,35 @@ impl Places {
         lock(&self.0.spare).tell_one(now);
     }
 
-    fn share_of(&self, site: IpAddr) -> Share {
-        let mut shares = lock(&self.0.shares);
-        let known = shares.get(&site).and_then(Weak::upgrade);
+    fn permits_of_site(&self, site: IpAddr) -> SitePermits {
+        let mut sites = lock(&self.0.sites);
+        let known = sites.get(&site).and_then(Weak::upgrade);
         let turns = known.unwrap_or_else(|| {
-            let turns = Arc::new(RequestPermits::new(self.0.share));
-            shares.insert(site, Arc::downgrade(&turns));
+            let turns = Arc::new(RequestPermits::new(self.0.site_requests_max));
+            sites.insert(site, Arc::downgrade(&turns));
             turns
         });
-        drop(shares);
-        Share { places: self.clone(), site, turns: Some(turns) }
+        drop(sites);
+        SitePermits { places: self.clone(), site, turns: Some(turns) }
     }
 }
 
 /// The permits that one site may have. They are forgotten when no request of the site has a permit
 /// or waits for one.
 #[derive(Debug)]
-struct Share {
+struct SitePermits {
     places: Places,
     site: IpAddr,
     /// `None` only while this is dropped.
     turns: Option<Arc<RequestPermits>>,
 }
 
-impl Drop for Share {
+impl Drop for SitePermits {
     fn drop(&mut self) {
-        let mut shares = lock(&self.places.0.shares);
+        let mut sites = lock(&self.places.0.sites);
         self.turns = None;
-        if shares.get(&self.site).is_some_and(|turns| turns.strong_count() == 0) {
-            shares.remove(&self.site);
+        if sites.get(&self.site).is_some_and(|turns| turns.strong_count() == 0) {
+            sites.remove(&self.site);
         }
     }
 }
@@ -174,10 +174,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The slot of one connection. Cheap to clone; given back with the last clone.
 #[derive(Debug, Clone)]
-pub struct ConnectionSlot(Arc<Taken>);
+pub struct ConnectionSlot(Arc<TakenPlace>);
 
 #[derive(Debug)]
-struct Taken {
+struct TakenPlace {
     places: Places,
     /// The network of the other end of the connection.
     network: IpAddr,
@@ -193,15 +193,15 @@ enum Listing {
     /// In no list, while its request is answered.
     None,
     /// Between two requests, or before the first one.
-    Resting(Entry),
+    Resting(ListedPlace),
     /// With a request that waits.
-    Waiting(Entry),
+    Waiting(ListedPlace),
     /// In no list any more, because the connection has ended.
     Ended,
 }
 
 impl Listing {
-    fn entry(self) -> Option<Entry> {
+    fn entry(self) -> Option<ListedPlace> {
         match self {
             Listing::Resting(entry) | Listing::Waiting(entry) => Some(entry),
             Listing::None | Listing::Ended => None,
@@ -213,8 +213,8 @@ impl Listing {
 #[derive(Debug)]
 pub struct Permits {
     _request: OwnedSemaphorePermit,
-    _of_share: OwnedSemaphorePermit,
-    _share: Share,
+    _site_permit: OwnedSemaphorePermit,
+    _site: SitePermits,
 }
 
 /// A request that is being answered; when this is dropped, its connection rests.
@@ -248,7 +248,7 @@ enum Held {
 #[derive(Debug, Clone, Default)]
 pub struct TurnRef {
     held: Weak<Mutex<Held>>,
-    place: Weak<Taken>,
+    place: Weak<TakenPlace>,
     sender: Option<Sender>,
 }
 
@@ -327,13 +327,18 @@ impl ConnectionSlot {
     /// connection is in no list afterwards in either case.
     pub async fn permits(&self, sender: Sender) -> Option<Permits> {
         let places = &self.0.places;
-        let (requests, share) = (places.0.turns.of(sender.kind), places.share_of(site_of(sender.network)));
+        let (requests, site_permits) =
+            (places.0.turns.of(sender.kind), places.permits_of_site(site_of(sender.network)));
         let taken = async move {
-            let of_share = match &share.turns {
+            let site_permit = match &site_permits.turns {
                 Some(turns) => turns.of(sender.kind).acquire_owned().await.ok()?,
                 None => return None,
             };
-            Some(Permits { _request: requests.acquire_owned().await.ok()?, _of_share: of_share, _share: share })
+            Some(Permits {
+                _request: requests.acquire_owned().await.ok()?,
+                _site_permit: site_permit,
+                _site: site_permits,
+            })
         };
         tokio::pin!(taken);
         self.stir();
@@ -367,7 +372,13 @@ impl ConnectionSlot {
     }
 
     /// Lists the connection, unless it has ended.
-    fn list(&self, network: IpAddr, awaited: AwaitedEvent, age: Option<Age>, listed: fn(Entry) -> Listing) -> Age {
+    fn list(
+        &self,
+        network: IpAddr,
+        awaited: AwaitedEvent,
+        age: Option<Age>,
+        listed: fn(ListedPlace) -> Listing,
+    ) -> Age {
         let mut listing = lock(&self.0.listing);
         let mut spare = lock(&self.0.places.0.spare);
         if let Some(entry) = listing.entry() {
@@ -461,7 +472,7 @@ mod tests {
     }
 
     fn client(number: u8) -> Sender {
-        Sender { kind: Kind::Client, network: network(number) }
+        Sender { kind: PermitKind::Client, network: network(number) }
     }
 
     async fn enter(places: &Places, number: u8) -> ConnectionSlot {
@@ -516,7 +527,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_has_its_share_of_turns_wherever_its_requests_come_from() {
-        let of = |address: &str| Sender { kind: Kind::Client, network: address.parse().expect(address) };
+        let of = |address: &str| Sender { kind: PermitKind::Client, network: address.parse().expect(address) };
         for (what, senders) in [
             ("one address, or a proxy that says so", ["203.0.113.9"; 3].map(of)),
             ("networks of one site", ["2001:db8:0:1::", "2001:db8:0:2::", "2001:db8:0:3::"].map(of)),
@@ -527,7 +538,7 @@ mod tests {
             let first = a.turn(senders[0]).await.expect("a turn");
             let second = b.turn(senders[1]).await.expect("a turn");
             assert!(c.turn(senders[2]).await.is_none(), "{what}: two of four are its own");
-            let node = senders.map(|sender| Sender { kind: Kind::Node, ..sender });
+            let node = senders.map(|sender| Sender { kind: PermitKind::Node, ..sender });
             let (d, e) = (here().await, here().await);
             let nodes = (c.turn(node[0]).await.expect("a turn"), d.turn(node[1]).await.expect("a turn"));
             assert!(e.turn(node[2]).await.is_none(), "{what}: and two of the nodes' four");
@@ -539,7 +550,7 @@ mod tests {
             drop(second);
             assert!(c.turn(senders[2]).await.is_some(), "{what}");
             drop((first, others));
-            assert!(places.0.shares.lock().expect("shares").is_empty(), "{what}");
+            assert!(places.0.sites.lock().expect("sites").is_empty(), "{what}");
         }
     }
 

@@ -47,7 +47,7 @@ pub struct Age {
 
 /// The place of a connection in the lists.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct ListedPlace {
     network: IpAddr,
     number: u64,
 }
@@ -63,26 +63,26 @@ pub struct Spare {
 #[derive(Debug, Default)]
 struct Site {
     len: usize,
-    networks: HashMap<IpAddr, Network>,
+    networks: HashMap<IpAddr, NetworkConnections>,
 }
 
 /// The listed connections of one network, in the order of their ages.
 #[derive(Debug, Default)]
-struct Network {
-    for_request: BTreeMap<u64, Listed>,
-    for_body: BTreeMap<u64, Listed>,
-    for_turn: BTreeMap<u64, Listed>,
-    for_render: BTreeMap<u64, Listed>,
+struct NetworkConnections {
+    for_request: BTreeMap<u64, ListedConnection>,
+    for_body: BTreeMap<u64, ListedConnection>,
+    for_turn: BTreeMap<u64, ListedConnection>,
+    for_render: BTreeMap<u64, ListedConnection>,
 }
 
 #[derive(Debug)]
-struct Listed {
+struct ListedConnection {
     since: Instant,
     leave: CancellationToken,
     unsent: Unsent,
 }
 
-impl Listed {
+impl ListedConnection {
     fn is_new(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.since) < NEW
     }
@@ -96,7 +96,7 @@ impl Listed {
 /// The reasons for which a network would close a connection: the smallest goes first, and of equal
 /// ones the connection with the smaller number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Choice {
+enum CloseReason {
     Idle,
     Waiting,
     New,
@@ -106,8 +106,8 @@ enum Choice {
     Sending,
 }
 
-impl Network {
-    fn list(&mut self, awaited: AwaitedEvent) -> &mut BTreeMap<u64, Listed> {
+impl NetworkConnections {
+    fn list(&mut self, awaited: AwaitedEvent) -> &mut BTreeMap<u64, ListedConnection> {
         match awaited {
             AwaitedEvent::Request => &mut self.for_request,
             AwaitedEvent::Body => &mut self.for_body,
@@ -121,23 +121,24 @@ impl Network {
     }
 
     /// Returns the connection that this network would close first, by its number.
-    fn choice(&self, now: Instant) -> Option<(Choice, u64)> {
-        let of_client = |(number, listed): (&u64, &Listed)| match listed.is_new(now) {
-            true => (Choice::New, *number),
-            false => (Choice::Idle, *number),
+    fn choice(&self, now: Instant) -> Option<(CloseReason, u64)> {
+        let of_client = |(number, listed): (&u64, &ListedConnection)| match listed.is_new(now) {
+            true => (CloseReason::New, *number),
+            false => (CloseReason::Idle, *number),
         };
-        let oldest = |list: &BTreeMap<u64, Listed>, choice| list.keys().next().map(|number| (choice, *number));
+        let oldest =
+            |list: &BTreeMap<u64, ListedConnection>, choice| list.keys().next().map(|number| (choice, *number));
         let choices = [
             self.rests(now).next().map(of_client),
             self.for_body.first_key_value().map(of_client),
-            oldest(&self.for_turn, Choice::Waiting),
-            oldest(&self.for_render, Choice::Rendering),
+            oldest(&self.for_turn, CloseReason::Waiting),
+            oldest(&self.for_render, CloseReason::Rendering),
         ];
-        choices.into_iter().flatten().min().or_else(|| oldest(&self.for_request, Choice::Sending))
+        choices.into_iter().flatten().min().or_else(|| oldest(&self.for_request, CloseReason::Sending))
     }
 
     /// Returns the connections between two requests whose last answer has been read.
-    fn rests(&self, now: Instant) -> impl Iterator<Item = (&u64, &Listed)> {
+    fn rests(&self, now: Instant) -> impl Iterator<Item = (&u64, &ListedConnection)> {
         self.for_request.iter().filter(move |(_, listed)| !listed.is_sending(now))
     }
 }
@@ -156,20 +157,20 @@ impl Spare {
         awaited: AwaitedEvent,
         age: Age,
         (leave, unsent): (CancellationToken, Unsent),
-    ) -> Entry {
+    ) -> ListedPlace {
         // A connection that was told to close is not listed again, since it can make room only
         // once.
         if !leave.is_cancelled() {
             let site = self.sites.entry(site_of(network)).or_default();
             let lists = site.networks.entry(network).or_default();
-            lists.list(awaited).insert(age.number, Listed { since: age.since, leave, unsent });
+            lists.list(awaited).insert(age.number, ListedConnection { since: age.since, leave, unsent });
             site.len += 1;
         }
-        Entry { network, number: age.number }
+        ListedPlace { network, number: age.number }
     }
 
     /// Removes a connection from its list, and returns the token that tells it to close.
-    pub fn remove(&mut self, Entry { network, number }: Entry) -> Option<CancellationToken> {
+    pub fn remove(&mut self, ListedPlace { network, number }: ListedPlace) -> Option<CancellationToken> {
         let site = self.sites.get_mut(&site_of(network))?;
         let lists = site.networks.get_mut(&network)?;
         let all = [AwaitedEvent::Request, AwaitedEvent::Body, AwaitedEvent::Turn, AwaitedEvent::Render];
@@ -197,11 +198,11 @@ impl Spare {
         let at_rest = match choice {
             // Closing a connection between two requests is free, so one of another network may be
             // closed instead.
-            Choice::Rendering | Choice::Sending => self.longest_rest(now),
-            Choice::Idle | Choice::Waiting | Choice::New => None,
+            CloseReason::Rendering | CloseReason::Sending => self.longest_rest(now),
+            CloseReason::Idle | CloseReason::Waiting | CloseReason::New => None,
         };
         let (network, number) = at_rest.unwrap_or((network, number));
-        if let Some(leave) = self.remove(Entry { network, number }) {
+        if let Some(leave) = self.remove(ListedPlace { network, number }) {
             leave.cancel();
         }
     }

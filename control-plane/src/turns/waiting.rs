@@ -16,7 +16,7 @@ tokio::task_local! {
 /// The slot of the connection was needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this connection was closed to make room for another one")]
-pub struct NoPlace;
+pub struct SlotNeeded;
 
 /// Runs the work for the request that has this permit.
 pub fn with_turn<F: Future>(turn: TurnRef, work: F) -> impl Future<Output = F::Output> + use<F> {
@@ -29,9 +29,9 @@ pub fn current_turn() -> TurnRef {
     CURRENT.try_with(TurnRef::clone).unwrap_or_default()
 }
 
-/// Waits for a render without the request's permit. Fails with [`NoPlace`] if another connection
+/// Waits for a render without the request's permit. Fails with [`SlotNeeded`] if another connection
 /// needs the slot.
-pub async fn for_render<F: Future>(render: F) -> Result<F::Output, NoPlace> {
+pub async fn for_render<F: Future>(render: F) -> Result<F::Output, SlotNeeded> {
     let mut render = std::pin::pin!(render);
     if let Poll::Ready(ended) = futures::poll!(render.as_mut()) {
         return Ok(ended);
@@ -40,6 +40,6 @@ pub async fn for_render<F: Future>(render: F) -> Result<F::Output, NoPlace> {
     tokio::select! {
         biased;
         ended = render => Ok(ended),
-        () = aside.to_leave() => Err(NoPlace),
+        () = aside.to_leave() => Err(SlotNeeded),
     }
 }

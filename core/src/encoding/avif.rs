@@ -185,16 +185,16 @@ fn colour_planes(picture: &Pixmap) -> [Vec<u8>; 3] {
             let clear = four.iter().all(|pixel| pixel[3] == 0);
             let mut sums = [0_i64; 4];
             for pixel in four {
-                let share = if clear { 1 } else { i64::from(pixel[3]) };
-                sums[3] += share;
-                (0..3).for_each(|c| sums[c] += share * i64::from(pixel[c]));
+                let weight = if clear { 1 } else { i64::from(pixel[3]) };
+                sums[3] += weight;
+                (0..3).for_each(|c| sums[c] += weight * i64::from(pixel[c]));
             }
-            let [r, g, b, shares] = sums;
+            let [r, g, b, weights] = sums;
             for (plane, weighted) in
                 chroma.iter_mut().zip([-11058 * r - 21710 * g + 32768 * b, 32768 * r - 27439 * g - 5329 * b])
             {
-                let middle = (shares << 23) + (shares << 15);
-                plane.push(((weighted + middle) / (shares << 16)).clamp(0, 255) as u8);
+                let middle = (weights << 23) + (weights << 15);
+                plane.push(((weighted + middle) / (weights << 16)).clamp(0, 255) as u8);
             }
         }
     }

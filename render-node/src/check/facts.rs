@@ -14,19 +14,19 @@ use crate::vehicle::{Material, VehicleMesh};
 /// Maximum distance of a position from the measured one: this length, or this ratio of the
 /// wheelbase, whichever is more.
 const TOLERANCE_M: f32 = 0.025;
-const TOLERANCE_SHARE: f32 = 0.015;
+const TOLERANCE_RATIO: f32 = 0.015;
 /// Steps along x in which outlines are taken.
 const STEP_M: f32 = 0.01;
 /// Range of distances from the centre plane in which the outline in the middle of the vehicle is
 /// taken, beside a fin.
 const MIDDLE_M: [f32; 2] = [0.08, 0.45];
 /// Side windows lie beyond this ratio of half the width.
-const SIDE_SHARE: f32 = 0.45;
+const SIDE_RATIO: f32 = 0.45;
 
 /// Returns every difference between mesh and facts that is larger than the tolerance.
 pub fn differences(mesh: &VehicleMesh, facts: &Facts, real: Stance) -> Vec<Finding> {
     let wheelbase = real.rear_axle_x - real.front_axle_x;
-    let tolerance = TOLERANCE_M.max(TOLERANCE_SHARE * wheelbase).max(facts.within * wheelbase);
+    let tolerance = TOLERANCE_M.max(TOLERANCE_RATIO * wheelbase).max(facts.within * wheelbase);
     let outline = Silhouette::of(mesh);
     let windows = SideWindows::of(mesh, real.width);
     let mut findings = Vec::new();
@@ -114,7 +114,7 @@ impl SideWindows {
     fn of(mesh: &VehicleMesh, width: f32) -> Self {
         let panes =
             [Material::ClearGlass, Material::Glass].into_iter().filter_map(|material| mesh.surfaces.get(&material));
-        let on_side = |(p, n): &(&[f32; 3], &[f32; 3])| p[1] > SIDE_SHARE * width * 0.5 && n[1] > 0.6;
+        let on_side = |(p, n): &(&[f32; 3], &[f32; 3])| p[1] > SIDE_RATIO * width * 0.5 && n[1] > 0.6;
         let points: Vec<Vec2> = panes
             .flat_map(|surface| surface.positions.iter().zip(&surface.normals))
             .filter(on_side)

@@ -32,10 +32,10 @@ pub fn portrait(library: &Library, vehicle: &Vehicle, reference_diagonal_m: f32)
 
 fn put(portrait: &mut GrayImage, place: usize, sketch: &Pixmap) {
     for (index, [r, g, b, a]) in sketch.pixels().enumerate() {
-        let share = f32::from(a) / 255.0;
+        let ratio = f32::from(a) / 255.0;
         let luma = 0.299 * f32::from(r) + 0.587 * f32::from(g) + 0.114 * f32::from(b);
         let (x, y) = (place * SIDE_PX + index % SIDE_PX, index / SIDE_PX);
-        portrait.put_pixel(x as u32, y as u32, Luma([(luma * share + PAGE * (1.0 - share)).round() as u8]));
+        portrait.put_pixel(x as u32, y as u32, Luma([(luma * ratio + PAGE * (1.0 - ratio)).round() as u8]));
     }
 }
 

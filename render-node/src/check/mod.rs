@@ -23,7 +23,7 @@ use crate::vehicle::motorcycle::layout_of;
 use crate::vehicle::{self, Library, Material, VehicleMesh, truck};
 use cyclorama_core::{BodyClass, Vehicle, VehicleType, View};
 use finding::finding;
-use raster::{Drawn, draw};
+use raster::{RasterImage, draw};
 use skin::is_skin;
 
 /// Maximum relative deviation of length, width, height and wheelbase.
@@ -39,11 +39,11 @@ const GROUND_TOLERANCE_M: f32 = 0.003;
 const SIDE_PX: usize = 320;
 /// Maximum ratio of the vehicle's pixels at which the inside of a shell is seen: slivers along cut
 /// edges.
-const OPEN_SHARE_MAX: f32 = 0.004;
+const OPEN_RATIO_MAX: f32 = 0.004;
 /// Maximum ratio of the vehicle's pixels by which the left image may differ from the mirrored right
 /// one. A two-wheeler carries its exhaust, stand and chain on one side.
-const MIRROR_SHARE_MAX: f32 = 0.015;
-const MIRROR_SHARE_MAX_RIDDEN: f32 = 0.10;
+const MIRROR_RATIO_MAX: f32 = 0.015;
+const MIRROR_RATIO_MAX_RIDDEN: f32 = 0.10;
 
 /// Returns every rule that one vehicle breaks; empty is good. `reference_diagonal_m` is the
 /// studio's.
@@ -94,7 +94,7 @@ fn dimensions(mesh: &VehicleMesh, vehicle: &Vehicle) -> Vec<Finding> {
         2.0 * points(|_| true).map(|p| p[1].abs()).fold(0.0, f32::max)
     } else {
         let rear = axles.last().copied().unwrap_or(high.x);
-        let mut found: Vec<f32> = MIRRORS_FROM.iter().map(|share| widest(&|p| p[2] < share * height)).collect();
+        let mut found: Vec<f32> = MIRRORS_FROM.iter().map(|ratio| widest(&|p| p[2] < ratio * height)).collect();
         // This measure serves high haunches: no mirror is near the rear axle.
         found.push(widest(&|p| (p[0] - rear).abs() < REAR_AXLE_REACH_M));
         nearest(metres(d.width_mm), &found)
@@ -146,7 +146,7 @@ fn axles(mesh: &VehicleMesh) -> Vec<f32> {
 
 fn pictures(mesh: &VehicleMesh, vehicle: &Vehicle, reference_diagonal_m: f32) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut sides: Vec<Drawn> = Vec::new();
+    let mut sides: Vec<RasterImage> = Vec::new();
     for view in View::ALL {
         let camera = match Camera::fit(mesh, *view, reference_diagonal_m) {
             Ok(camera) => camera,
@@ -161,11 +161,11 @@ fn pictures(mesh: &VehicleMesh, vehicle: &Vehicle, reference_diagonal_m: f32) ->
         }
         let covered = drawn.covered().max(1) as f32;
         let open = drawn.open as f32 / covered;
-        if open > OPEN_SHARE_MAX {
+        if open > OPEN_RATIO_MAX {
             findings.push(finding("open", format!("{view}: the inside of a shell at {:.1} % of it", open * 100.0)));
         }
         let painted = drawn.of(Material::Paint) as f32 / covered;
-        let (least, most) = painted_share(vehicle.body);
+        let (least, most) = painted_ratio(vehicle.body);
         if painted < least || painted > most {
             findings.push(finding("paint", format!("{view}: {:.0} % is painted", painted * 100.0)));
         }
@@ -175,7 +175,7 @@ fn pictures(mesh: &VehicleMesh, vehicle: &Vehicle, reference_diagonal_m: f32) ->
     }
     if let [left, right] = sides.as_slice() {
         let differing = left.differs_from_mirrored(right) as f32 / left.covered().max(1) as f32;
-        let most = if vehicle.body.is_two_wheeler() { MIRROR_SHARE_MAX_RIDDEN } else { MIRROR_SHARE_MAX };
+        let most = if vehicle.body.is_two_wheeler() { MIRROR_RATIO_MAX_RIDDEN } else { MIRROR_RATIO_MAX };
         if differing > most {
             findings.push(finding("mirror", format!("left and right differ at {:.1} % of it", differing * 100.0)));
         }
@@ -184,7 +184,7 @@ fn pictures(mesh: &VehicleMesh, vehicle: &Vehicle, reference_diagonal_m: f32) ->
 }
 
 /// Returns the least and the greatest ratio of the image that may be paint, whatever the view.
-fn painted_share(body: BodyClass) -> (f32, f32) {
+fn painted_ratio(body: BodyClass) -> (f32, f32) {
     match body {
         BodyClass::Motorcycle | BodyClass::Scooter => (0.015, 0.75),
         // Flatbeds, tractors, trailers and plant show much of their frame.

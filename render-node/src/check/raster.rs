@@ -1,6 +1,6 @@
 //! A small image of a mesh without a graphics device: at each pixel the material in front, its
-//! normal, and from which side it is seen. `Drawn::sketch` colours it: a tenth of a second in place
-//! of a second and more, for people who draw sheets.
+//! normal, and from which side it is seen. `RasterImage::sketch` colours it: a tenth of a second in
+//! place of a second and more, for people who draw sheets.
 
 use crate::studio::Camera;
 use crate::vehicle::{Material, VehicleMesh};
@@ -8,7 +8,7 @@ use cyclorama_core::encoding::{PictureError, Pixmap};
 use glam::{Vec2, Vec3};
 
 /// A square image.
-pub struct Drawn {
+pub struct RasterImage {
     side_px: usize,
     /// Material of the nearest surface, row by row from the top.
     nearest: Vec<Option<Material>>,
@@ -21,7 +21,7 @@ pub struct Drawn {
     pub outside: usize,
 }
 
-impl Drawn {
+impl RasterImage {
     pub fn covered(&self) -> usize {
         self.nearest.iter().flatten().count()
     }
@@ -39,7 +39,7 @@ impl Drawn {
     /// `supersamples` samples along a side become one pixel.
     pub fn sketch(&self, paint: [u8; 3], supersamples: usize) -> Result<Pixmap, PictureError> {
         let side = self.side_px / supersamples;
-        let share = 1.0 / (supersamples * supersamples) as f32;
+        let ratio = 1.0 / (supersamples * supersamples) as f32;
         let mut rgba = Vec::with_capacity(side * side * 4);
         for index in 0..side * side {
             let (mut light, mut alpha) = (Vec3::ZERO, 0.0);
@@ -51,10 +51,10 @@ impl Drawn {
                 let at = y * self.side_px + x;
                 if let Some(material) = self.nearest[at] {
                     light += shade(material, self.normals[at], paint);
-                    alpha += share;
+                    alpha += ratio;
                 }
             }
-            let colour = light * share / alpha.max(share);
+            let colour = light * ratio / alpha.max(ratio);
             rgba.extend(colour.to_array().map(|c| (c.clamp(0.0, 1.0) * 255.0) as u8));
             rgba.push((alpha * 255.0) as u8);
         }
@@ -62,7 +62,7 @@ impl Drawn {
     }
 
     /// Returns the number of pixels covered in one image and not in the mirror image of the other.
-    pub fn differs_from_mirrored(&self, other: &Drawn) -> usize {
+    pub fn differs_from_mirrored(&self, other: &RasterImage) -> usize {
         let side = self.side_px;
         let mirrored = |index: usize| index / side * side + side - 1 - index % side;
         (0..self.nearest.len())
@@ -115,7 +115,7 @@ fn is_shell(material: Material) -> bool {
 const EDGE_DEPTH: f32 = 1e-6;
 
 /// Draws the mesh as the camera frames it.
-pub fn draw(mesh: &VehicleMesh, camera: &Camera, side_px: usize) -> Drawn {
+pub fn draw(mesh: &VehicleMesh, camera: &Camera, side_px: usize) -> RasterImage {
     let clip = camera.clip_from_studio() * camera.studio_from_vehicle;
     let side = side_px as f32;
     let mut depth = vec![f32::INFINITY; side_px * side_px];
@@ -176,5 +176,5 @@ pub fn draw(mesh: &VehicleMesh, camera: &Camera, side_px: usize) -> Drawn {
         }
     }
     let open = from_inside.iter().filter(|inside| **inside).count();
-    Drawn { side_px, nearest, normals, open, outside }
+    RasterImage { side_px, nearest, normals, open, outside }
 }

@@ -22,7 +22,7 @@ const CELL_M: f32 = 0.012;
 const LEAST_SHELL_M: f32 = 0.008;
 
 /// A connected set of triangles of one material.
-struct Shell {
+struct ConnectedPiece {
     material: Material,
     area: f32,
     low: Vec3,
@@ -40,7 +40,7 @@ type WeldedSurface = (Material, Vec<[Vec3; 3]>, Vec<[u32; 3]>);
 pub fn torn(mesh: &VehicleMesh) -> Vec<Finding> {
     let shells = shells_of(mesh);
     let mut found = Vec::new();
-    let crumbs: Vec<&Shell> = crumbs(&shells);
+    let crumbs: Vec<&ConnectedPiece> = crumbs(&shells);
     if let Some(worst) = crumbs.iter().max_by(|a, b| a.area.total_cmp(&b.area)) {
         found.push(finding("crumb", said(worst, crumbs.len())));
     }
@@ -51,7 +51,7 @@ pub fn torn(mesh: &VehicleMesh) -> Vec<Finding> {
     found
 }
 
-fn said(shell: &Shell, count: usize) -> String {
+fn said(shell: &ConnectedPiece, count: usize) -> String {
     let at = (shell.low + shell.high) * 0.5;
     let (material, area) = (shell.material, shell.area * 1e4);
     format!("{count}, the largest {material:?} of {area:.2} cm2 at x {:.2}, y {:.2}, z {:.2}", at.x, at.y, at.z)
@@ -73,13 +73,13 @@ fn is_skin(material: Material) -> bool {
     )
 }
 
-fn crumbs(shells: &[Shell]) -> Vec<&Shell> {
+fn crumbs(shells: &[ConnectedPiece]) -> Vec<&ConnectedPiece> {
     let mut largest: FxHashMap<Material, f32> = FxHashMap::default();
     for shell in shells.iter().filter(|shell| shell.is_cut) {
         let most = largest.entry(shell.material).or_default();
         *most = most.max(shell.area);
     }
-    let is_crumb = |shell: &&Shell| {
+    let is_crumb = |shell: &&ConnectedPiece| {
         is_skin(shell.material)
             && shell.is_cut
             && (CRUMBS_M2[0]..CRUMBS_M2[1]).contains(&shell.area)
@@ -89,7 +89,7 @@ fn crumbs(shells: &[Shell]) -> Vec<&Shell> {
     shells.iter().filter(is_crumb).collect()
 }
 
-fn shells_of(mesh: &VehicleMesh) -> Vec<Shell> {
+fn shells_of(mesh: &VehicleMesh) -> Vec<ConnectedPiece> {
     let mut corners: FxHashMap<[i32; 3], u32> = FxHashMap::default();
     let mut materials_at: Vec<FxHashSet<Material>> = Vec::new();
     let mut shells = Vec::new();
@@ -128,10 +128,10 @@ fn shells_of(mesh: &VehicleMesh) -> Vec<Shell> {
         for (corners, place) in triangles.iter().zip(places) {
             let index = *number.entry(top(&mut root, corners[0])).or_insert_with(|| {
                 let (low, high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-                shells.push(Shell { material, area: 0.0, low, high, triangles: Vec::new(), is_cut: false });
+                shells.push(ConnectedPiece { material, area: 0.0, low, high, triangles: Vec::new(), is_cut: false });
                 shells.len() - 1
             });
-            let shell: &mut Shell = &mut shells[index];
+            let shell: &mut ConnectedPiece = &mut shells[index];
             let [a, b, c] = place;
             shell.area += 0.5 * (b - a).cross(c - a).length();
             shell.low = shell.low.min(a).min(b).min(c);
@@ -152,10 +152,10 @@ fn top(root: &mut [u32], mut i: u32) -> u32 {
 }
 
 /// Returns the shells that no other shell is near.
-fn floating(shells: &[Shell]) -> Vec<&Shell> {
+fn floating(shells: &[ConnectedPiece]) -> Vec<&ConnectedPiece> {
     // Maps each cell to one of its shells, and to true if it has several.
     let mut in_cell: FxHashMap<IVec3, (usize, bool)> = FxHashMap::default();
-    let cells_of = |shell: &Shell, cell: &mut dyn FnMut(IVec3)| {
+    let cells_of = |shell: &ConnectedPiece, cell: &mut dyn FnMut(IVec3)| {
         for [a, b, c] in &shell.triangles {
             let longest = a.distance(*b).max(b.distance(*c)).max(c.distance(*a));
             let steps = (longest / (0.7 * CELL_M)).ceil().clamp(1.0, 600.0) as usize;
@@ -173,7 +173,7 @@ fn floating(shells: &[Shell]) -> Vec<&Shell> {
             *several |= *first != index;
         });
     }
-    let is_alone = |index: usize, shell: &Shell| {
+    let is_alone = |index: usize, shell: &ConnectedPiece| {
         let mut is_near = false;
         cells_of(shell, &mut |cell| {
             let around = (0..27).map(|i| cell + IVec3::new(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1));
@@ -183,8 +183,8 @@ fn floating(shells: &[Shell]) -> Vec<&Shell> {
         !is_near
     };
     // Linings that nobody sees from outside need not meet each other.
-    let is_lining = |shell: &Shell| shell.material == Material::Interior;
-    let is_seen = |shell: &Shell| !is_lining(shell) && (shell.high - shell.low).max_element() > LEAST_SHELL_M;
+    let is_lining = |shell: &ConnectedPiece| shell.material == Material::Interior;
+    let is_seen = |shell: &ConnectedPiece| !is_lining(shell) && (shell.high - shell.low).max_element() > LEAST_SHELL_M;
     shells
         .iter()
         .enumerate()

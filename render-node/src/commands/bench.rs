@@ -33,7 +33,7 @@ pub struct BenchArguments {
 pub fn bench(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     let mut unprinted = None;
-    let mut told = |figures: &Figures| {
+    let mut told = |figures: &BenchFigures| {
         if !arguments.json && unprinted.is_none() {
             let printed = output::line(format_args!(
                 "{}, {}, batch of {}: {:.0} ms a step, {:.1} renders a minute, {} MB of memory, {} MB of GPU memory, GPU use {}",
@@ -44,7 +44,7 @@ pub fn bench(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result
                 figures.renders_per_minute,
                 or_none(figures.memory_mb.map(|megabytes| megabytes.to_string())),
                 or_none(figures.gpu_memory_used_mb.map(|megabytes| megabytes.to_string())),
-                or_none(figures.gpu_utilisation.map(|share| format!("{:.0} %", share * 100.0))),
+                or_none(figures.gpu_utilisation.map(|ratio| format!("{:.0} %", ratio * 100.0))),
             ));
             unprinted = printed.err();
         }
@@ -63,7 +63,7 @@ pub fn bench(config: &LocalConfig, arguments: &BenchArguments) -> anyhow::Result
 
 /// One model at one batch size: medians over the turns.
 #[derive(Debug, Clone, Serialize)]
-pub struct Figures {
+pub struct BenchFigures {
     pub pipeline: String,
     pub execution_provider: String,
     /// Number of images that went through the model together.
@@ -95,8 +95,8 @@ pub fn measure(
     config: &LocalConfig,
     batch_max: u32,
     turns: usize,
-    told: &mut dyn FnMut(&Figures) -> bool,
-) -> Result<Vec<Figures>, BenchError> {
+    told: &mut dyn FnMut(&BenchFigures) -> bool,
+) -> Result<Vec<BenchFigures>, BenchError> {
     let mut renderer = Renderer::start(&LocalConfig { batch_max, ..config.clone() })?;
     let mut measured = Vec::new();
     for pipeline in renderer.pipelines() {
@@ -117,7 +117,7 @@ pub fn measure(
     Ok(measured)
 }
 
-fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usize) -> Result<Figures, BenchError> {
+fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usize) -> Result<BenchFigures, BenchError> {
     let orders: Vec<RenderRequest> = (0..size)
         .map(|place| RenderRequest {
             vehicle: typical(BodyClass::ALL[place % BodyClass::ALL.len()]),
@@ -148,7 +148,7 @@ fn measure_one(renderer: &mut Renderer, pipeline: &str, size: usize, turns: usiz
         }
     }
     let load = renderer.meter().read();
-    Ok(Figures {
+    Ok(BenchFigures {
         pipeline: pipeline.to_owned(),
         execution_provider: renderer.device().execution_provider.unwrap_or_default(),
         batch,

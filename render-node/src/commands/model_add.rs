@@ -7,7 +7,7 @@ use crate::diffusion::lock::{Lock, files_of};
 use crate::diffusion::model_file::{LOCK_FILE, LockError, read_json, read_text};
 use crate::diffusion::sampler::{Sampler, SamplerError};
 use crate::diffusion::stable_diffusion::settings::{Control, TextToImage};
-use crate::diffusion::stable_diffusion::{Layout, SCHEDULER_CONFIG, prompt};
+use crate::diffusion::stable_diffusion::{PipelineLayout, SCHEDULER_CONFIG, prompt};
 use crate::diffusion::{ModelFolder, PipelineKind};
 use crate::engine::models::Models;
 use crate::engine::renderer::Renderer;
@@ -94,7 +94,7 @@ pub struct ModelOptions {
 
 /// The result of adding a model.
 #[derive(Debug)]
-pub struct Added {
+pub struct AddedModel {
     pub lock: Lock,
     /// Digest that identifies the pipeline, as in receipts.
     pub digest: String,
@@ -104,7 +104,7 @@ pub struct Added {
 
 /// Adds the model in `folder`, and prints the result.
 pub fn add_model(config: &LocalConfig, folder: &Path, wishes: ModelOptions) -> anyhow::Result<ExitCode> {
-    let Added { lock, digest, self_test } = add(config, folder, wishes)?;
+    let AddedModel { lock, digest, self_test } = add(config, folder, wishes)?;
     let mut told = format!(
         "{} is model `{}` ({}, {}, {})\ndigest {digest}\n",
         folder.display(),
@@ -124,7 +124,7 @@ pub fn add_model(config: &LocalConfig, folder: &Path, wishes: ModelOptions) -> a
 /// Adds the model in `folder`, with the provider and device of this machine's settings. Returns an
 /// error if the folder has a lock already (without `replace`), its files cannot be used, or the
 /// self-test fails.
-pub fn add(config: &LocalConfig, folder: &Path, wishes: ModelOptions) -> Result<Added, AddError> {
+pub fn add(config: &LocalConfig, folder: &Path, wishes: ModelOptions) -> Result<AddedModel, AddError> {
     if folder.join(LOCK_FILE).exists() && !wishes.replace {
         return Err(AddError::HasLock(folder.to_path_buf()));
     }
@@ -163,7 +163,7 @@ pub fn add(config: &LocalConfig, folder: &Path, wishes: ModelOptions) -> Result<
     let self_test = began.elapsed();
     lock.write(folder)?;
     let digest = lock.digest(folder)?;
-    Ok(Added { lock, digest, self_test })
+    Ok(AddedModel { lock, digest, self_test })
 }
 
 impl ModelOptions {
@@ -208,7 +208,7 @@ struct SchedulerHints {
 }
 
 fn settings(folder: &Path, wishes: ModelOptions) -> Result<TextToImage, AddError> {
-    let layout = Layout::read(folder)?;
+    let layout = PipelineLayout::read(folder)?;
     let sampler = wishes.sampler.or(sampler_in_place_of(folder)?);
     let hints: Option<SchedulerHints> = read_json(folder, SCHEDULER_CONFIG).ok();
     let is_turbo = hints.is_some_and(|hints| {
@@ -251,11 +251,11 @@ fn sampler_in_place_of(folder: &Path) -> Result<Option<String>, LockError> {
 /// Returns the kind of control that the ControlNet's name indicates.
 fn control_of(folder: &Path) -> Result<Control, AddError> {
     #[derive(Deserialize)]
-    struct Named {
+    struct NamedFolder {
         #[serde(rename = "_name_or_path")]
         name: Option<String>,
     }
-    let named: Option<Named> = read_json(folder, "controlnet/config.json").ok();
+    let named: Option<NamedFolder> = read_json(folder, "controlnet/config.json").ok();
     let path = named.and_then(|named| named.name).unwrap_or_default().to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
     let known = [("depth", Control::Depth), ("normal", Control::Normal), ("seg", Control::Segmentation)];

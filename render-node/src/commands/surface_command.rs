@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use crate::check::surfaces::bounds::{Bounds, Kind};
+use crate::check::surfaces::bounds::{Bounds, BoundsKind};
 use crate::check::surfaces::{self, Aspect, Figure, Surfaces, picture};
 use crate::commands::progress::Progress;
 use crate::vehicle::{Library, VehicleMesh, build_and_judge, exported};
@@ -59,10 +59,10 @@ const COLUMNS: [(Aspect, Figure); 15] = [
 
 /// The figures of one body.
 #[derive(Serialize)]
-struct Row {
+struct BodyRow {
     vehicle: String,
     /// `None` for a body without bounds.
-    kind: Option<Kind>,
+    kind: Option<BoundsKind>,
     surfaces: Surfaces,
     beyond_bounds: Vec<(Aspect, Figure)>,
 }
@@ -70,7 +70,7 @@ struct Row {
 /// Summary of all bodies of a kind: the figures at three quantiles.
 #[derive(Serialize)]
 struct Summary {
-    kind: Kind,
+    kind: BoundsKind,
     bodies: usize,
     within_bounds: usize,
     p10: Surfaces,
@@ -90,8 +90,8 @@ pub fn measure_surfaces(
         return measure_meshes(arguments, &bounds);
     }
     // Two-wheelers and machines have no body of sheet metal to measure.
-    let bodies: Vec<(&Vehicle, Kind)> =
-        alike.iter().filter_map(|vehicles| Some((&vehicles[0], Kind::of(vehicles[0].body)?))).collect();
+    let bodies: Vec<(&Vehicle, BoundsKind)> =
+        alike.iter().filter_map(|vehicles| Some((&vehicles[0], BoundsKind::of(vehicles[0].body)?))).collect();
     if bodies.len() < alike.len() {
         output::note(format_args!("{} without a body left out", output::count(alike.len() - bodies.len(), "shape")));
     }
@@ -101,7 +101,7 @@ pub fn measure_surfaces(
     if !arguments.json {
         output::line(heading())?;
     }
-    let rows: Mutex<Vec<Row>> = Mutex::default();
+    let rows: Mutex<Vec<BodyRow>> = Mutex::default();
     let progress = Progress::new(bodies.len());
     bodies.par_iter().try_for_each(|(vehicle, kind)| {
         let (mesh, strays) = match build_and_judge(library, vehicle) {
@@ -111,7 +111,7 @@ pub fn measure_surfaces(
                 return Ok(());
             }
         };
-        let row = Row::new(vehicle.key(), Some(*kind), surfaces::measure(&mesh, &strays), &bounds);
+        let row = BodyRow::new(vehicle.key(), Some(*kind), surfaces::measure(&mesh, &strays), &bounds);
         put_out(&row, arguments)?;
         if let Some(path) = &arguments.picture {
             draw(&mesh, &row, path)?;
@@ -140,7 +140,7 @@ fn measure_meshes(arguments: &SurfaceArguments, bounds: &Bounds) -> anyhow::Resu
     for folder in &arguments.mesh {
         let mesh = exported::read(folder)?;
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let row = Row::new(name, None, surfaces::measure(&mesh, &[]), bounds);
+        let row = BodyRow::new(name, None, surfaces::measure(&mesh, &[]), bounds);
         put_out(&row, arguments)?;
         if let Some(path) = &arguments.picture {
             draw(&mesh, &row, path)?;
@@ -149,14 +149,14 @@ fn measure_meshes(arguments: &SurfaceArguments, bounds: &Bounds) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-impl Row {
-    fn new(vehicle: String, kind: Option<Kind>, surfaces: Surfaces, bounds: &Bounds) -> Row {
+impl BodyRow {
+    fn new(vehicle: String, kind: Option<BoundsKind>, surfaces: Surfaces, bounds: &Bounds) -> BodyRow {
         let beyond_bounds = kind.map(|kind| bounds.broken(kind, &surfaces)).unwrap_or_default();
-        Row { vehicle, kind, surfaces, beyond_bounds }
+        BodyRow { vehicle, kind, surfaces, beyond_bounds }
     }
 }
 
-fn draw(mesh: &VehicleMesh, row: &Row, path: &Path) -> anyhow::Result<()> {
+fn draw(mesh: &VehicleMesh, row: &BodyRow, path: &Path) -> anyhow::Result<()> {
     let page = picture::picture(mesh, &row.vehicle, &row.surfaces)?;
     std::fs::write(path, encoding::encode(&page, Format::Png)?)
         .with_context(|| format!("cannot write {}", path.display()))
@@ -178,18 +178,18 @@ fn cells(surfaces: &Surfaces, is_marked: impl Fn(Aspect, Figure) -> bool) -> Str
     cells.collect()
 }
 
-fn put_out(row: &Row, arguments: &SurfaceArguments) -> anyhow::Result<()> {
+fn put_out(row: &BodyRow, arguments: &SurfaceArguments) -> anyhow::Result<()> {
     if arguments.json {
         output::line(serde_json::to_string(row)?)?;
     } else {
         let cells = cells(&row.surfaces, |aspect, figure| row.beyond_bounds.contains(&(aspect, figure)));
-        output::line(format_args!("{}\t{}{cells}", row.vehicle, row.kind.map_or("-", Kind::name)))?;
+        output::line(format_args!("{}\t{}{cells}", row.vehicle, row.kind.map_or("-", BoundsKind::name)))?;
     }
     Ok(())
 }
 
-fn summaries(rows: &[Row]) -> Vec<Summary> {
-    let mut kinds: BTreeMap<Kind, Vec<&Row>> = BTreeMap::new();
+fn summaries(rows: &[BodyRow]) -> Vec<Summary> {
+    let mut kinds: BTreeMap<BoundsKind, Vec<&BodyRow>> = BTreeMap::new();
     for row in rows {
         if let Some(kind) = row.kind {
             kinds.entry(kind).or_default().push(row);
@@ -199,21 +199,21 @@ fn summaries(rows: &[Row]) -> Vec<Summary> {
         kind,
         bodies: rows.len(),
         within_bounds: rows.iter().filter(|row| row.beyond_bounds.is_empty()).count(),
-        p10: at_share(&rows, 0.1),
-        median: at_share(&rows, 0.5),
-        p90: at_share(&rows, 0.9),
+        p10: at_ratio(&rows, 0.1),
+        median: at_ratio(&rows, 0.5),
+        p90: at_ratio(&rows, 0.9),
     });
     summaries.collect()
 }
 
 /// Returns, for each figure, the value below which this ratio of the bodies lies.
-fn at_share(rows: &[&Row], share: f32) -> Surfaces {
+fn at_ratio(rows: &[&BodyRow], ratio: f32) -> Surfaces {
     let mut found = Surfaces::default();
     for aspect in Aspect::ALL {
         for figure in Figure::ALL {
             let mut values: Vec<f32> = rows.iter().filter_map(|row| row.surfaces.get(aspect, figure)).collect();
             values.sort_by(f32::total_cmp);
-            let at = (values.len().saturating_sub(1) as f32 * share).round() as usize;
+            let at = (values.len().saturating_sub(1) as f32 * ratio).round() as usize;
             if let Some(value) = values.get(at) {
                 found.0.entry(aspect).or_default().insert(figure, *value);
             }

@@ -53,11 +53,11 @@ pub struct CompareArguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Pairs that differ by less than this are findings.
-    #[arg(long, default_value_t = 0.01, value_parser = share)]
+    #[arg(long, default_value_t = 0.01, value_parser = ratio)]
     floor: f64,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn ratio(text: &str) -> Result<f64, String> {
     // No range contains NaN.
     let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or_else(|| "a number, 0 to 1".to_owned())
@@ -210,7 +210,7 @@ pub fn compare_vehicles(config: &LocalConfig, arguments: &CompareArguments) -> a
         nearest.extend(to_nearest.into_iter().filter(|distance| *distance < f64::MAX));
     }
     nearest.sort_by(f64::total_cmp);
-    let at = |share: f64| nearest.get(((nearest.len().max(1) - 1) as f64 * share) as usize).copied().unwrap_or(1.0);
+    let at = |ratio: f64| nearest.get(((nearest.len().max(1) - 1) as f64 * ratio) as usize).copied().unwrap_or(1.0);
     output::note(format_args!(
         "distance of a shape to its nearest (1 - SSIM): least {:.3}, 1 % below {:.3}, 10 % {:.3}, half {:.3}",
         at(0.0),

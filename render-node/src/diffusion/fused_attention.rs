@@ -29,7 +29,7 @@ pub fn fuse(file: &mut OnnxFile) -> usize {
     if has_inner_graphs || !file.weights().all(is_of_32_bits) {
         return 0;
     }
-    let graph = Graph::of(file);
+    let graph = FileGraph::of(file);
     let found: Vec<(usize, Node)> = graph.nodes.iter().filter_map(|node| graph.attention(node)).collect();
     let count = found.len();
     if count > 0 {
@@ -39,7 +39,7 @@ pub fn fuse(file: &mut OnnxFile) -> usize {
 }
 
 /// The nodes of a file, and which node makes and which nodes use each tensor.
-struct Graph<'a> {
+struct FileGraph<'a> {
     file: &'a OnnxFile,
     nodes: Vec<&'a Node>,
     maker: HashMap<&'a str, usize>,
@@ -48,7 +48,7 @@ struct Graph<'a> {
 }
 
 /// Queries, keys or values before they are cut into heads: batch, positions, heads times width.
-struct Side<'a> {
+struct AttentionInput<'a> {
     tensor: &'a str,
     heads: i64,
     scale: Option<Scale>,
@@ -63,7 +63,7 @@ enum Scale {
     Number(f64),
 }
 
-impl<'a> Graph<'a> {
+impl<'a> FileGraph<'a> {
     fn of(file: &'a OnnxFile) -> Self {
         let nodes: Vec<&Node> = file.nodes().collect();
         let mut maker = HashMap::new();
@@ -122,18 +122,18 @@ impl<'a> Graph<'a> {
 
     /// Matches `Mul(side, root of the scale)`. The scale may be computed from the shape of
     /// `queries`.
-    fn scaled_side(&self, name: &str, turn: [i64; 4], queries: &str) -> Option<Side<'a>> {
+    fn scaled_side(&self, name: &str, turn: [i64; 4], queries: &str) -> Option<AttentionInput<'a>> {
         let scaled = self.made_by("Mul", name)?;
         let scale = self.scale(scaled.input(1)?, queries)?;
-        Some(Side { scale: Some(scale), ..self.side(scaled.input(0)?, turn)? })
+        Some(AttentionInput { scale: Some(scale), ..self.side(scaled.input(0)?, turn)? })
     }
 
     /// Matches `Transpose(Reshape(tensor, [batch, -1, heads, width]))`.
-    fn side(&self, name: &str, turn: [i64; 4]) -> Option<Side<'a>> {
+    fn side(&self, name: &str, turn: [i64; 4]) -> Option<AttentionInput<'a>> {
         let turned = self.made_by("Transpose", name).filter(|node| node.turns(turn))?;
         let cut = self.made_by("Reshape", turned.input(0)?)?;
         let heads = self.heads(cut.input(1)?)?;
-        Some(Side { tensor: cut.input(0)?, heads, scale: None })
+        Some(AttentionInput { tensor: cut.input(0)?, heads, scale: None })
     }
 
     /// Returns the third number of a shape with four numbers, which is concatenated or constant.

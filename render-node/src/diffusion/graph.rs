@@ -41,7 +41,7 @@ pub enum Numbers {
 /// A tensor that a pipeline gives to a graph or takes from it. `None` stands for any size; a
 /// dynamic dimension of the graph fits every size.
 #[derive(Debug, Clone)]
-pub struct Expected {
+pub struct ExpectedTensor {
     pub name: String,
     pub numbers: Numbers,
     pub shape: Vec<Option<usize>>,
@@ -54,8 +54,8 @@ pub enum OtherOutputs {
     Ignored,
 }
 
-pub fn expected(name: &str, numbers: Numbers, shape: &[Option<usize>]) -> Expected {
-    Expected { name: name.to_owned(), numbers, shape: shape.to_vec() }
+pub fn expected(name: &str, numbers: Numbers, shape: &[Option<usize>]) -> ExpectedTensor {
+    ExpectedTensor { name: name.to_owned(), numbers, shape: shape.to_vec() }
 }
 
 impl Graph {
@@ -137,11 +137,11 @@ impl Graph {
     /// other, and the same holds for outputs. `other_outputs` may allow more outputs.
     pub fn check(
         &self,
-        inputs: &[Expected],
-        outputs: &[Expected],
+        inputs: &[ExpectedTensor],
+        outputs: &[ExpectedTensor],
         other_outputs: OtherOutputs,
     ) -> Result<(), DiffusionError> {
-        let extra = |kind: &str, found: &[Outlet], expected: &[Expected]| {
+        let extra = |kind: &str, found: &[Outlet], expected: &[ExpectedTensor]| {
             let extra = found.iter().find(|o| !expected.iter().any(|expected| expected.name == o.name()));
             extra.map(|extra| {
                 let names: Vec<String> = expected.iter().map(|expected| format!("`{}`", expected.name)).collect();
@@ -303,7 +303,7 @@ fn shape_of(outlet: &Outlet) -> &[i64] {
     }
 }
 
-fn misfit(kind: &str, found: &[Outlet], expected: &[Expected]) -> Option<String> {
+fn misfit(kind: &str, found: &[Outlet], expected: &[ExpectedTensor]) -> Option<String> {
     expected.iter().find_map(|expected| {
         let Some(outlet) = found.iter().find(|o| o.name() == expected.name) else {
             return Some(format!("it has no {kind} `{}`", expected.name));
@@ -333,7 +333,7 @@ impl Numbers {
     }
 }
 
-impl fmt::Display for Expected {
+impl fmt::Display for ExpectedTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let numbers = match self.numbers {
             Numbers::Float32 => "32-bit floats",

@@ -125,13 +125,13 @@ impl Tensor {
 #[derive(Clone, PartialEq, Message)]
 struct ExternalWeight {
     #[prost(message, repeated, tag = "13")]
-    entries: Vec<Entry>,
+    entries: Vec<MetadataEntry>,
     #[prost(int32, tag = "14")]
     location: i32,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Entry {
+struct MetadataEntry {
     #[prost(string, tag = "1")]
     key: String,
     #[prost(string, tag = "2")]
@@ -147,7 +147,7 @@ struct OperatorSet {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Named {
+struct NamedValue {
     #[prost(string, tag = "1")]
     name: String,
 }
@@ -211,7 +211,7 @@ impl OnnxFile {
                 }
                 GRAPH_OUTPUT => {
                     let bytes = reader.bytes(&field)?;
-                    self.outputs.insert(decoded::<Named>(&bytes)?.name);
+                    self.outputs.insert(decoded::<NamedValue>(&bytes)?.name);
                     field.write(&bytes, &mut self.rest_of_graph);
                 }
                 _ => field.write(&reader.bytes(&field)?, &mut self.rest_of_graph),
@@ -364,7 +364,7 @@ impl Reader {
         while self.at < end {
             let field = self.field()?;
             if field.number == TENSOR_RAW_DATA && field.length >= OUTSIDE_BYTES_MIN {
-                let entry = |key: &str, value: String| Entry { key: key.to_owned(), value };
+                let entry = |key: &str, value: String| MetadataEntry { key: key.to_owned(), value };
                 let entries = vec![
                     entry("location", location.to_owned()),
                     entry("offset", self.at.to_string()),
@@ -442,11 +442,11 @@ mod tests {
         let whole = std::fs::read(UNET).expect("read");
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("model.onnx");
-        for share in 1..50 {
-            std::fs::write(&path, &whole[..whole.len() * share / 50]).expect("written");
+        for ratio in 1..50 {
+            std::fs::write(&path, &whole[..whole.len() * ratio / 50]).expect("written");
             // A file cut between two fields of the model would be valid; no part of this file is
             // that small.
-            assert!(OnnxFile::read(&path).is_err(), "{share} of 50");
+            assert!(OnnxFile::read(&path).is_err(), "{ratio} of 50");
         }
         std::fs::write(&path, b"not a model, but some text").expect("written");
         assert!(OnnxFile::read(&path).is_err());

@@ -51,9 +51,9 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
         let down = Neighbours::of(y, fine_side, side);
         for x in 0..fine_side {
             let across = Neighbours::of(x, fine_side, side);
-            let corners = [(down.low, 1.0 - down.share), (down.high, down.share)].map(|(row, share)| {
-                let of_row = |column: usize, column_share: f32| (row * side + column, share * column_share);
-                [of_row(across.low, 1.0 - across.share), of_row(across.high, across.share)]
+            let corners = [(down.low, 1.0 - down.ratio), (down.high, down.ratio)].map(|(row, ratio)| {
+                let of_row = |column: usize, column_ratio: f32| (row * side + column, ratio * column_ratio);
+                [of_row(across.low, 1.0 - across.ratio), of_row(across.high, across.ratio)]
             });
             let corners = corners.as_flattened();
             let darker: f32 = corners.iter().map(|(at, weight)| weight * weighted[*at][SHADOW]).sum();
@@ -74,11 +74,11 @@ pub(super) fn add(layers: &mut Layers, residual: &[f32], side: usize, scale: &[f
                 paint_sum += weight * paint[*at];
                 other_sum += weight * other[*at];
             }
-            let share = |guide: f32, guide_sum: f32| {
+            let ratio = |guide: f32, guide_sum: f32| {
                 if guide > 0.0 && guide_sum > GUIDE_MIN { guide.sqrt() / guide_sum } else { 0.0 }
             };
-            let of_paint = share(fine_paint[x], paint_sum);
-            let of_other = share(coverage[x] - fine_paint[x], other_sum);
+            let of_paint = ratio(fine_paint[x], paint_sum);
+            let of_other = ratio(coverage[x] - fine_paint[x], other_sum);
             for c in 0..3 {
                 diffuse[x][c] = lit(diffuse[x][c], sum[c] * of_paint);
                 gloss[x][c] = lit(gloss[x][c], sum[3 + c] * of_paint);
@@ -99,14 +99,14 @@ fn lit(light: f32, residual: f32) -> f32 {
 pub(super) struct Neighbours {
     pub(super) low: usize,
     pub(super) high: usize,
-    pub(super) share: f32,
+    pub(super) ratio: f32,
 }
 
 impl Neighbours {
     pub(super) fn of(fine: usize, fine_side: usize, side: usize) -> Self {
         let position = ((fine as f32 + 0.5) * side as f32 / fine_side as f32 - 0.5).clamp(0.0, (side - 1) as f32);
         let low = position as usize;
-        Self { low, high: (low + 1).min(side - 1), share: position - low as f32 }
+        Self { low, high: (low + 1).min(side - 1), ratio: position - low as f32 }
     }
 }
 

@@ -20,7 +20,7 @@ const BATCH_DELAY: Duration = Duration::from_millis(50);
 pub type TaskWatch = Box<dyn Fn(Stage, f32) -> bool + Send + Sync>;
 
 /// A job in the inbox, and the channel for its result.
-pub struct Work {
+pub struct InboxJob {
     pub task: Task,
     pub answer: oneshot::Sender<Result<Render, EngineError>>,
 }
@@ -31,7 +31,7 @@ pub struct Task {
     pub watch: TaskWatch,
 }
 
-impl Work {
+impl InboxJob {
     fn key(&self) -> Key {
         Key { pipeline: self.task.order.pipeline.clone(), view: self.task.order.view }
     }
@@ -40,15 +40,15 @@ impl Work {
 /// The inbox in which jobs wait for a worker.
 pub struct Inbox {
     /// Receives the jobs from the engine's handles. `None` when the inbox is closed.
-    pub works: Option<Receiver<Work>>,
+    pub works: Option<Receiver<InboxJob>>,
     /// Jobs that were received, and that no worker has taken.
-    pub waiting: Waiting<Work>,
+    pub waiting: Waiting<InboxJob>,
 }
 
 /// The inbox's answer to a worker that is ready for the next jobs.
 pub enum NextWork {
     /// Jobs to run together.
-    Batch(Vec<Work>),
+    Batch(Vec<InboxJob>),
     /// No job arrived within [`IDLE`].
     Nothing,
     /// The inbox is closed: there will be no more jobs.

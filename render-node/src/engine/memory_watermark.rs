@@ -58,18 +58,18 @@ impl Watermark {
             (Some(used), Some(total)) if total > 0 => Some(used as f64 / total as f64),
             _ => None,
         };
-        let share = of_card.into_iter().chain(used_share(&self.root)).reduce(f64::max);
-        share.map(|share| share * 100.0)
+        let ratio = of_card.into_iter().chain(used_ratio(&self.root)).reduce(f64::max);
+        ratio.map(|ratio| ratio * 100.0)
     }
 }
 
 /// Returns the used ratio of the machine's memory or of what a control group allows of it,
 /// whichever is higher, 0 to 1.
-fn used_share(root: &Path) -> Option<f64> {
-    machine_share(root).into_iter().chain(group_shares(root)).reduce(f64::max)
+fn used_ratio(root: &Path) -> Option<f64> {
+    machine_ratio(root).into_iter().chain(group_ratios(root)).reduce(f64::max)
 }
 
-fn machine_share(root: &Path) -> Option<f64> {
+fn machine_ratio(root: &Path) -> Option<f64> {
     let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let total = field(&text, "MemTotal:")?;
     let available = field(&text, "MemAvailable:")?;
@@ -79,7 +79,7 @@ fn machine_share(root: &Path) -> Option<f64> {
 /// Returns the used ratio of each control group with a limit that contains this process: its own
 /// and the groups around it, of version 2 and of version 1, either of which may limit memory. In a
 /// container the path may be that of the machine outside; then only the root group is found.
-fn group_shares(root: &Path) -> Vec<f64> {
+fn group_ratios(root: &Path) -> Vec<f64> {
     let groups = root.join("sys/fs/cgroup");
     let text = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let path_of = |has_memory: fn(&str, &str) -> bool| {
@@ -92,8 +92,8 @@ fn group_shares(root: &Path) -> Vec<f64> {
     };
     let second = path_of(|hierarchy, _| hierarchy == "0").ancestors();
     let first = path_of(|_, controllers| controllers.split(',').any(|one| one == "memory")).ancestors();
-    let second = second.filter_map(|group| group_share(&groups.join(group), &VERSION_2));
-    let first = first.filter_map(|group| group_share(&groups.join("memory").join(group), &VERSION_1));
+    let second = second.filter_map(|group| group_ratio(&groups.join(group), &VERSION_2));
+    let first = first.filter_map(|group| group_ratio(&groups.join("memory").join(group), &VERSION_1));
     second.chain(first).collect()
 }
 
@@ -109,7 +109,7 @@ const VERSION_2: Files = Files { limit: "memory.max", current: "memory.current",
 const VERSION_1: Files =
     Files { limit: "memory.limit_in_bytes", current: "memory.usage_in_bytes", inactive_file: "total_inactive_file" };
 
-fn group_share(group: &Path, files: &Files) -> Option<f64> {
+fn group_ratio(group: &Path, files: &Files) -> Option<f64> {
     let read = |file: &str| std::fs::read_to_string(group.join(file)).ok();
     // Without a limit, version 2 says `max`, and version 1 gives a number so high that no usage
     // comes near it.
@@ -205,7 +205,7 @@ mod tests {
             ),
             ("unreadable", &[("proc/meminfo", "MemTotal: many kB\n")], None),
         ] {
-            let found = used_share(root(files).path());
+            let found = used_ratio(root(files).path());
             let is_near = |(a, b): (f64, f64)| (a - b).abs() < 1e-9;
             assert!(found.zip(expected).map_or(found == expected, is_near), "{what}: {found:?}");
         }

@@ -36,7 +36,7 @@ use crate::gpu::Meter;
 use batches::Waiting;
 use cyclorama_core::wire;
 use cyclorama_core::wire::Stage;
-use inbox::{Inbox, Task, Work};
+use inbox::{Inbox, InboxJob, Task};
 use memory_watermark::Watermark;
 use order::{Render, RenderRequest};
 use renderer::Renderer;
@@ -54,7 +54,7 @@ use worker::Worker;
 pub struct Engine {
     /// Declared before `_thread`, so that it is dropped first: otherwise a handle would wait for
     /// workers that still wait for its jobs.
-    queue: SyncSender<Work>,
+    queue: SyncSender<InboxJob>,
     pipelines: Vec<wire::Pipeline>,
     device: wire::Device,
     meter: Arc<Meter>,
@@ -130,10 +130,12 @@ impl Engine {
         watch: impl Fn(Stage, f32) -> bool + Send + Sync + 'static,
     ) -> Result<Render, EngineError> {
         let (answer, answered) = oneshot::channel();
-        self.queue.try_send(Work { task: Task { order, watch: Box::new(watch) }, answer }).map_err(|e| match e {
-            TrySendError::Full(_) => EngineError::Full,
-            TrySendError::Disconnected(_) => EngineError::Stopped,
-        })?;
+        self.queue.try_send(InboxJob { task: Task { order, watch: Box::new(watch) }, answer }).map_err(
+            |e| match e {
+                TrySendError::Full(_) => EngineError::Full,
+                TrySendError::Disconnected(_) => EngineError::Stopped,
+            },
+        )?;
         answered.await.map_err(|_| EngineError::Stopped)?
     }
 }

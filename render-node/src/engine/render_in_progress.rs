@@ -84,8 +84,8 @@ impl<'a> RenderInProgress<'a> {
 
     /// Reports a stage to the job's watch. Returns [`RenderError::Cancelled`] if the job is no
     /// longer wanted.
-    pub fn go_on(&mut self, stage: Stage, share: f32) -> Result<(), RenderError> {
-        if (self.watch)(stage, share) { Ok(()) } else { Err(RenderError::Cancelled) }
+    pub fn go_on(&mut self, stage: Stage, ratio: f32) -> Result<(), RenderError> {
+        if (self.watch)(stage, ratio) { Ok(()) } else { Err(RenderError::Cancelled) }
     }
 
     /// Attributes the time since the last stage to waiting for the others of the batch.

@@ -15,7 +15,7 @@ use crate::engine::start_error::StartError;
 use crate::finish::{self, Compositor, Lacquers};
 use crate::gate::{self, Verdict};
 use crate::gpu::{Gpu, Meter};
-use crate::studio::{Settings, Studio};
+use crate::studio::{ShootSettings, Studio};
 use crate::vehicle::Library;
 use cyclorama_core::wire;
 use cyclorama_core::wire::{DeviceReceipt, Light, ModelFileReceipt, ModelReceipt, QualityReceipt, Receipt, Stage};
@@ -181,7 +181,7 @@ impl Renderer {
         in_progress.triangles = mesh.triangle_count();
         in_progress.stages.end(Stage::Geometry);
         in_progress.go_on(Stage::Gbuffer, 0.1)?;
-        let exposure = self.studio.expose(mesh, in_progress.order.view, Settings::default())?;
+        let exposure = self.studio.expose(mesh, in_progress.order.view, ShootSettings::default())?;
         in_progress.stages.end(Stage::Gbuffer);
         in_progress.verdict = Verdict::default();
         let shot = in_progress.shot.insert(StudioState { exposure, developed: None });
@@ -208,7 +208,7 @@ impl Renderer {
                 let RenderInProgress { order, watch, shot: Some(shot), lit, stages, .. } = in_progress else {
                     continue;
                 };
-                let still_wanted = Box::new(|share: f32| watch(Stage::Diffusion, 0.4 + 0.4 * share));
+                let still_wanted = Box::new(|ratio: f32| watch(Stage::Diffusion, 0.4 + 0.4 * ratio));
                 let StudioState { exposure, developed } = shot;
                 let (exposure, conditioning) = (&*exposure, &exposure.conditioning);
                 let base: Box<Base<'_>> = Box::new(move || {

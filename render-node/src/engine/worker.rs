@@ -3,7 +3,7 @@
 
 use crate::config::LocalConfig;
 use crate::engine::engine_error::EngineError;
-use crate::engine::inbox::{IDLE, Inbox, NextWork, Task, Work};
+use crate::engine::inbox::{IDLE, Inbox, InboxJob, NextWork, Task};
 use crate::engine::memory_recovery::{self, RecoveryStep};
 use crate::engine::memory_watermark::Watermark;
 use crate::engine::models::Models;
@@ -115,7 +115,7 @@ impl Worker {
     }
 
     /// Runs the jobs and answers each as soon as it has ended.
-    fn serve(&mut self, mut batch: Vec<Work>) -> Result<(), DeviceLost> {
+    fn serve(&mut self, mut batch: Vec<InboxJob>) -> Result<(), DeviceLost> {
         if batch.len() > 1 && *self.healthy.borrow() {
             batch = self.together(batch)?;
         }
@@ -138,7 +138,7 @@ impl Worker {
     /// Runs several jobs at once. Returns the jobs to try alone: those that ran out of memory,
     /// because together they may need too much where each alone does not, and after a panic all
     /// that had not ended, because only one of them is to blame.
-    fn together(&mut self, batch: Vec<Work>) -> Result<Vec<Work>, DeviceLost> {
+    fn together(&mut self, batch: Vec<InboxJob>) -> Result<Vec<InboxJob>, DeviceLost> {
         let (tasks, mut answers): (Vec<_>, Vec<_>) =
             batch.into_iter().map(|work| (work.task, Some(work.answer))).unzip();
         let mut lost = false;
@@ -157,7 +157,7 @@ impl Worker {
         if lost {
             return Err(DeviceLost);
         }
-        let left = tasks.into_iter().zip(answers).filter_map(|(task, answer)| Some(Work { task, answer: answer? }));
+        let left = tasks.into_iter().zip(answers).filter_map(|(task, answer)| Some(InboxJob { task, answer: answer? }));
         Ok(left.collect())
     }
 

@@ -208,8 +208,8 @@ pub fn srgb_from_linear(x: f32) -> f32 {
 
 fn composed(pixel: &Pixel, paint: &PaintOptics) -> [u8; 4] {
     let coverage = pixel.coverage.clamp(0.0, 1.0);
-    let share = pixel.paint.max(1e-4);
-    let brightness = luminance(pixel.diffuse) / share;
+    let ratio = pixel.paint.max(1e-4);
+    let brightness = luminance(pixel.diffuse) / ratio;
     let turned = (brightness / FLAKE_PIVOT).clamp(0.2, 1.7);
     let shaped = 1.0 + (turned - 1.0) * paint.flake * 0.9;
     let alpha = alpha_of(pixel.coverage, pixel.shadow * paint.shadow);

@@ -80,8 +80,8 @@ pub fn swatch(wanted: Paint) -> PaintOptics {
     PaintOptics { albedo, ..paint(wanted) }
 }
 
-fn towards_white(colour: [f32; 3], share: f32) -> [f32; 3] {
-    colour.map(|c| c + (1.0 - c) * share)
+fn towards_white(colour: [f32; 3], ratio: f32) -> [f32; 3] {
+    colour.map(|c| c + (1.0 - c) * ratio)
 }
 
 /// Returns the luminance of linear light with the primaries of sRGB (ITU-R BT.709).

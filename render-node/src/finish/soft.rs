@@ -53,8 +53,8 @@ fn softened(layers: &Layers) -> Layers {
         light = turned(&blurred_rows(&light, side, reach), side);
     }
     let mean = |(light, paint): (&[f32; 4], &f32)| {
-        let share = if *paint > 0.0 { paint / light[3].max(1e-4) } else { 0.0 };
-        [light[0], light[1], light[2]].map(|light| (light * share).max(0.0))
+        let ratio = if *paint > 0.0 { paint / light[3].max(1e-4) } else { 0.0 };
+        [light[0], light[1], light[2]].map(|light| (light * ratio).max(0.0))
     };
     Layers { gloss: light.par_iter().zip(&layers.paint).map(mean).collect(), ..layers.clone() }
 }

@@ -46,8 +46,8 @@ pub fn round_as_stored(layers: &mut Layers) {
         let values = light.as_flattened_mut();
         values.par_iter_mut().for_each(|value| *value = light_from_u16(light_to_u16(*value)));
     }
-    for share in [&mut layers.coverage, &mut layers.paint, &mut layers.shadow] {
-        share.par_iter_mut().for_each(|value| *value = share_from_u16(share_to_u16(*value)));
+    for ratio in [&mut layers.coverage, &mut layers.paint, &mut layers.shadow] {
+        ratio.par_iter_mut().for_each(|value| *value = ratio_from_u16(ratio_to_u16(*value)));
     }
 }
 
@@ -56,8 +56,8 @@ pub fn round_as_stored(layers: &mut Layers) {
 pub fn write_layers(layers: &Layers) -> Result<Vec<u8>, StoreError> {
     let size = layers.side_px as usize * layers.side_px as usize;
     let lights = [&layers.diffuse, &layers.gloss, &layers.rest];
-    let shares = [&layers.coverage, &layers.paint, &layers.shadow];
-    if lights.iter().any(|plane| plane.len() != size) || shares.iter().any(|plane| plane.len() != size) {
+    let ratios = [&layers.coverage, &layers.paint, &layers.shadow];
+    if lights.iter().any(|plane| plane.len() != size) || ratios.iter().any(|plane| plane.len() != size) {
         return Err(StoreError::Uneven(size));
     }
     let side = layers.side_px as usize;
@@ -67,7 +67,7 @@ pub fn write_layers(layers: &Layers) -> Result<Vec<u8>, StoreError> {
             let values: Vec<u16> = if plane < 9 {
                 lights[plane / 3].iter().map(|pixel| light_to_u16(pixel[plane % 3])).collect()
             } else {
-                shares[plane - 9].iter().map(|share| share_to_u16(*share)).collect()
+                ratios[plane - 9].iter().map(|ratio| ratio_to_u16(*ratio)).collect()
             };
             zstd::bulk::compress(&differences(&values, side), LEVEL)
         })
@@ -122,7 +122,7 @@ pub fn read_layers(bytes: &[u8]) -> Result<Layers, StoreError> {
             if raw.len() != side * side * 2 {
                 return Err(StoreError::Damaged);
             }
-            let decode = if plane < 9 { light_from_u16 } else { share_from_u16 };
+            let decode = if plane < 9 { light_from_u16 } else { ratio_from_u16 };
             Ok(sums(&raw, side).into_iter().map(decode).collect())
         })
         .collect();
@@ -164,11 +164,11 @@ fn light_from_u16(stored: u16) -> f32 {
     root * root * LIGHT_MAX
 }
 
-fn share_to_u16(share: f32) -> u16 {
-    (share.clamp(0.0, 1.0) * 65535.0 + 0.5) as u16
+fn ratio_to_u16(ratio: f32) -> u16 {
+    (ratio.clamp(0.0, 1.0) * 65535.0 + 0.5) as u16
 }
 
-fn share_from_u16(stored: u16) -> f32 {
+fn ratio_from_u16(stored: u16) -> f32 {
     f32::from(stored) / 65535.0
 }
 

@@ -63,7 +63,7 @@ impl LightReference {
             picture: grey_picture(base, side),
             flat,
             edges,
-            outline: outline::share_standing_out(base),
+            outline: outline::ratio_standing_out(base),
         }
     }
 
@@ -87,7 +87,7 @@ impl LightReference {
         };
         let ratio = contrast(&picture) / contrast(&self.picture).max(CONTRAST_FLOOR);
         verdict.hold("sharpness", ratio, Bound::AtLeast(SHARPNESS_MIN));
-        let more = outline::share_standing_out(lit) - self.outline;
+        let more = outline::ratio_standing_out(lit) - self.outline;
         verdict.hold("outline", more, Bound::AtMost(OUTLINE_MAX));
         verdict
     }
@@ -97,12 +97,12 @@ impl LightReference {
 fn strange_values(layers: &Layers) -> usize {
     let strange = |value: &f32| !(0.0..=LIGHT_MAX).contains(value);
     let colours = [&layers.diffuse, &layers.gloss, &layers.rest];
-    let shares = [&layers.coverage, &layers.paint, &layers.shadow];
+    let ratios = [&layers.coverage, &layers.paint, &layers.shadow];
     // Counted pixel by pixel, because flattening a parallel iterator makes tasks of single numbers.
     let strange_of = |pixel: &[f32; 3]| pixel.iter().filter(|value| strange(value)).count();
     let of_colours: usize = colours.iter().map(|plane| plane.par_iter().map(strange_of).sum::<usize>()).sum();
     of_colours
-        + shares
+        + ratios
             .iter()
             .map(|plane| plane.par_iter().filter(|value| !(0.0..=1.0).contains(*value)).count())
             .sum::<usize>()
@@ -138,7 +138,7 @@ fn flat_paint(conditioning: &Conditioning) -> Vec<bool> {
     // `restless` is zero there. A mean below 1e-5, which is less than 0.002 of a pixel, is
     // rounding.
     let unrest = box_mean(&restless, side, 2 * FLAT_MARGIN_PX + 1);
-    unrest.into_iter().map(|share| share < 1e-5).collect()
+    unrest.into_iter().map(|ratio| ratio < 1e-5).collect()
 }
 
 /// Returns the square root of the mean, over `mask`, of half the structure tensor's smaller

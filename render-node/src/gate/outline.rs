@@ -31,7 +31,7 @@ fn stands_out(layers: &Layers, i: usize) -> Option<bool> {
 }
 
 /// Returns the ratio of the outline whose light stands out, 0 to 1.
-pub(super) fn share_standing_out(layers: &Layers) -> f32 {
+pub(super) fn ratio_standing_out(layers: &Layers) -> f32 {
     let (out, judged) = (0..layers.coverage.len())
         .into_par_iter()
         .filter_map(|i| stands_out(layers, i))

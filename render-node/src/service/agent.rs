@@ -14,7 +14,7 @@ use crate::engine::{Engine, EngineError};
 use crate::service::control_plane::{CallError, ControlPlane};
 use crate::service::heartbeat::{Heartbeat, Membership};
 use crate::service::held_jobs::{HeldJobs, Holding};
-use crate::service::publish::{self, PublishError, Work};
+use crate::service::publish::{self, JobOutput, PublishError};
 use cyclorama_core::encoding::AlphaPlanes;
 use cyclorama_core::traces::{KeyValue, SpanKind, Trace};
 use cyclorama_core::wire::{CUSTOM_PAINTS, FailureKind, FailureRequest, Job, JobKind, JoinRequest, NodeOrder, Stage};
@@ -277,16 +277,16 @@ impl Agent {
                     trace: held.trace.clone(),
                 };
                 let job = held.clone();
-                let watch = move |stage, share| {
-                    job.reached(stage, share);
+                let watch = move |stage, ratio| {
+                    job.reached(stage, ratio);
                     job.is_wanted()
                 };
                 let render = self.engine.render(order, watch).await?;
-                Work { layers: Some(render.layers), pictures: render.pictures, receipt: render.receipt }
+                JobOutput { layers: Some(render.layers), pictures: render.pictures, receipt: render.receipt }
             }
             JobKind::Paint => {
                 let PaintedImages { pictures, receipt } = self.paint(job, holding).await?;
-                Work { layers: None, pictures, receipt }
+                JobOutput { layers: None, pictures, receipt }
             }
         };
         work.receipt.software = Some(concat!("cyclorama-node ", env!("CARGO_PKG_VERSION")).to_owned());

@@ -29,8 +29,8 @@ impl HeldJob {
     }
 
     /// Records the stage and the ratio of the whole job that is done, 0 to 1.
-    pub fn reached(&self, stage: Stage, share: f32) {
-        *lock(&self.progress) = (stage, share);
+    pub fn reached(&self, stage: Stage, ratio: f32) {
+        *lock(&self.progress) = (stage, ratio);
     }
 
     /// Returns false once the control plane has reported that nobody waits for the job, or that

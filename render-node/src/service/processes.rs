@@ -292,7 +292,7 @@ async fn watch_over_commands(
 }
 
 /// An event of a process to be logged.
-enum Entry {
+enum ProcessEvent {
     Started { process_id: Option<u32> },
     NotStarted(std::io::Error),
     Ended { status: String, was_told: bool },
@@ -304,29 +304,29 @@ enum Entry {
 /// and fewer later.
 const ENTRIES_MAX: usize = 1_024;
 
-type Log = mpsc::SyncSender<(Arc<Process>, Entry)>;
+type Log = mpsc::SyncSender<(Arc<Process>, ProcessEvent)>;
 
 /// Starts a thread that logs, and returns a receiver that resolves when it is done. It is a thread
 /// of its own because the reader of the log may stall, and signals must be handled all the same.
 fn start_log() -> std::io::Result<(Log, oneshot::Receiver<()>)> {
-    let (log, entries) = mpsc::sync_channel::<(Arc<Process>, Entry)>(ENTRIES_MAX);
+    let (log, entries) = mpsc::sync_channel::<(Arc<Process>, ProcessEvent)>(ENTRIES_MAX);
     let (done, logged) = oneshot::channel();
     let write = move || {
         for (process, entry) in entries {
             let Process { name, device, .. } = &*process;
             match entry {
-                Entry::Started { process_id } => {
+                ProcessEvent::Started { process_id } => {
                     tracing::info!(name, device, process_id, "a process for a graphics card was started")
                 }
-                Entry::NotStarted(error) => {
+                ProcessEvent::NotStarted(error) => {
                     let error = &error as &dyn std::error::Error;
                     tracing::error!(name, device, error, "no process could be started for a graphics card");
                 }
-                Entry::Ended { status, was_told: true } => tracing::info!(name, status, "ended"),
-                Entry::Ended { status, was_told: false } => {
+                ProcessEvent::Ended { status, was_told: true } => tracing::info!(name, status, "ended"),
+                ProcessEvent::Ended { status, was_told: false } => {
                     tracing::warn!(name, device, status, "the process for a graphics card ended; it is restarted");
                 }
-                Entry::NotAsked(error) => {
+                ProcessEvent::NotAsked(error) => {
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(name, error, "the process for a graphics card could not be asked to end");
                 }
@@ -357,19 +357,19 @@ impl SupervisedProcess {
         while let Some(event) = supervisor.next().await {
             match event {
                 Event::Started { process_id, log } => {
-                    self.say(Entry::Started { process_id });
+                    self.say(ProcessEvent::Started { process_id });
                     // If no thread can be started, the process runs without its log.
                     let _ = log.pass_on(LINE_MAX, passed_on(self.process.name.clone(), std::io::stderr()));
                 }
                 Event::NotStarted(error) => {
-                    self.say(Entry::NotStarted(error));
+                    self.say(ProcessEvent::NotStarted(error));
                     self.count_start(false);
                 }
                 // While this process runs well, the failures of others are no reason to give up.
                 Event::StartedWell => self.count_start(true),
-                Event::NotAsked(error) => self.say(Entry::NotAsked(error)),
+                Event::NotAsked(error) => self.say(ProcessEvent::NotAsked(error)),
                 Event::Ended { status, started_well } => {
-                    self.say(Entry::Ended { status, was_told: self.stop.is_cancelled() });
+                    self.say(ProcessEvent::Ended { status, was_told: self.stop.is_cancelled() });
                     self.count_start(started_well);
                 }
             }
@@ -380,7 +380,7 @@ impl SupervisedProcess {
         self.bad_starts.send_modify(|all| all[self.place] = if is_good { 0 } else { all[self.place] + 1 });
     }
 
-    fn say(&self, entry: Entry) {
+    fn say(&self, entry: ProcessEvent) {
         // Without the thread there is no log, and nothing waits for a thread that stalls.
         let _ = self.log.try_send((self.process.clone(), entry));
     }

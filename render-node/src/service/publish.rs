@@ -144,7 +144,7 @@ fn encode(
 }
 
 /// The output of a job.
-pub struct Work {
+pub struct JobOutput {
     /// The layers that a render job stores; a paint job has none.
     pub layers: Option<Layers>,
     pub pictures: Vec<(Paint, Pixmap)>,
@@ -157,7 +157,7 @@ pub async fn publish(
     job: &Job,
     held: &Arc<HeldJob>,
     planes: &Arc<AlphaPlanes>,
-    Work { layers, pictures, mut receipt }: Work,
+    JobOutput { layers, pictures, mut receipt }: JobOutput,
 ) -> Result<(), PublishError> {
     held.reached(Stage::Encode, 0.85);
     let mut stages = Stages::of(&held.trace);

@@ -237,7 +237,7 @@ pub struct Vertex {
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct VertexLight {
     pub diffuse: [f32; 3],
-    pub shares: u32,
+    pub ratios: u32,
 }
 
 /// One pixel of the layers. `background` writes its shadow, `gather` all other members.

@@ -35,7 +35,7 @@ pub struct Layers {
 pub struct PaintLight {
     /// Ratio of the paint's pixels that mirror less than 0.01. There the paint's own colour is
     /// undisturbed.
-    pub dark_share: f32,
+    pub dark_ratio: f32,
     /// Mirrored light at the 5th, 25th, 50th and 95th percentile of the paint's pixels, mean of R,
     /// G and B.
     pub gloss: [f32; 4],
@@ -59,9 +59,9 @@ impl Layers {
             return None;
         }
         let at =
-            |values: &[f32]| [0.05, 0.25, 0.5, 0.95].map(|share| values[((values.len() - 1) as f32 * share) as usize]);
+            |values: &[f32]| [0.05, 0.25, 0.5, 0.95].map(|ratio| values[((values.len() - 1) as f32 * ratio) as usize]);
         let dark = gloss.partition_point(|value| *value < DARK);
-        Some(PaintLight { dark_share: dark as f32 / gloss.len() as f32, gloss: at(&gloss), diffuse: at(&diffuse) })
+        Some(PaintLight { dark_ratio: dark as f32 / gloss.len() as f32, gloss: at(&gloss), diffuse: at(&diffuse) })
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
             scale_um_per_px: None,
         };
         let light = layers.paint_light().unwrap();
-        assert_eq!(light.dark_share, 0.5);
+        assert_eq!(light.dark_ratio, 0.5);
         assert_eq!((light.diffuse[0], light.diffuse[3]), (0.2, 0.6));
         assert_eq!(Layers { paint: vec![0.0; 5], ..layers }.paint_light(), None);
     }

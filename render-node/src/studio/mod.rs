@@ -23,5 +23,5 @@ mod visible;
 pub use camera::Camera;
 pub use conditioning::{CONDITIONING_CHANNELS, Channel, Conditioning};
 pub use layers::Layers;
-pub use shoot::{Exposure, Settings, Studio, StudioOutput};
+pub use shoot::{Exposure, ShootSettings, Studio, StudioOutput};
 pub use studio_error::StudioError;

@@ -90,7 +90,7 @@ impl Passes {
             Ok(Passes {
                 ground_shadow: compute(gpu, GROUND_SHADOW, &[lights]),
                 light_vertices: compute(gpu, LIGHT_VERTICES, &[lights]),
-                visibility: [Kind::Solid, Kind::Transparent]
+                visibility: [PassKind::Solid, PassKind::Transparent]
                     .map(|kind| raster(gpu, &visibility_module, &visibility_layout, kind)),
                 background: compute(gpu, BACKGROUND, &[]),
                 classify: compute(gpu, CLASSIFY, &[]),
@@ -147,12 +147,17 @@ fn visibility_layout(gpu: &Gpu) -> wgpu::BindGroupLayout {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum PassKind {
     Solid,
     Transparent,
 }
 
-fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout, kind: Kind) -> wgpu::RenderPipeline {
+fn raster(
+    gpu: &Gpu,
+    module: &wgpu::ShaderModule,
+    layout: &wgpu::BindGroupLayout,
+    kind: PassKind,
+) -> wgpu::RenderPipeline {
     let attribute = |shader_location: u32, offset: usize, format| wgpu::VertexAttribute {
         format,
         offset: offset as u64,
@@ -167,7 +172,7 @@ fn raster(gpu: &Gpu, module: &wgpu::ShaderModule, layout: &wgpu::BindGroupLayout
         step_mode: wgpu::VertexStepMode::Vertex,
         attributes: &attributes,
     };
-    let transparent = kind == Kind::Transparent;
+    let transparent = kind == PassKind::Transparent;
     let target = |own: bool| {
         let write_mask = if own { wgpu::ColorWrites::ALL } else { wgpu::ColorWrites::empty() };
         Some(wgpu::ColorTargetState { format: TARGET_FORMAT, blend: None, write_mask })
@@ -321,7 +326,7 @@ mod tests {
             OpticsData { albedo, f0, roughness, metal, transmission, exposure, emission, group, tint, reserved }
         );
         check!(LIGHT_VERTICES, "Vertex", Vertex { position, material, normal, reserved });
-        check!(LIGHT_VERTICES, "VertexLight", VertexLight { diffuse, shares });
+        check!(LIGHT_VERTICES, "VertexLight", VertexLight { diffuse, ratios });
         check!(GATHER, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });
         check!(GATHER, "Geometry", Geometry { normal, depth, albedo, height, openness, groups });
         check!(CONDITION, "Pixel", Pixel { rest, coverage, diffuse, paint, gloss, shadow });

@@ -3,7 +3,7 @@
 
 use super::frame_buffers::FrameBuffers;
 use super::passes::{GROUP_SIDE, LISTS, Passes};
-use super::steps::Step;
+use super::steps::RenderStep;
 use super::targets::{GROUND_SIDE, LIST_HEAD, Targets};
 use crate::gpu::Gpu;
 
@@ -16,7 +16,7 @@ pub struct Recorder<'a> {
 
 impl Recorder<'_> {
     /// Records the steps in their order, without submitting them.
-    pub fn record(&self, steps: &[Step]) -> wgpu::CommandEncoder {
+    pub fn record(&self, steps: &[RenderStep]) -> wgpu::CommandEncoder {
         let label = Some("picture");
         let mut encoder = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
         for step in steps {
@@ -25,35 +25,35 @@ impl Recorder<'_> {
         encoder
     }
 
-    fn record_one(&self, encoder: &mut wgpu::CommandEncoder, step: Step) {
+    fn record_one(&self, encoder: &mut wgpu::CommandEncoder, step: RenderStep) {
         let Self { passes, targets, frame, .. } = self;
         let covered = frame.covered.map(|pixels| pixels.div_ceil(GROUP_SIDE));
         match step {
-            Step::GroundShadow => {
+            RenderStep::GroundShadow => {
                 self.compute(encoder, &passes.ground_shadow, step, [GROUND_SIDE.div_ceil(GROUP_SIDE); 2]);
             }
-            Step::LightVertices => self.compute(encoder, &passes.light_vertices, step, frame.vertex_groups()),
-            Step::Draw { pass } => self.draw(encoder, &frame.frames[pass]),
-            Step::Background => {
+            RenderStep::LightVertices => self.compute(encoder, &passes.light_vertices, step, frame.vertex_groups()),
+            RenderStep::Draw { pass } => self.draw(encoder, &frame.frames[pass]),
+            RenderStep::Background => {
                 self.compute(encoder, &passes.background, step, [frame.side_px.div_ceil(GROUP_SIDE); 2]);
             }
-            Step::EmptyLists => {
+            RenderStep::EmptyLists => {
                 encoder.copy_buffer_to_buffer(&targets.empty_lists, 0, &targets.lists, 0, LISTS as u64 * LIST_HEAD);
             }
-            Step::Classify => self.compute(encoder, &passes.classify, step, covered),
-            Step::Shade { list, .. } => self.shade(encoder, step, list),
-            Step::Condition => {
+            RenderStep::Classify => self.compute(encoder, &passes.classify, step, covered),
+            RenderStep::Shade { list, .. } => self.shade(encoder, step, list),
+            RenderStep::Condition => {
                 let groups = frame.condition_blocks().map(|blocks| blocks.div_ceil(GROUP_SIDE));
                 self.compute(encoder, &passes.condition, step, groups);
             }
-            Step::ForgetUneven => encoder.clear_buffer(&targets.uneven, 0, None),
-            Step::Uneven => self.compute(encoder, &passes.uneven, step, covered),
+            RenderStep::ForgetUneven => encoder.clear_buffer(&targets.uneven, 0, None),
+            RenderStep::Uneven => self.compute(encoder, &passes.uneven, step, covered),
         }
     }
 
     /// Returns the resources that a compute pass binds, in the order of its shader, or none for
     /// other steps.
-    fn resources(&self, step: Step) -> Vec<wgpu::BindingResource<'_>> {
+    fn resources(&self, step: RenderStep) -> Vec<wgpu::BindingResource<'_>> {
         let Self { targets, frame, .. } = self;
         let view = wgpu::BindingResource::TextureView;
         let sampler = wgpu::BindingResource::Sampler(&targets.sampler);
@@ -66,17 +66,17 @@ impl Recorder<'_> {
         let [condition, planes] = [&frame.condition, &frame.planes].map(wgpu::Buffer::as_entire_binding);
         let (field, ground) = (view(&frame.field), view(&targets.ground));
         match step {
-            Step::GroundShadow => vec![first, rig, field, sampler, ground],
-            Step::LightVertices => vec![first, rig, field, sampler, ground, vertices, lit],
-            Step::Background => vec![first, condition, ground, sampler, pixels, planes],
-            Step::Classify => vec![first, solid, transparent, lists, looks, geometry],
-            Step::Shade { pass, .. } => {
+            RenderStep::GroundShadow => vec![first, rig, field, sampler, ground],
+            RenderStep::LightVertices => vec![first, rig, field, sampler, ground, vertices, lit],
+            RenderStep::Background => vec![first, condition, ground, sampler, pixels, planes],
+            RenderStep::Classify => vec![first, solid, transparent, lists, looks, geometry],
+            RenderStep::Shade { pass, .. } => {
                 let (frame, indices) = (frame.frames[pass].as_entire_binding(), frame.indices.as_entire_binding());
                 vec![frame, rig, optics, solid, transparent, vertices, lit, indices, pixels, lists, looks, geometry]
             }
-            Step::Condition => vec![first, condition, geometry, pixels, planes],
-            Step::Uneven => vec![first, looks, targets.uneven.as_entire_binding(), lists],
-            Step::Draw { .. } | Step::EmptyLists | Step::ForgetUneven => Vec::new(),
+            RenderStep::Condition => vec![first, condition, geometry, pixels, planes],
+            RenderStep::Uneven => vec![first, looks, targets.uneven.as_entire_binding(), lists],
+            RenderStep::Draw { .. } | RenderStep::EmptyLists | RenderStep::ForgetUneven => Vec::new(),
         }
     }
 
@@ -84,7 +84,7 @@ impl Recorder<'_> {
         &self,
         encoder: &mut wgpu::CommandEncoder,
         pipeline: &wgpu::ComputePipeline,
-        step: Step,
+        step: RenderStep,
         groups: [u32; 2],
     ) {
         let group = self.bind(&pipeline.get_bind_group_layout(0), &self.resources(step));
@@ -95,7 +95,7 @@ impl Recorder<'_> {
     }
 
     /// Records a shading pass on as many workgroups as the head of its list says.
-    fn shade(&self, encoder: &mut wgpu::CommandEncoder, step: Step, list: usize) {
+    fn shade(&self, encoder: &mut wgpu::CommandEncoder, step: RenderStep, list: usize) {
         let pipeline = &self.passes.gather[list];
         let group = self.bind(&pipeline.get_bind_group_layout(0), &self.resources(step));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());

@@ -55,7 +55,7 @@ pub struct Exposure {
 
 /// Settings of an image besides the vehicle and the view.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub struct ShootSettings {
     /// Side of the conditioning in pixels. It must divide the master's side.
     pub conditioning_side_px: u32,
     /// Replaces the light by stripes across the mirror direction, which show every dent. For people
@@ -71,9 +71,9 @@ pub struct Settings {
     pub close_up: Option<[Vec3; 2]>,
 }
 
-impl Default for Settings {
+impl Default for ShootSettings {
     fn default() -> Self {
-        Settings {
+        ShootSettings {
             conditioning_side_px: CONDITIONING_SIDE_PX,
             zebra: false,
             passes: JITTER.len(),
@@ -115,12 +115,17 @@ impl Studio {
 
     /// Takes an image with the default settings. See [`Studio::shoot_with`].
     pub fn shoot(&self, mesh: &VehicleMesh, view: View) -> Result<StudioOutput, StudioError> {
-        self.shoot_with(mesh, view, Settings::default())
+        self.shoot_with(mesh, view, ShootSettings::default())
     }
 
     /// Exposes and develops an image: blocks until all its passes are done. Returns the errors of
     /// [`Studio::expose`] and [`Studio::develop`].
-    pub fn shoot_with(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<StudioOutput, StudioError> {
+    pub fn shoot_with(
+        &self,
+        mesh: &VehicleMesh,
+        view: View,
+        settings: ShootSettings,
+    ) -> Result<StudioOutput, StudioError> {
         let exposure = self.expose(mesh, view, settings)?;
         let layers = self.develop(&exposure)?;
         let Exposure { conditioning, gbuffer_digest, camera, .. } = exposure;
@@ -133,7 +138,7 @@ impl Studio {
     /// Returns [`StudioError::Side`] if the conditioning's side does not divide the master's,
     /// [`StudioError::Nothing`] or [`StudioError::Mesh`] if the mesh is empty or broken, and
     /// [`StudioError::Gpu`] if the device fails.
-    pub fn expose(&self, mesh: &VehicleMesh, view: View, settings: Settings) -> Result<Exposure, StudioError> {
+    pub fn expose(&self, mesh: &VehicleMesh, view: View, settings: ShootSettings) -> Result<Exposure, StudioError> {
         let side = settings.conditioning_side_px;
         if side == 0 || !MASTER_SIDE_PX.is_multiple_of(side) {
             return Err(StudioError::Side(side));
@@ -211,12 +216,12 @@ fn layers_from(pixels: &[Pixel], scale_um_per_px: Option<u32>) -> Layers {
     let row = MASTER_SIDE_PX as usize;
     let lights =
         layers.diffuse.par_chunks_mut(row).zip(layers.gloss.par_chunks_mut(row)).zip(layers.rest.par_chunks_mut(row));
-    let shares = layers
+    let ratios = layers
         .coverage
         .par_chunks_mut(row)
         .zip(layers.paint.par_chunks_mut(row))
         .zip(layers.shadow.par_chunks_mut(row));
-    pixels.par_chunks(row).zip(lights.zip(shares)).for_each(
+    pixels.par_chunks(row).zip(lights.zip(ratios)).for_each(
         |(pixels, (((diffuse, gloss), rest), ((coverage, paint), shadow)))| {
             for (x, pixel) in pixels.iter().enumerate() {
                 diffuse[x] = pixel.diffuse;

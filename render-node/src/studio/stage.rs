@@ -5,7 +5,7 @@ use super::camera::{Camera, NothingToSee};
 use super::gpu_data::{BENT, FrameData, TRIANGLES_MAX, Vertex};
 use super::optics;
 use super::studio_error::StudioError;
-use super::visible::{self, Projected};
+use super::visible::{self, ProjectedVertex};
 use crate::vehicle::VehicleMesh;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -97,8 +97,8 @@ impl DrawList {
     /// Returns a copy without the triangles that no sample of the image shows. The triangles keep
     /// their order, and the vertices are in the order in which they are drawn.
     pub fn without_hidden(&self, camera: &Camera) -> DrawList {
-        let projected: Vec<Projected> =
-            self.vertices.par_iter().map(|vertex| Projected::of(camera, Vec3::from(vertex.position))).collect();
+        let projected: Vec<ProjectedVertex> =
+            self.vertices.par_iter().map(|vertex| ProjectedVertex::of(camera, Vec3::from(vertex.position))).collect();
         let can_be_seen = visible::triangles(&projected, &self.indices, self.opaque_indices as usize);
         let mut left = DrawList { vertices: Vec::new(), indices: Vec::new(), opaque_indices: 0 };
         let mut places = vec![u32::MAX; self.vertices.len()];

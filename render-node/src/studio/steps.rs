@@ -4,7 +4,7 @@ use super::passes::UNEVEN_LIST;
 
 /// One step of an image. `pass` counts the jittered passes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum RenderStep {
     /// Computes the ground map: how much of the lights each point of the floor around the vehicle
     /// sees.
     GroundShadow,
@@ -29,25 +29,26 @@ pub enum Step {
 }
 
 /// The steps of the first pass. The last of them computes the model's conditioning.
-pub const EXPOSURE: [Step; 11] = [
-    Step::GroundShadow,
-    Step::LightVertices,
-    Step::Draw { pass: 0 },
-    Step::Background,
-    Step::EmptyLists,
-    Step::Classify,
-    Step::Shade { pass: 0, list: 0 },
-    Step::Shade { pass: 0, list: 1 },
-    Step::Shade { pass: 0, list: 2 },
-    Step::Shade { pass: 0, list: 3 },
-    Step::Condition,
+pub const EXPOSURE: [RenderStep; 11] = [
+    RenderStep::GroundShadow,
+    RenderStep::LightVertices,
+    RenderStep::Draw { pass: 0 },
+    RenderStep::Background,
+    RenderStep::EmptyLists,
+    RenderStep::Classify,
+    RenderStep::Shade { pass: 0, list: 0 },
+    RenderStep::Shade { pass: 0, list: 1 },
+    RenderStep::Shade { pass: 0, list: 2 },
+    RenderStep::Shade { pass: 0, list: 3 },
+    RenderStep::Condition,
 ];
 
 /// Returns the steps that follow [`EXPOSURE`] and run while the model is at work, for an image of
 /// `passes` jittered passes.
-pub fn development(passes: usize) -> Vec<Step> {
-    let further = (1..passes).flat_map(|pass| [Step::Draw { pass }, Step::Shade { pass, list: UNEVEN_LIST }]);
-    [Step::ForgetUneven, Step::Uneven].into_iter().chain(further).collect()
+pub fn development(passes: usize) -> Vec<RenderStep> {
+    let further =
+        (1..passes).flat_map(|pass| [RenderStep::Draw { pass }, RenderStep::Shade { pass, list: UNEVEN_LIST }]);
+    [RenderStep::ForgetUneven, RenderStep::Uneven].into_iter().chain(further).collect()
 }
 
 #[cfg(test)]
@@ -59,7 +60,7 @@ mod tests {
         let shaded: Vec<usize> = EXPOSURE
             .iter()
             .filter_map(|step| match step {
-                Step::Shade { pass: 0, list } => Some(*list),
+                RenderStep::Shade { pass: 0, list } => Some(*list),
                 _ => None,
             })
             .collect();
@@ -68,8 +69,8 @@ mod tests {
 
     #[test]
     fn each_further_pass_draws_before_it_shades() {
-        assert_eq!(development(1), [Step::ForgetUneven, Step::Uneven]);
-        let last = [Step::Draw { pass: 2 }, Step::Shade { pass: 2, list: UNEVEN_LIST }];
+        assert_eq!(development(1), [RenderStep::ForgetUneven, RenderStep::Uneven]);
+        let last = [RenderStep::Draw { pass: 2 }, RenderStep::Shade { pass: 2, list: UNEVEN_LIST }];
         assert_eq!(development(3)[4..], last);
     }
 }

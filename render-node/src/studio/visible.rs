@@ -36,13 +36,13 @@ const EDGE: f32 = -1e-4;
 /// A vertex in the image: texels from its left and top, and the reciprocal of its distance along
 /// the view in studio metres, which is linear in the image.
 #[derive(Debug, Clone, Copy)]
-pub struct Projected {
+pub struct ProjectedVertex {
     x: f32,
     y: f32,
     nearness: f32,
 }
 
-impl Projected {
+impl ProjectedVertex {
     /// Projects a position in vehicle axes.
     pub fn of(camera: &Camera, position: Vec3) -> Self {
         let seen = camera.studio_from_vehicle.transform_point3(position) - camera.eye;
@@ -54,17 +54,17 @@ impl Projected {
     }
 }
 
-type Corners = [Projected; 3];
+type Corners = [ProjectedVertex; 3];
 
 /// Returns the least and the greatest value of one coordinate over three corners.
-fn span(corners: &Corners, of: impl Fn(&Projected) -> f32) -> (f32, f32) {
+fn span(corners: &Corners, of: impl Fn(&ProjectedVertex) -> f32) -> (f32, f32) {
     let [a, b, c] = [&corners[0], &corners[1], &corners[2]].map(of);
     (a.min(b).min(c), a.max(b).max(c))
 }
 
 /// Returns, for each triangle, true if the image can show it. The first `solid` indices belong to
 /// triangles that can hide others.
-pub fn triangles(vertices: &[Projected], indices: &[u32], solid: usize) -> Vec<bool> {
+pub fn triangles(vertices: &[ProjectedVertex], indices: &[u32], solid: usize) -> Vec<bool> {
     let corners_of = |triangle: &[u32]| [triangle[0], triangle[1], triangle[2]].map(|index| vertices[index as usize]);
     let hides = farthest_in_blocks(&indices[..solid], &corners_of);
     indices.par_chunks_exact(3).map(|triangle| can_be_seen(&corners_of(triangle), &hides)).collect()
@@ -112,15 +112,15 @@ fn draw(corners: &Corners, top: usize, nearest: &mut [f32]) {
         low..if high < 0.0 { low } else { high as usize + 1 }
     };
     let columns = middles(span(corners, |p| p.x), 0, SIDE);
-    let share = 1.0 / area;
+    let ratio = 1.0 / area;
     for row in middles(span(corners, |p| p.y), top, nearest.len() / SIDE) {
         let y = row as f32 + 0.5;
         let line = &mut nearest[(row - top) * SIDE..][..SIDE];
         for column in columns.clone() {
             let x = column as f32 + 0.5;
             // Barycentric coordinates.
-            let of_b = ((x - a.x) * (c.y - a.y) - (c.x - a.x) * (y - a.y)) * share;
-            let of_c = ((b.x - a.x) * (y - a.y) - (x - a.x) * (b.y - a.y)) * share;
+            let of_b = ((x - a.x) * (c.y - a.y) - (c.x - a.x) * (y - a.y)) * ratio;
+            let of_c = ((b.x - a.x) * (y - a.y) - (x - a.x) * (b.y - a.y)) * ratio;
             let of_a = 1.0 - of_b - of_c;
             if of_a >= EDGE && of_b >= EDGE && of_c >= EDGE {
                 let nearness = of_a * a.nearness + of_b * b.nearness + of_c * c.nearness;
@@ -151,17 +151,17 @@ mod tests {
     /// Distance of the wall in these tests along the view, in studio metres.
     const FAR_M: f32 = 11.0;
 
-    fn at(x: f32, y: f32, distance_m: f32) -> Projected {
-        Projected { x, y, nearness: 1.0 / distance_m }
+    fn at(x: f32, y: f32, distance_m: f32) -> ProjectedVertex {
+        ProjectedVertex { x, y, nearness: 1.0 / distance_m }
     }
 
     /// A square of two triangles that face the camera.
-    fn square(centre: [f32; 2], half: f32, distance_m: f32) -> [Projected; 4] {
+    fn square(centre: [f32; 2], half: f32, distance_m: f32) -> [ProjectedVertex; 4] {
         [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]]
             .map(|[x, y]| at(centre[0] + half * x, centre[1] + half * y, distance_m))
     }
 
-    fn of_squares(squares: &[[Projected; 4]]) -> Vec<bool> {
+    fn of_squares(squares: &[[ProjectedVertex; 4]]) -> Vec<bool> {
         let indices: Vec<u32> =
             (0..squares.len() as u32).flat_map(|i| [0, 1, 2, 0, 2, 3].map(|corner| 4 * i + corner)).collect();
         let seen = triangles(&squares.concat(), &indices, indices.len());
@@ -208,7 +208,7 @@ mod tests {
             corners in proptest::collection::vec((-20.0f32..1044.0, -20.0f32..1044.0, 10.0f32..12.0), 3..60),
             looks in proptest::collection::vec((0usize..SIDE, 0usize..SIDE), 200),
         ) {
-            let vertices: Vec<Projected> = corners.iter().map(|(x, y, distance_m)| at(*x, *y, *distance_m)).collect();
+            let vertices: Vec<ProjectedVertex> = corners.iter().map(|(x, y, distance_m)| at(*x, *y, *distance_m)).collect();
             let indices: Vec<u32> = (0..vertices.len() as u32 / 3 * 3).collect();
             let seen = triangles(&vertices, &indices, indices.len());
             for (column, row) in looks {

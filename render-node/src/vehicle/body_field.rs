@@ -6,18 +6,18 @@ use glam::{Vec2, Vec3};
 
 use super::blend::{bump, plateau, smooth_max, smooth_min, step};
 use super::bonnet_lines::{self, BonnetLine};
-use super::curve::Table;
+use super::curve::SampledCurve;
 use super::drawing::FieldDrawing;
 use super::flank_line::FlankLine;
 use super::morph::{Morph, Stance};
 use super::outline::DistanceGrid;
-use super::sheet::{DrawnIn, Relief, ReliefForm, Ridge, Sheet, SolidRole};
+use super::sheet::{DrawnIn, ReliefForm, Ridge, Sheet, SkinRelief, SolidRole};
 
 /// The primary surfaces at one point, for regions that name the surface that they lie on. `body`,
 /// `greenhouse_profile` and `greenhouse_side` are distances to these surfaces, negative inside.
 /// `belt` is the height of the belt at the point's x.
 #[derive(Debug, Clone, Copy)]
-pub struct Sheets {
+pub struct SurfacePoint {
     /// The point in sheet space, y >= 0.
     pub at: Vec3,
     /// x with the bow of windscreen and backlight removed: the x at which the greenhouse's profile
@@ -34,7 +34,7 @@ pub struct Sheets {
 }
 
 /// The state of a point after the lower body was evaluated.
-struct BodySheet {
+struct BodyPoint {
     /// The point in sheet space, y >= 0.
     at: Vec3,
     belt: f32,
@@ -87,7 +87,7 @@ struct Lift {
 }
 
 impl Lift {
-    fn new(relief: &Relief, length: f32, height: f32) -> Self {
+    fn new(relief: &SkinRelief, length: f32, height: f32) -> Self {
         let at = FieldDrawing::new(&relief.at, length, height);
         let reach = match relief.at.view {
             DrawnIn::Front => at.range[1],
@@ -96,12 +96,12 @@ impl Lift {
         };
         let (ramp, longest) = match relief.form {
             ReliefForm::Soft => {
-                let gentle = (RELIEF_GENTLE * relief.height.abs()).min(RELIEF_RAMP_SHARE * at.narrowest());
+                let gentle = (RELIEF_GENTLE * relief.height.abs()).min(RELIEF_RAMP_RATIO * at.narrowest());
                 (relief.ramp.max(gentle), RELIEF_FADE_M)
             }
             ReliefForm::Bevel => (relief.ramp.max(2.0 * BEVEL_EDGE_M), BEVEL_FADE_M),
         };
-        let fade = (reach * RELIEF_FADE_SHARE).min(relief.fade.unwrap_or(longest)).max(ramp);
+        let fade = (reach * RELIEF_FADE_RATIO).min(relief.fade.unwrap_or(longest)).max(ramp);
         Self { at, height: relief.height, ramp, form: relief.form, grow: relief.grow, fade }
     }
 
@@ -116,15 +116,15 @@ impl Lift {
     /// Returns the height by which the skin is raised, from the distances to the curve and to the
     /// limits of the relief ([`Lift::distances`]).
     fn raised(&self, curve: f32, beyond: f32) -> f32 {
-        let share = (self.grow - curve) / self.ramp;
-        let share = match self.form {
-            ReliefForm::Soft => step(share),
+        let ratio = (self.grow - curve) / self.ramp;
+        let ratio = match self.form {
+            ReliefForm::Soft => step(ratio),
             ReliefForm::Bevel => {
                 let k = BEVEL_EDGE_M / self.ramp;
-                smooth_min(smooth_max(share, 0.0, k), 1.0, k)
+                smooth_min(smooth_max(ratio, 0.0, k), 1.0, k)
             }
         };
-        self.height * share * step(-beyond / self.fade)
+        self.height * ratio * step(-beyond / self.fade)
     }
 
     /// Returns the distances to the curve and to the limits of the relief, negative inside, or
@@ -155,14 +155,14 @@ pub struct BodyField {
     axles: [f32; 2],
     hub_z: f32,
     profile: DistanceGrid,
-    plan: Table,
-    belt: Table,
-    section: Table,
+    plan: SampledCurve,
+    belt: SampledCurve,
+    section: SampledCurve,
     sill: f32,
     bow_front: f32,
     bow_rear: f32,
     bow_reach: f32,
-    crown: Table,
+    crown: SampledCurve,
     k_top: f32,
     k_front: f32,
     k_rear: f32,
@@ -177,7 +177,7 @@ pub struct BodyField {
     line_z: [f32; 2],
     flank_lines: Vec<FlankLine>,
     greenhouse: DistanceGrid,
-    greenhouse_width: Table,
+    greenhouse_width: SampledCurve,
     tumblehome: f32,
     tumblehome_growth: f32,
     greenhouse_crown: f32,
@@ -185,8 +185,8 @@ pub struct BodyField {
     backlight_bow: f32,
     /// Start, middle and end of the greenhouse in x.
     greenhouse_x: [f32; 3],
-    k_rail: Table,
-    k_body: Table,
+    k_rail: SampledCurve,
+    k_body: SampledCurve,
     k_body_most: f32,
     /// Smallest and largest (x, z) of the greenhouse's profile.
     greenhouse_box: [Vec2; 2],
@@ -204,7 +204,7 @@ const BUMPER_UPRIGHT: f32 = 0.36;
 /// Distance by which a bumper (front, rear) is wider than drawn on each side, as a ratio of half
 /// the width, because the corners of real bumpers hide the tyres. It holds up to
 /// [`BUMPER_UPRIGHT`].
-const BUMPER_OUT_SHARE: [f32; 2] = [0.018, 0.045];
+const BUMPER_OUT_RATIO: [f32; 2] = [0.018, 0.045];
 /// Height on the flank above [`BUMPER_UPRIGHT`] over which that width fades out (0 is the sill, 1
 /// the belt).
 const BUMPER_FADE: f32 = 0.34;
@@ -262,14 +262,14 @@ const CROWN_GROWTH: f32 = 0.65;
 /// Length over which a relief fades, as a ratio of the length between the end of the car and the
 /// relief's limit, for reliefs drawn from the front or the rear. A bumper's step that runs round
 /// the corner has to end softly, not in an upright edge in front of the wheel.
-const RELIEF_FADE_SHARE: f32 = 0.5;
+const RELIEF_FADE_RATIO: f32 = 0.5;
 /// Maximum length over which a soft relief fades, if the sheet does not give one.
 const RELIEF_FADE_M: f32 = 0.3;
 /// Minimum width of a soft ramp, as a multiple of its height, so that light follows the ramp
 /// without a break.
 const RELIEF_GENTLE: f32 = 3.4;
 /// Limit of that minimum, as a ratio of the relief's shorter side.
-const RELIEF_RAMP_SHARE: f32 = 0.25;
+const RELIEF_RAMP_RATIO: f32 = 0.25;
 /// Approximate radius of the edges of a bevel.
 const BEVEL_EDGE_M: f32 = 0.004;
 /// Maximum length over which a bevel fades, in front of a wheel for instance, if the sheet does not
@@ -296,12 +296,12 @@ impl BodyField {
         let body = &sheet.body;
         let house = &sheet.greenhouse;
         let (profile, roof) = sheet.side_outlines();
-        let k_body = Table::drawn(&house.k_body);
+        let k_body = SampledCurve::drawn(&house.k_body);
         let middle = roof.points().iter().max_by(|a, b| a.y.total_cmp(&b.y)).map_or(0.0, |p| p.x);
-        let belt = Table::drawn(&body.belt);
+        let belt = SampledCurve::drawn(&body.belt);
         let flank_height = (belt.at(0.5 * size.length) - body.sill).max(0.2);
         let (bonnet_lines, ridges) = bonnet_lines::drawn(sheet, roof.bounds().0.x);
-        let lift = |relief: &Relief| Lift::new(relief, size.length, size.height);
+        let lift = |relief: &SkinRelief| Lift::new(relief, size.length, size.height);
         Self {
             morph: Morph::new(sheet_stance, real),
             arches,
@@ -313,14 +313,14 @@ impl BodyField {
             axles: [sheet_stance.front_axle_x, sheet_stance.rear_axle_x],
             hub_z: sheet_stance.hub_z,
             profile: DistanceGrid::new(&profile, PROFILE_GRID_M, 0.15),
-            plan: Table::drawn(&body.plan).faired(FAIRING_M),
+            plan: SampledCurve::drawn(&body.plan).faired(FAIRING_M),
             belt,
-            section: Table::drawn(&body.section).convex().faired(SECTION_FAIRING_M / flank_height),
+            section: SampledCurve::drawn(&body.section).convex().faired(SECTION_FAIRING_M / flank_height),
             sill: body.sill,
             bow_front: body.bow_front,
             bow_rear: body.bow_rear,
             bow_reach: body.bow_reach,
-            crown: Table::drawn(&body.crown),
+            crown: SampledCurve::drawn(&body.crown),
             k_top: body.k_top,
             k_front: body.k_front,
             k_rear: body.k_rear,
@@ -336,14 +336,14 @@ impl BodyField {
             },
             flank_lines: Vec::new(),
             greenhouse: DistanceGrid::new(&roof, PROFILE_GRID_M, 0.15),
-            greenhouse_width: Table::drawn(&house.width).faired(FAIRING_M),
+            greenhouse_width: SampledCurve::drawn(&house.width).faired(FAIRING_M),
             tumblehome: house.tumblehome,
             tumblehome_growth: house.tumblehome_growth,
             greenhouse_crown: house.crown,
             windscreen_bow: house.windscreen_bow,
             backlight_bow: house.backlight_bow,
             greenhouse_x: [roof.bounds().0.x, middle, roof.bounds().1.x],
-            k_rail: Table::drawn(&house.k_rail),
+            k_rail: SampledCurve::drawn(&house.k_rail),
             k_body_most: k_body.highest(),
             k_body,
             greenhouse_box: roof.bounds().into(),
@@ -414,7 +414,7 @@ impl BodyField {
 
     /// Returns the field of a cut, negative inside the space that it takes away. `index` is the
     /// position of the solid in the sheet's list.
-    pub fn cut_at(&self, index: usize, sheets: &Sheets) -> f32 {
+    pub fn cut_at(&self, index: usize, sheets: &SurfacePoint) -> f32 {
         self.solids[index].distance(sheets.at, Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z))
     }
 
@@ -433,11 +433,11 @@ impl BodyField {
         (q.x - self.bow_front * g * front + self.bow_rear * g * rear, g)
     }
 
-    pub fn sheets(&self, p: Vec3) -> Sheets {
+    pub fn surface_point(&self, p: Vec3) -> SurfacePoint {
         let body = self.body(p);
         let place = self.greenhouse_place(&body);
         let [greenhouse_profile, greenhouse_side] = self.greenhouse_sheets(&body, place);
-        Sheets {
+        SurfacePoint {
             at: body.at,
             greenhouse_x: place.x,
             greenhouse_z: place.y,
@@ -449,7 +449,7 @@ impl BodyField {
         }
     }
 
-    fn body(&self, p: Vec3) -> BodySheet {
+    fn body(&self, p: Vec3) -> BodyPoint {
         let q = self.in_sheet(p);
         let u = (q.y / self.half_width).min(1.3);
         let u2 = u * u;
@@ -481,11 +481,11 @@ impl BodyField {
         let k = self.k_top + low * (front * (self.k_front - self.k_top) + rear * (self.k_rear - self.k_top));
         let foot = 1.0 - step((q.z - self.sill - BUMPER_FOOT_M[0]) / (BUMPER_FOOT_M[1] - BUMPER_FOOT_M[0]));
         let k = k * (1.0 - BUMPER_FOOT_SHARPER * foot * (front + rear).min(1.0));
-        BodySheet { at: q, belt, x: body_x, across: g, u2, distance: smooth_max(profile, side, k) }
+        BodyPoint { at: q, belt, x: body_x, across: g, u2, distance: smooth_max(profile, side, k) }
     }
 
     /// Returns (x, z) in the greenhouse's own centre plane, with bow and crown removed.
-    fn greenhouse_place(&self, body: &BodySheet) -> Vec2 {
+    fn greenhouse_place(&self, body: &BodyPoint) -> Vec2 {
         let (q, g) = (body.at, body.across);
         let [start, middle, end] = self.greenhouse_x;
         let to_front = 1.0 - step((q.x - start) / (middle - start).max(0.1));
@@ -499,7 +499,7 @@ impl BodyField {
     }
 
     /// Returns the distances to the profile and to the side of the greenhouse.
-    fn greenhouse_sheets(&self, body: &BodySheet, place: Vec2) -> [f32; 2] {
+    fn greenhouse_sheets(&self, body: &BodyPoint, place: Vec2) -> [f32; 2] {
         let above = body.at.z - body.belt;
         let below = (above + 0.04).min(0.0);
         let lean =
@@ -516,7 +516,7 @@ impl BodyField {
         let upright = t + bumper * (t.max(BUMPER_UPRIGHT) - t);
         let mut y = self.plan.at(q.x) * self.half_width - self.inset(q.x, upright);
         y += self.sweep(q.x, t);
-        let [front_out, rear_out] = BUMPER_OUT_SHARE;
+        let [front_out, rear_out] = BUMPER_OUT_RATIO;
         let out = if q.x < 0.5 * self.length { front_out } else { rear_out };
         y += out * self.half_width * bumper * (1.0 - step((t - BUMPER_UPRIGHT) / BUMPER_FADE));
         if self.lip_height > 0.0 && q.z < self.hub_z * 4.0 {
@@ -578,7 +578,7 @@ impl BodyField {
 
     /// True if a point of the skin may lie on a line of the bonnet: on the lower body, above
     /// the middle of the nose.
-    pub fn is_on_bonnet(&self, sheets: &Sheets) -> bool {
+    pub fn is_on_bonnet(&self, sheets: &SurfacePoint) -> bool {
         sheets.body < 0.05 && sheets.at.z > self.line_z[0]
     }
 
@@ -635,7 +635,7 @@ impl BodyField {
     }
 
     /// Returns how far a point lies outside the curve and the limits of a relief.
-    pub fn outside_relief(&self, relief: usize, sheets: &Sheets) -> f32 {
+    pub fn outside_relief(&self, relief: usize, sheets: &SurfacePoint) -> f32 {
         let at = &self.lifts[relief].at;
         at.outside(if at.bowed { Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z) } else { sheets.at })
     }
@@ -695,7 +695,7 @@ impl BodyField {
 }
 
 impl SolidField {
-    fn new(solid: &super::sheet::Solid, sheet: &Sheet) -> Self {
+    fn new(solid: &super::sheet::DrawnSolid, sheet: &Sheet) -> Self {
         Self {
             at: FieldDrawing::new(&solid.at, sheet.size.length, sheet.size.height),
             role: solid.role,

@@ -33,12 +33,12 @@ const AT_NOSE: f32 = 0.78;
 const AT_COWL: f32 = 1.06;
 /// Ratio of its angle that a line has at the nose and at the windscreen, and the distance behind
 /// the windscreen's foot at which it is gone.
-const SHARE_AT_NOSE: f32 = 0.45;
-const SHARE_AT_COWL: f32 = 0.45;
+const RATIO_AT_NOSE: f32 = 0.45;
+const RATIO_AT_COWL: f32 = 0.45;
 const BEHIND_COWL_M: f32 = 0.6;
 /// Minimum ratio of the angle of its year that a faint drawn ridge has. The rest
 /// comes with its steepness.
-const FAINT_SHARE: f32 = 0.6;
+const FAINT_RATIO: f32 = 0.6;
 const STEEP: f32 = 0.05;
 /// Angle by which the metal turns at a line, in radians, by the year of the vehicle.
 const TURNS: [(u16, f32); 5] = [(1980, 0.03), (1996, 0.04), (2006, 0.055), (2014, 0.065), (2022, 0.075)];
@@ -48,7 +48,7 @@ const USUAL_Y: f32 = 0.55;
 const VARIED_Y: f32 = 0.09;
 /// First year in which some models have a second line nearer the middle.
 const SECOND_FROM: u16 = 2009;
-const SECOND_SHARE: f32 = 0.5;
+const SECOND_RATIO: f32 = 0.5;
 
 /// One line of the bonnet, the same on both sides.
 #[derive(Debug, Clone)]
@@ -75,8 +75,8 @@ impl BonnetLine {
     /// Returns the ratio of its angle that the line has at `x`.
     fn strength(&self, x: f32) -> f32 {
         let along = self.along(x);
-        let grown = SHARE_AT_NOSE + (1.0 - SHARE_AT_NOSE) * step((along + 0.1) / 0.6);
-        let kept = 1.0 - (1.0 - SHARE_AT_COWL) * step((along - 0.55) / 0.5);
+        let grown = RATIO_AT_NOSE + (1.0 - RATIO_AT_NOSE) * step((along + 0.1) / 0.6);
+        let kept = 1.0 - (1.0 - RATIO_AT_COWL) * step((along - 0.55) / 0.5);
         grown * kept * (1.0 - step((x - self.cowl) / BEHIND_COWL_M))
     }
 
@@ -94,8 +94,8 @@ impl BonnetLine {
         }
         let steepness = 2.0 / line + 3.0 / self.outer;
         let (inner, back) = (y / line, (1.0 - beside / self.outer).max(0.0));
-        let share = smooth_min(inner * inner, back * back * back, ROUND_M * steepness);
-        self.turn * self.strength(x) / steepness * share
+        let ratio = smooth_min(inner * inner, back * back * back, ROUND_M * steepness);
+        self.turn * self.strength(x) / steepness * ratio
     }
 
     /// Returns how far a point lies outside the line, or `None` where the line has faded.
@@ -134,7 +134,7 @@ fn is_fold(ridge: &Ridge, cowl: f32, length: f32) -> bool {
 fn line_of(ridge: &Ridge, cowl: f32, wing: f32, turn: f32) -> BonnetLine {
     let [least, most] = OUTER_REACH_M;
     let steepness = (ridge.height.abs() / ridge.reach / STEEP).min(1.0);
-    let turn = turn * (FAINT_SHARE + (1.0 - FAINT_SHARE) * steepness);
+    let turn = turn * (FAINT_RATIO + (1.0 - FAINT_RATIO) * steepness);
     let (y, longest) = if ridge.height < 0.0 {
         // A valley lies between a raised middle and the wing.
         (ridge.y - 0.5 * ridge.reach, most)
@@ -173,7 +173,7 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
         sheet.body.ridge.push(Ridge { name: name.to_owned(), y: y * half, reach: 0.3, height, x });
     };
     add("hood edge", USUAL_Y + moved, 0.012);
-    if vehicle.year >= SECOND_FROM && second < SECOND_SHARE {
+    if vehicle.year >= SECOND_FROM && second < SECOND_RATIO {
         add("hood inner", 0.5 * (USUAL_Y + moved), 0.006);
     }
 }

@@ -32,7 +32,7 @@ pub enum VehicleError {
 
 /// Side of a grid cell of the body, as a ratio of length plus height, because all vehicles
 /// fill the image equally.
-const GRID_SHARE: f32 = 0.00375;
+const GRID_RATIO: f32 = 0.00375;
 /// Largest cell of the grid. Those of a bus, whose body is mostly level, may be larger, which
 /// leaves triangles for its seats and wheels.
 const COARSEST_GRID_M: f32 = 0.035;
@@ -104,8 +104,8 @@ fn stances(sheet: &Sheet, [length, width, height]: [f32; 3], wheelbase: f32) -> 
     let wheelbase = wheelbase.clamp(length * 0.4, length * 0.8);
     let overhangs = length - wheelbase;
     let measured = sheet.facts.as_ref();
-    let drawn_share = size.front_overhang / (size.length - size.wheelbase);
-    let front = overhangs * measured.and_then(Facts::front_share).unwrap_or(drawn_share);
+    let drawn_ratio = size.front_overhang / (size.length - size.wheelbase);
+    let front = overhangs * measured.and_then(Facts::front_ratio).unwrap_or(drawn_ratio);
     let growth = growth(length / size.length, height / size.height);
     let real = Stance {
         length,
@@ -148,7 +148,7 @@ fn built_sheet(
         _ => real.length,
     };
     let coarsest = if sheet.bus.is_some() { BUS_GRID_M } else { COARSEST_GRID_M };
-    let grid_m = (GRID_SHARE * (body_m + real.height)).clamp(0.015, coarsest);
+    let grid_m = (GRID_RATIO * (body_m + real.height)).clamp(0.015, coarsest);
     let mut half = surface_net::mesh(&|p| field.at(p), low, high, grid_m, true);
 
     // Haunches, lips and blends move the widest point away from the drawn one.
@@ -293,11 +293,11 @@ mod tests {
             }
             // Slivers of a cut may face any way, and so may folds of a bowl that is
             // set back round a corner.
-            let share = outward as f32 / surface.triangle_count() as f32;
+            let ratio = outward as f32 / surface.triangle_count() as f32;
             let lamp = matches!(material, Material::LampRed | Material::LampHousing | Material::LampWhite);
             assert!(
-                share > if lamp { 0.9 } else { 0.985 },
-                "{what}, {material:?}: {share} of the triangles face outwards"
+                ratio > if lamp { 0.9 } else { 0.985 },
+                "{what}, {material:?}: {ratio} of the triangles face outwards"
             );
         }
         // Mirrors, handles and aerials stand beyond the body and are not part of the dimensions.

@@ -18,21 +18,21 @@ use super::mesh::Material;
 use super::outline::Outline;
 use super::parts::grille::{Fill, Pattern};
 use super::parts::lamp::{HeadLamp, MainLight, RunningLight};
-use super::sheet::{Curve, Drawing, DrawnIn, Edge, Face, Lamp, Region, RegionKind, Relief, ReliefForm, Sheet};
+use super::sheet::{Curve, Drawing, DrawnIn, EdgeBand, Face, Lamp, Region, RegionKind, ReliefForm, Sheet, SkinRelief};
 
 const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/bumpers.toml"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    front: Vec<Layout>,
-    rear: Vec<Layout>,
+    front: Vec<BumperLayout>,
+    rear: Vec<BumperLayout>,
 }
 
 /// The parts of one bumper.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Layout {
+struct BumperLayout {
     bodies: Vec<BodyClass>,
     /// Makes that the layout is for; an empty list allows any.
     #[serde(default)]
@@ -41,7 +41,7 @@ struct Layout {
     #[serde(default)]
     years: Option<[u16; 2]>,
     #[serde(default)]
-    step: Option<Step>,
+    step: Option<BeamStep>,
     #[serde(default)]
     chamfer: Option<Chamfer>,
     #[serde(default)]
@@ -75,7 +75,7 @@ struct Trim {
 /// The upper edge of the beam, under the lamps and the lid.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct BeamStep {
     height: f32,
     bevel: f32,
 }
@@ -117,7 +117,7 @@ struct Pocket {
 
 static LAYOUTS: LazyLock<Option<Table>> = LazyLock::new(|| toml::from_str(TABLE).ok());
 
-fn layout_of<'t>(layouts: &'t [Layout], vehicle: &Vehicle) -> Option<&'t Layout> {
+fn layout_of<'t>(layouts: &'t [BumperLayout], vehicle: &Vehicle) -> Option<&'t BumperLayout> {
     layouts.iter().find(|layout| is_for(vehicle, &layout.makes, layout.years, &layout.bodies))
 }
 
@@ -127,8 +127,8 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
     show_exhaust_of_its_time(sheet, vehicle);
     if is_car(vehicle.body) {
         flatten_tail_ledge(sheet);
-        sheet.body.k_front *= CORNER_SHARE;
-        sheet.body.k_rear *= CORNER_SHARE;
+        sheet.body.k_front *= CORNER_RATIO;
+        sheet.body.k_rear *= CORNER_RATIO;
     }
     for (layouts, view) in [(&table.front, DrawnIn::Front), (&table.rear, DrawnIn::Rear)] {
         let has_bar = match view {
@@ -153,10 +153,10 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle) {
             fog.over.push(Material::MattBlack);
         }
         for pressed in face.relief.iter_mut().filter(|relief| relief.name == "tailgate panel") {
-            *pressed = Relief { ramp: PRESSED_BEVEL_M, form: ReliefForm::Bevel, ..pressed.clone() };
+            *pressed = SkinRelief { ramp: PRESSED_BEVEL_M, form: ReliefForm::Bevel, ..pressed.clone() };
         }
         // The beam is the form of the bumper, and a soft wave beside it would make a second ledge.
-        let is_wave = |relief: &Relief| relief.form == ReliefForm::Soft && relief.height.abs() < HIGHEST_WAVE_M;
+        let is_wave = |relief: &SkinRelief| relief.form == ReliefForm::Soft && relief.height.abs() < HIGHEST_WAVE_M;
         face.relief.retain(|relief| !(has_beam && is_wave(relief) && WAVES.contains(&relief.name.as_str())));
         face.region.extend(regions);
         face.relief.extend(reliefs);
@@ -182,7 +182,7 @@ pub(super) fn is_car(body: BodyClass) -> bool {
 }
 
 /// Ratio to which the radius of bumpers' corners is reduced, because sheets draw them too round.
-const CORNER_SHARE: f32 = 0.84;
+const CORNER_RATIO: f32 = 0.84;
 
 /// A tip smaller than this is meant as no tip.
 const SMALLEST_TIP_M: f32 = 0.03;
@@ -228,8 +228,8 @@ fn flatten_tail_ledge(sheet: &mut Sheet) {
     let foot = profile[index].at.y;
     let shift = profile[index + 1].at.x - profile[index].at.x - LEFT_M;
     for point in profile[..=index].iter_mut().filter(|point| point.at.x > from && point.at.y >= foot) {
-        let share = 1.0 - (point.at.y - foot) / RUN_OUT_M;
-        point.at.x += shift * share.max(0.0);
+        let ratio = 1.0 - (point.at.y - foot) / RUN_OUT_M;
+        point.at.x += shift * ratio.max(0.0);
     }
 }
 
@@ -296,21 +296,21 @@ const BUMPERS: [&str; 6] =
 
 /// The kind of a region, as far as bumpers have to keep clear of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BumperRegion {
     Lamp,
     Opening,
     Trim(Material),
 }
 
-struct Drawn {
-    kind: Kind,
+struct DrawnRegion {
+    kind: BumperRegion,
     outline: Outline,
     /// Width of the band around it.
     band: f32,
     index: usize,
 }
 
-impl Drawn {
+impl DrawnRegion {
     fn bounds(&self) -> (Vec2, Vec2) {
         self.outline.bounds()
     }
@@ -328,7 +328,7 @@ struct End<'a> {
     range: [f32; 2],
     /// Limits along the vehicle, from its end to the joint to the wing.
     beam_range: [f32; 2],
-    drawn: Vec<Drawn>,
+    drawn: Vec<DrawnRegion>,
     /// Height of the lower edge of the lid.
     lid: Option<f32>,
     /// Lowest and highest point of each badge.
@@ -353,13 +353,13 @@ impl<'a> End<'a> {
         let beam_range = if year < FIRST_PLASTIC { range } else { limits(BEFORE_JOINT) };
         let drawn = face.region.iter().enumerate().filter_map(|(index, region)| {
             let kind = match &region.kind {
-                RegionKind::Lamp(_) => Kind::Lamp,
-                RegionKind::Inset { .. } => Kind::Opening,
-                RegionKind::Skin(material) => Kind::Trim(*material),
+                RegionKind::Lamp(_) => BumperRegion::Lamp,
+                RegionKind::Inset { .. } => BumperRegion::Opening,
+                RegionKind::Skin(material) => BumperRegion::Trim(*material),
                 _ => return None,
             };
             let outline = outline_of(&region.at).filter(|_| region.at.view == view)?;
-            Some(Drawn { kind, outline, band: region.edge.map_or(0.0, |edge| edge.width), index })
+            Some(DrawnRegion { kind, outline, band: region.edge.map_or(0.0, |edge| edge.width), index })
         });
         let lid = face.region.iter().filter(|region| region.at.view == view && is_shut_line(&region.kind));
         let lid = lid.filter_map(|region| outline_of(&region.at)).map(|outline| outline.bounds());
@@ -367,7 +367,7 @@ impl<'a> End<'a> {
         let lid = lid.map(|(low, _)| low.y).reduce(f32::min);
         let from_rear = view == DrawnIn::Rear;
         let badges = sheet.fittings.emblem.iter().filter(|badge| badge.at_rear == from_rear);
-        let badges = badges.map(|badge| [-0.5, 0.5].map(|share| badge.z + share * badge.look.height()));
+        let badges = badges.map(|badge| [-0.5, 0.5].map(|ratio| badge.z + ratio * badge.look.height()));
         let tip = sheet
             .fittings
             .exhaust
@@ -404,17 +404,17 @@ impl<'a> End<'a> {
     }
 
     /// Returns the lamps in the corners, which are those that reach farthest out.
-    fn lamps(&self) -> impl Iterator<Item = &Drawn> {
+    fn lamps(&self) -> impl Iterator<Item = &DrawnRegion> {
         let main = self.anchors[0] + 0.45 * self.height();
         self.drawn.iter().filter(move |drawn| {
             let (low, high) = drawn.bounds();
-            drawn.kind == Kind::Lamp && high.x > 0.7 * self.half_width && 0.5 * (low.y + high.y) > main
+            drawn.kind == BumperRegion::Lamp && high.x > 0.7 * self.half_width && 0.5 * (low.y + high.y) > main
         })
     }
 
     /// Returns the minimum distance between an outline and any lamp or opening.
     fn room_of(&self, outline: &Outline) -> f32 {
-        let solid = self.drawn.iter().filter(|drawn| !matches!(drawn.kind, Kind::Trim(_)));
+        let solid = self.drawn.iter().filter(|drawn| !matches!(drawn.kind, BumperRegion::Trim(_)));
         let distances = solid.flat_map(|drawn| {
             let band = drawn.band;
             let to_it = outline.points().iter().map(move |p| drawn.outline.distance(*p) - band);
@@ -426,12 +426,12 @@ impl<'a> End<'a> {
 
     /// Turns trim that the sheet draws low down into parts of their own: black trim is set back,
     /// bright plates and whole bumpers stand out.
-    fn layer_trim(&self, reliefs: &mut Vec<Relief>) {
+    fn layer_trim(&self, reliefs: &mut Vec<SkinRelief>) {
         let top = self.anchors[0] + 0.55 * self.height();
         for drawn in &self.drawn {
             let region = &self.face.region[drawn.index];
             let (low, high) = drawn.bounds();
-            let Kind::Trim(material) = drawn.kind else { continue };
+            let BumperRegion::Trim(material) = drawn.kind else { continue };
             let is_blade = self.is_blade(drawn) && self.view == DrawnIn::Front && region.within.is_none();
             if is_blade && !region.over.contains(&Material::Grille) {
                 reliefs.push(relief(&region.name, region.at.clone(), BLADE_HEIGHT_M, BLADE_HEIGHT_M, 0.0));
@@ -463,7 +463,7 @@ impl<'a> End<'a> {
     }
 
     /// Adds the parts of a layout. Returns true if the bumper has a beam.
-    fn add(&self, layout: &Layout, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) -> bool {
+    fn add(&self, layout: &BumperLayout, regions: &mut Vec<Region>, reliefs: &mut Vec<SkinRelief>) -> bool {
         if let Some(curve) = layout.intake.as_ref().filter(|_| !self.has_low_opening()) {
             regions.extend(self.intake(curve, reliefs, layout.chamfer));
         }
@@ -495,7 +495,7 @@ impl<'a> End<'a> {
     }
 
     /// Draws a bumper in towards the road below its upright band, behind a crisp edge.
-    fn add_lower_face(&self, depth: f32, top: f32, foot: f32, reliefs: &mut Vec<Relief>) {
+    fn add_lower_face(&self, depth: f32, top: f32, foot: f32, reliefs: &mut Vec<SkinRelief>) {
         let height = top - foot;
         if height < LEAST_LOWER_FACE_M {
             return;
@@ -509,7 +509,7 @@ impl<'a> End<'a> {
     }
 
     /// Adds trim where lamps, openings and badges leave room, lower than drawn if necessary.
-    fn add_trim(&self, trim: &Trim, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+    fn add_trim(&self, trim: &Trim, regions: &mut Vec<Region>, reliefs: &mut Vec<SkinRelief>) {
         let drawn = self.fit(&trim.curve);
         for lower in (0..14).map(|i| 0.01 * i as f32) {
             let curve: Curve = drawn.iter().map(|p| ControlPoint { at: p.at - Vec2::Y * lower, ..*p }).collect();
@@ -532,7 +532,7 @@ impl<'a> End<'a> {
 
     /// Adds the dark cut-out that the tip of an exhaust comes out of. It is open below if
     /// the bumper ends there.
-    fn add_tip_pocket(&self, (at, half): (Vec2, Vec2), regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+    fn add_tip_pocket(&self, (at, half): (Vec2, Vec2), regions: &mut Vec<Region>, reliefs: &mut Vec<SkinRelief>) {
         let room = half + Vec2::splat(TIP_ROOM_M);
         if at.x < room.x || at.y + room.y < self.anchors[0] + 0.01 {
             return;
@@ -557,11 +557,14 @@ impl<'a> End<'a> {
         let top = self.anchors[0] + 0.42 * self.height();
         self.drawn.iter().any(|drawn| {
             let (low, high) = drawn.bounds();
-            drawn.kind == Kind::Opening && low.x < 0.3 * self.half_width && low.y < top && high.y > self.anchors[0]
+            drawn.kind == BumperRegion::Opening
+                && low.x < 0.3 * self.half_width
+                && low.y < top
+                && high.y > self.anchors[0]
         })
     }
 
-    fn intake(&self, curve: &Curve, reliefs: &mut Vec<Relief>, chamfer: Option<Chamfer>) -> Option<Region> {
+    fn intake(&self, curve: &Curve, reliefs: &mut Vec<SkinRelief>, chamfer: Option<Chamfer>) -> Option<Region> {
         let at = self.drawing(self.fit(curve), true);
         let outline = outline_of(&at)?;
         if self.room_of(&outline) < ROOM_M {
@@ -579,14 +582,16 @@ impl<'a> End<'a> {
         pocket: &Pocket,
         chamfer: Option<Chamfer>,
         regions: &mut Vec<Region>,
-        reliefs: &mut Vec<Relief>,
+        reliefs: &mut Vec<SkinRelief>,
     ) {
         let at = self.drawing(self.fit(&pocket.curve), false);
         let Some(outline) = outline_of(&at) else { return };
         let middle = self.anchors[0] + 0.5 * self.height();
         let is_taken = self.drawn.iter().any(|drawn| {
             let (low, high) = drawn.bounds();
-            !matches!(drawn.kind, Kind::Trim(_)) && high.x > 0.62 * self.half_width && 0.5 * (low.y + high.y) < middle
+            !matches!(drawn.kind, BumperRegion::Trim(_))
+                && high.x > 0.62 * self.half_width
+                && 0.5 * (low.y + high.y) < middle
         });
         if is_taken {
             self.add_fog_fields(regions, reliefs);
@@ -627,14 +632,14 @@ impl<'a> End<'a> {
         };
         let mut fog = region("fog lamp", self.drawing(corners.to_vec(), false), RegionKind::Lamp(lamp));
         fog.over = vec![Material::Paint, Material::MattBlack];
-        fog.edge = Some(Edge { width: 0.010, material: Material::GlossBlack });
+        fog.edge = Some(EdgeBand { width: 0.010, material: Material::GlossBlack });
         regions.push(fog);
     }
 
     /// Adds a black area around each fog lamp that stands alone in the paint.
-    fn add_fog_fields(&self, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+    fn add_fog_fields(&self, regions: &mut Vec<Region>, reliefs: &mut Vec<SkinRelief>) {
         let top = self.anchors[0] + 0.5 * self.height();
-        for lamp in self.drawn.iter().filter(|drawn| drawn.kind == Kind::Lamp) {
+        for lamp in self.drawn.iter().filter(|drawn| drawn.kind == BumperRegion::Lamp) {
             let (low, high) = lamp.bounds();
             let is_fog = self.face.region[lamp.index].name.contains("fog");
             if !is_fog || high.y > top || low.x < 0.4 * self.half_width || (high - low).max_element() > 0.16 {
@@ -667,15 +672,16 @@ impl<'a> End<'a> {
     }
 
     /// Adds bevels around the openings of the bumper, as wide as lamps beside them allow.
-    fn add_chamfers(&self, chamfer: Chamfer, reliefs: &mut Vec<Relief>) {
+    fn add_chamfers(&self, chamfer: Chamfer, reliefs: &mut Vec<SkinRelief>) {
         let most = self.anchors[0] + 0.58 * self.height();
-        for drawn in self.drawn.iter().filter(|drawn| drawn.kind == Kind::Opening) {
+        for drawn in self.drawn.iter().filter(|drawn| drawn.kind == BumperRegion::Opening) {
             let region = &self.face.region[drawn.index];
             let (low, high) = drawn.bounds();
             if 0.5 * (low.y + high.y) > most || (high - low).min_element() < 0.04 || region.within.is_some() {
                 continue;
             }
-            let others = self.drawn.iter().filter(|other| other.index != drawn.index && other.kind == Kind::Lamp);
+            let others =
+                self.drawn.iter().filter(|other| other.index != drawn.index && other.kind == BumperRegion::Lamp);
             let near = others.flat_map(|other| {
                 other.outline.points().iter().map(|p| drawn.outline.distance(*p) - drawn.band - other.band)
             });
@@ -692,11 +698,11 @@ impl<'a> End<'a> {
 
     /// Adds a lower part of black plastic, set back under the beam. Returns the height of its upper
     /// edge, or `None` if there is no room for it.
-    fn add_valance(&self, valance: Valance, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) -> Option<f32> {
+    fn add_valance(&self, valance: Valance, regions: &mut Vec<Region>, reliefs: &mut Vec<SkinRelief>) -> Option<f32> {
         let low = self.anchors[0];
         let drawn = self.drawn.iter().filter(|drawn| {
             let (lowest, highest) = drawn.bounds();
-            matches!(drawn.kind, Kind::Trim(Material::MattBlack | Material::GlossBlack))
+            matches!(drawn.kind, BumperRegion::Trim(Material::MattBlack | Material::GlossBlack))
                 && lowest.y < low + 0.1 * self.height()
                 && highest.x > 0.5 * self.half_width
                 && lowest.x < 0.1 * self.half_width
@@ -708,7 +714,7 @@ impl<'a> End<'a> {
         let wanted = low + valance.top * self.height();
         // The edge must not cross an opening in the middle or a lamp at a corner.
         let meets = |z: f32| {
-            self.drawn.iter().filter(|drawn| !matches!(drawn.kind, Kind::Trim(_))).any(|drawn| {
+            self.drawn.iter().filter(|drawn| !matches!(drawn.kind, BumperRegion::Trim(_))).any(|drawn| {
                 let (lowest, highest) = drawn.bounds();
                 let band = drawn.band + 0.012;
                 z > lowest.y - band && z < highest.y + band
@@ -737,8 +743,9 @@ impl<'a> End<'a> {
         Some(top)
     }
 
-    fn add_skid(&self, curve: &Curve, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
-        let is_bright = |drawn: &Drawn| matches!(drawn.kind, Kind::Trim(Material::Satin | Material::Chrome));
+    fn add_skid(&self, curve: &Curve, regions: &mut Vec<Region>, reliefs: &mut Vec<SkinRelief>) {
+        let is_bright =
+            |drawn: &DrawnRegion| matches!(drawn.kind, BumperRegion::Trim(Material::Satin | Material::Chrome));
         let at = self.drawing(self.fit(curve), true);
         let Some(outline) = outline_of(&at) else { return };
         let low = self.anchors[0] + 0.3 * self.height();
@@ -754,7 +761,7 @@ impl<'a> End<'a> {
 
     /// Adds the beam under lamps and lid. Returns the height of its upper edge at the side, or
     /// `None` if there is no room for a beam.
-    fn add_step(&self, step: Step, valance_top: f32, reliefs: &mut Vec<Relief>) -> Option<f32> {
+    fn add_step(&self, step: BeamStep, valance_top: f32, reliefs: &mut Vec<SkinRelief>) -> Option<f32> {
         let under_lamps = self.lamps().map(|lamp| lamp.bounds().0.y - lamp.band - UNDER_LAMP_M).reduce(f32::min);
         let under_lid = self.lid.filter(|_| self.view == DrawnIn::Rear).map(|lid| lid - UNDER_LID_M);
         let side = match (under_lamps, under_lid) {
@@ -784,7 +791,7 @@ impl<'a> End<'a> {
                 point(0.0, foot, 0.0),
             ];
             let at = Drawing { range: Some(self.beam_range), ..self.drawing(curve, true) };
-            reliefs.push(Relief { fade: self.beam_fade(), ..relief("beam", at, step.height, step.bevel, 0.0) });
+            reliefs.push(SkinRelief { fade: self.beam_fade(), ..relief("beam", at, step.height, step.bevel, 0.0) });
         } else {
             // A pod at each corner, beside the opening.
             let reach = |z: f32| {
@@ -811,7 +818,8 @@ impl<'a> End<'a> {
                 point(lower_y.min(0.86 * self.half_width), lower, 0.03),
             ];
             let at = Drawing { range: Some(self.beam_range), ..self.drawing(curve, false) };
-            reliefs.push(Relief { fade: self.beam_fade(), ..relief("corner pod", at, step.height, step.bevel, 0.0) });
+            reliefs
+                .push(SkinRelief { fade: self.beam_fade(), ..relief("corner pod", at, step.height, step.bevel, 0.0) });
         }
         Some(side)
     }
@@ -824,13 +832,13 @@ impl<'a> End<'a> {
 
     /// True for an opening, and for a bright blade that stands upright, which would look torn if it
     /// were bent over a step.
-    fn breaks_a_beam(&self, drawn: &Drawn) -> bool {
-        drawn.kind == Kind::Opening || self.is_blade(drawn)
+    fn breaks_a_beam(&self, drawn: &DrawnRegion) -> bool {
+        drawn.kind == BumperRegion::Opening || self.is_blade(drawn)
     }
 
-    fn is_blade(&self, drawn: &Drawn) -> bool {
+    fn is_blade(&self, drawn: &DrawnRegion) -> bool {
         let (low, high) = drawn.bounds();
-        let is_bright = matches!(drawn.kind, Kind::Trim(Material::Chrome | Material::Satin));
+        let is_bright = matches!(drawn.kind, BumperRegion::Trim(Material::Chrome | Material::Satin));
         let name = self.face.region[drawn.index].name.as_str();
         is_bright && high.y - low.y > BLADE_M && high.x < 0.8 * self.half_width && !BUMPERS.contains(&name)
     }
@@ -852,7 +860,7 @@ impl<'a> End<'a> {
     }
 
     /// Adds a rub strip along the beam, where there are no openings.
-    fn add_strip(&self, strip: Strip, top: f32, bottom: f32, regions: &mut Vec<Region>, reliefs: &mut Vec<Relief>) {
+    fn add_strip(&self, strip: Strip, top: f32, bottom: f32, regions: &mut Vec<Region>, reliefs: &mut Vec<SkinRelief>) {
         let (out, half) = (1.4 * self.half_width, 0.5 * strip.height);
         let band = |z: f32| -> Curve {
             let point = |y: f32, z: f32| ControlPoint { at: Vec2::new(y, z), radius: 0.0 };
@@ -869,8 +877,8 @@ impl<'a> End<'a> {
     }
 }
 
-fn relief(name: &str, at: Drawing, height: f32, ramp: f32, grow: f32) -> Relief {
-    Relief { name: format!("{name} edge"), at, height, ramp, form: ReliefForm::Bevel, grow, fade: None }
+fn relief(name: &str, at: Drawing, height: f32, ramp: f32, grow: f32) -> SkinRelief {
+    SkinRelief { name: format!("{name} edge"), at, height, ramp, form: ReliefForm::Bevel, grow, fade: None }
 }
 
 fn region(name: &str, at: Drawing, kind: RegionKind) -> Region {
@@ -884,7 +892,7 @@ fn opening(name: &str, at: Drawing, pattern: Pattern) -> Region {
         wall: Material::MattBlack,
         fill: Some(Fill::dark(pattern)),
     };
-    Region { edge: Some(Edge { width: 0.009, material: Material::GlossBlack }), ..region(name, at, kind) }
+    Region { edge: Some(EdgeBand { width: 0.009, material: Material::GlossBlack }), ..region(name, at, kind) }
 }
 
 fn outline_of(drawing: &Drawing) -> Option<Outline> {
@@ -909,7 +917,7 @@ mod tests {
         sheet
     }
 
-    fn bevels(face: &Face) -> Vec<&Relief> {
+    fn bevels(face: &Face) -> Vec<&SkinRelief> {
         face.relief.iter().filter(|relief| relief.form == ReliefForm::Bevel).collect()
     }
 
@@ -933,7 +941,7 @@ mod tests {
             let sheet = shaped(body, 2015, name);
             let end = End::new(&sheet, DrawnIn::Rear, 2015);
             // The edge of the beam or, where an opening is in its way, of the pods beside it.
-            let is_beam = |relief: &&Relief| matches!(relief.name.as_str(), "beam" | "beam edge" | "corner pod");
+            let is_beam = |relief: &&SkinRelief| matches!(relief.name.as_str(), "beam" | "beam edge" | "corner pod");
             for beam in sheet.rear.relief.iter().filter(is_beam) {
                 let top = beam.at.curve.iter().map(|point| point.at.y).fold(f32::MIN, f32::max);
                 assert!(end.lid.is_some_and(|lid| top < lid), "{name}");

@@ -9,7 +9,7 @@ use super::mesh::{Material, VehicleMesh};
 
 /// A part that can be shown alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Part {
+pub enum CloseUpPart {
     HeadLamp,
     /// Grille, badge and the middle of the bumper.
     Nose,
@@ -40,27 +40,31 @@ const BELOW_BELT_M: f32 = 0.04;
 /// Maximum width of a two-wheeler. No car is as narrow.
 const TWO_WHEELER_WIDTH_M: f32 = 1.25;
 
-impl Part {
-    pub const ALL: [Part; 11] = [
-        Part::HeadLamp,
-        Part::Nose,
-        Part::TailLamp,
-        Part::Tail,
-        Part::Wheel,
-        Part::WheelDepth,
-        Part::Mirror,
-        Part::Doors,
-        Part::SideWindows,
-        Part::Cabin,
-        Part::Engine,
+impl CloseUpPart {
+    pub const ALL: [CloseUpPart; 11] = [
+        CloseUpPart::HeadLamp,
+        CloseUpPart::Nose,
+        CloseUpPart::TailLamp,
+        CloseUpPart::Tail,
+        CloseUpPart::Wheel,
+        CloseUpPart::WheelDepth,
+        CloseUpPart::Mirror,
+        CloseUpPart::Doors,
+        CloseUpPart::SideWindows,
+        CloseUpPart::Cabin,
+        CloseUpPart::Engine,
     ];
 
     /// Returns the view in which the part is seen.
     pub fn view(self) -> View {
         match self {
-            Part::HeadLamp | Part::WheelDepth | Part::Mirror | Part::Cabin | Part::Nose => View::FrontThreeQuarter,
-            Part::TailLamp | Part::Tail => View::RearThreeQuarter,
-            Part::Wheel | Part::Doors | Part::SideWindows | Part::Engine => View::Side,
+            CloseUpPart::HeadLamp
+            | CloseUpPart::WheelDepth
+            | CloseUpPart::Mirror
+            | CloseUpPart::Cabin
+            | CloseUpPart::Nose => View::FrontThreeQuarter,
+            CloseUpPart::TailLamp | CloseUpPart::Tail => View::RearThreeQuarter,
+            CloseUpPart::Wheel | CloseUpPart::Doors | CloseUpPart::SideWindows | CloseUpPart::Engine => View::Side,
         }
     }
 
@@ -81,23 +85,25 @@ impl Part {
         };
         let left = -1.0..0.0;
         let shown = match self {
-            Part::HeadLamp => found(HEAD_LAMP, place(0.0..0.27, left, 0.25..1.0))?,
-            Part::TailLamp => found(TAIL_LAMP, place(0.65..1.0, left, 0.2..1.0))?,
-            Part::Nose => place(0.0..0.08, -0.5..0.5, 0.1..0.55),
-            Part::Tail => place(0.92..1.0, -0.5..0.5, 0.1..0.6),
-            Part::Wheel | Part::WheelDepth => found(&[Material::Tyre], place(0.0..0.5, -1.0..0.2, 0.0..1.0))?,
-            Part::Mirror => {
+            CloseUpPart::HeadLamp => found(HEAD_LAMP, place(0.0..0.27, left, 0.25..1.0))?,
+            CloseUpPart::TailLamp => found(TAIL_LAMP, place(0.65..1.0, left, 0.2..1.0))?,
+            CloseUpPart::Nose => place(0.0..0.08, -0.5..0.5, 0.1..0.55),
+            CloseUpPart::Tail => place(0.92..1.0, -0.5..0.5, 0.1..0.6),
+            CloseUpPart::Wheel | CloseUpPart::WheelDepth => {
+                found(&[Material::Tyre], place(0.0..0.5, -1.0..0.2, 0.0..1.0))?
+            }
+            CloseUpPart::Mirror => {
                 let [belt, _] = found(WINDOWS, place(0.0..0.6, -1.0..-0.45, 0.0..1.0))?;
                 let beside = |p: Vec3| {
                     p.y < belt.y - BEYOND_WINDOWS_M && p.z > belt.z - BELOW_BELT_M && p.x < low.x + 0.6 * size.x
                 };
                 bounds_of(mesh, None, beside)?
             }
-            Part::Doors => place(0.32..0.66, -1.0..-0.8, 0.2..0.75),
-            Part::SideWindows => found(WINDOWS, place(0.0..1.0, -1.0..-0.45, 0.0..1.0))?,
-            Part::Cabin => found(&[Material::ClearGlass], place(0.0..0.6, -0.9..0.9, 0.0..1.0))?,
+            CloseUpPart::Doors => place(0.32..0.66, -1.0..-0.8, 0.2..0.75),
+            CloseUpPart::SideWindows => found(WINDOWS, place(0.0..1.0, -1.0..-0.45, 0.0..1.0))?,
+            CloseUpPart::Cabin => found(&[Material::ClearGlass], place(0.0..0.6, -0.9..0.9, 0.0..1.0))?,
             // Only two-wheelers have an exposed engine.
-            Part::Engine => (size.y < TWO_WHEELER_WIDTH_M).then(|| place(0.25..0.72, -0.6..0.6, 0.12..0.65))?,
+            CloseUpPart::Engine => (size.y < TWO_WHEELER_WIDTH_M).then(|| place(0.25..0.72, -0.6..0.6, 0.12..0.65))?,
         };
         let margin = (shown[1] - shown[0]).max_element() * MARGIN;
         Some([shown[0] - margin, shown[1] + margin])
@@ -132,15 +138,15 @@ mod tests {
     fn a_car_has_every_part_but_an_open_engine_on_its_left_side() {
         let library = Library::embedded().expect("sheets");
         let car = build(&library, &typical(BodyClass::Sedan)).expect("a car");
-        for part in Part::ALL {
+        for part in CloseUpPart::ALL {
             let bounds = part.bounds(&car);
-            assert_eq!(bounds.is_none(), part == Part::Engine, "{part:?}");
+            assert_eq!(bounds.is_none(), part == CloseUpPart::Engine, "{part:?}");
             let Some([low, high]) = bounds else { continue };
             assert!((high - low).min_element() > 0.0, "{part:?}: {low} {high}");
-            let is_in_the_middle = matches!(part, Part::Nose | Part::Tail | Part::Cabin);
+            let is_in_the_middle = matches!(part, CloseUpPart::Nose | CloseUpPart::Tail | CloseUpPart::Cabin);
             assert!(is_in_the_middle || low.y + high.y < 0.0, "{part:?} is on the right: {low} {high}");
         }
-        let [low, high] = Part::HeadLamp.bounds(&car).expect("a head lamp");
+        let [low, high] = CloseUpPart::HeadLamp.bounds(&car).expect("a head lamp");
         assert!((high - low).max_element() < 1.2 && high.x < 1.6, "{low} {high}");
     }
 }

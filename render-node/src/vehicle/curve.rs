@@ -103,7 +103,7 @@ pub fn sample_open(points: &[ControlPoint], step_m: f32) -> Vec<Vec2> {
 /// A smooth function of one variable: samples on an even grid, blended with cubic
 /// B-spline weights (C2).
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct SampledCurve {
     start: f32,
     inverse_step: f32,
     values: Vec<f32>,
@@ -111,7 +111,7 @@ pub struct Table {
 
 const TABLE_STEP_M: f32 = 0.02;
 
-impl Table {
+impl SampledCurve {
     pub fn constant(value: f32) -> Self {
         Self { start: 0.0, inverse_step: 1.0, values: vec![value] }
     }
@@ -131,8 +131,8 @@ impl Table {
                 segment += 1;
             }
             let (a, b) = (samples[segment], samples[(segment + 1).min(samples.len() - 1)]);
-            let share = if b.x > a.x { ((x - a.x) / (b.x - a.x)).clamp(0.0, 1.0) } else { 0.0 };
-            values.push(a.y + (b.y - a.y) * share);
+            let ratio = if b.x > a.x { ((x - a.x) / (b.x - a.x)).clamp(0.0, 1.0) } else { 0.0 };
+            values.push(a.y + (b.y - a.y) * ratio);
         }
         Self { start: first.x, inverse_step: 1.0 / step, values }
     }
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_table_of_a_straight_line_is_that_line() {
-        let table = Table::drawn(&[point(0.0, 1.0, 0.0), point(1.0, 2.0, 0.0), point(2.0, 3.0, 0.0)]);
+        let table = SampledCurve::drawn(&[point(0.0, 1.0, 0.0), point(1.0, 2.0, 0.0), point(2.0, 3.0, 0.0)]);
         for step in 2..18 {
             let x = step as f32 * 0.1;
             assert!((table.at(x) - (1.0 + x)).abs() < 2e-3, "{x}");

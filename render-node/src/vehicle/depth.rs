@@ -6,10 +6,10 @@ use glam::Vec3;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::body_field::{Arch, BodyField, Sheets};
+use super::body_field::{Arch, BodyField, SurfacePoint};
 use super::mesh::{Material, Surface, VehicleMesh};
 use super::part::{LENS_ROUND_M, Part, PartShape};
-use super::parts::grille::{Fill, Opening, Pattern};
+use super::parts::grille::{Fill, GrilleOpening, Pattern};
 use super::parts::lamp::{
     LampFilling, LampSite, LampSkin, USUAL_YEAR, head_lamp, plain_housing, round_lamp, round_lamp_for, tail_lamp,
 };
@@ -50,7 +50,7 @@ pub struct HalfBody {
 /// Builds the surfaces of the body's half. `well_y` is where the front and rear
 /// wheel wells end inside.
 pub fn surfaces(
-    skin: &Skin<Sheets>,
+    skin: &Skin<SurfacePoint>,
     parts: &[Part],
     field: &BodyField,
     arches: [Arch; 2],
@@ -74,8 +74,10 @@ pub fn surfaces(
             let mut mesh = VehicleMesh::default();
             let piece = match part.shape {
                 // Their own walls start at the brim, which the skin around them goes down to.
-                PartShape::Groove { .. } | PartShape::Recess { .. } => Piece::new(&skin.positions, &normals, triangles),
-                _ => Piece::new(&brims.positions, &brims.normals, triangles),
+                PartShape::Groove { .. } | PartShape::Recess { .. } => {
+                    MeshPiece::new(&skin.positions, &normals, triangles)
+                }
+                _ => MeshPiece::new(&brims.positions, &brims.normals, triangles),
             };
             match &part.shape {
                 PartShape::Groove { depth, .. } => {
@@ -117,7 +119,7 @@ pub fn surfaces(
 /// Builds the area of a flap: with its groove and the paint that touches it, and once more without
 /// the flap. Both are removed from the parts' triangles.
 fn flap_place(
-    skin: &Skin<Sheets>,
+    skin: &Skin<SurfacePoint>,
     parts: &[Part],
     normals: &[Vec3],
     brims: &Brims,
@@ -134,7 +136,7 @@ fn flap_place(
     // Part 0 is the paint.
     let (near, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut of_part[0]).into_iter().partition(is_near);
     of_part[0] = rest;
-    Piece::new(&brims.positions, &brims.normals, &near).add_moved(&mut with, Material::Paint, 0.0);
+    MeshPiece::new(&brims.positions, &brims.normals, &near).add_moved(&mut with, Material::Paint, 0.0);
     let (mut positions, mut plain) = (brims.positions.clone(), brims.normals.clone());
     for i in touched.iter().map(|i| *i as usize) {
         (positions[i], plain[i]) = (skin.positions[i], normals[i]);
@@ -143,13 +145,13 @@ fn flap_place(
     for index in flaps {
         let triangles = std::mem::take(&mut of_part[index]);
         if let PartShape::Groove { depth, .. } = parts[index].shape {
-            let piece = Piece::new(&skin.positions, normals, &triangles);
+            let piece = MeshPiece::new(&skin.positions, normals, &triangles);
             let sunk = Sunk { depth, lean: 0.0, straightness: 0.0 };
             piece.add_sunk(&mut with, [parts[index].material; 2], sunk, brims);
         }
         closed.extend(triangles);
     }
-    Piece::new(&positions, &plain, &closed).add_moved(&mut without, Material::Paint, 0.0);
+    MeshPiece::new(&positions, &plain, &closed).add_moved(&mut without, Material::Paint, 0.0);
     [with, without]
 }
 
@@ -168,7 +170,7 @@ struct Brims {
 }
 
 impl Brims {
-    fn new(skin: &Skin<Sheets>, parts: &[Part], normals: &[Vec3]) -> Self {
+    fn new(skin: &Skin<SurfacePoint>, parts: &[Part], normals: &[Vec3]) -> Self {
         let is_sunk =
             |part: u16| matches!(parts[usize::from(part)].shape, PartShape::Groove { .. } | PartShape::Recess { .. });
         let (mut positions, mut bent) = (skin.positions.clone(), normals.to_vec());
@@ -241,7 +243,7 @@ fn thinned(triangles: &[[u32; 3]], positions: &[Vec3], cell_m: f32) -> Vec<[u32;
     moved.filter(|[a, b, c]| a != b && b != c && c != a).collect()
 }
 
-struct Piece<'a> {
+struct MeshPiece<'a> {
     positions: &'a [Vec3],
     normals: &'a [Vec3],
     triangles: &'a [[u32; 3]],
@@ -249,7 +251,7 @@ struct Piece<'a> {
     outward: Vec3,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> MeshPiece<'a> {
     fn new(positions: &'a [Vec3], normals: &'a [Vec3], triangles: &'a [[u32; 3]]) -> Self {
         let corners = || triangles.iter().flatten().map(|i| *i as usize);
         let mut outward: Vec3 = corners().map(|i| normals[i]).sum();
@@ -317,7 +319,7 @@ impl<'a> Piece<'a> {
         // A flank is laid out like a front, turned by a quarter.
         let at_flank = self.outward.y.abs() > self.outward.x.abs();
         let turned = |p: Vec3| if at_flank { Vec3::new(-p.y, p.x, p.z) } else { p };
-        let opening = Opening::new(
+        let opening = GrilleOpening::new(
             &triangles.iter().map(|corners| corners.map(turned)).collect::<Vec<_>>(),
             &edges.iter().map(|ends| ends.map(turned)).collect::<Vec<_>>(),
             turned(self.outward),
@@ -370,8 +372,8 @@ impl<'a> Piece<'a> {
             let mut nearest = (f32::MAX, Vec3::ZERO);
             for (a, b) in &walls {
                 let (a, way) = (at(*a), at(*b) - at(*a));
-                let share = ((p - a).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
-                let apart = p - (a + way * share);
+                let ratio = ((p - a).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
+                let apart = p - (a + way * ratio);
                 if apart.length_squared() < nearest.0 {
                     nearest = (apart.length_squared(), apart);
                 }
@@ -514,8 +516,8 @@ impl<'a> Piece<'a> {
                     Some(way) => (0.0, *way),
                     None => walls.iter().fold((f32::MAX, Vec3::ZERO), |nearest, (a, b)| {
                         let (a, along) = (at(*a), at(*b) - at(*a));
-                        let share = ((p - a).dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
-                        let apart = a + along * share - p;
+                        let ratio = ((p - a).dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
+                        let apart = a + along * ratio - p;
                         if apart.length() < nearest.0 { (apart.length(), apart) } else { nearest }
                     }),
                 };
@@ -550,7 +552,7 @@ impl<'a> Piece<'a> {
         for i in self.triangles.iter().flatten() {
             places.entry(*i).or_insert_with(|| {
                 let place = site.place_of(self.positions[*i as usize]).0;
-                [if filling.is_upright { place.y } else { place.x }, site.share_up(place)]
+                [if filling.is_upright { place.y } else { place.x }, site.ratio_up(place)]
             });
         }
         for triangle in self.triangles {
@@ -695,7 +697,7 @@ mod tests {
     fn a_bead_rises_from_its_border_and_runs_on_through_the_centre_plane() {
         let (positions, normals, triangles) = square();
         let mut mesh = VehicleMesh::default();
-        Piece::new(&positions, &normals, &triangles).add_bead(&mut mesh, Material::Chrome, 0.004, 0.008);
+        MeshPiece::new(&positions, &normals, &triangles).add_bead(&mut mesh, Material::Chrome, 0.004, 0.008);
         assert_sound(&mesh, "bead");
         let surface = &mesh.surfaces[&Material::Chrome];
         let widest = (SIDE - 1) as f32 * STEP_M;
@@ -710,7 +712,7 @@ mod tests {
     #[test]
     fn a_grille_has_bars_before_a_dark_duct_and_a_closed_one_has_a_panel() {
         let (positions, normals, triangles) = square();
-        let piece = Piece::new(&positions, &normals, &triangles);
+        let piece = MeshPiece::new(&positions, &normals, &triangles);
         let mut mesh = VehicleMesh::default();
         piece.add_grille(&mut mesh, Material::Grille, 0.03, Material::Satin, &Fill::dark(Pattern::Slats));
         assert_sound(&mesh, "slats");

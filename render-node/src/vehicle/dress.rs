@@ -134,10 +134,10 @@ pub fn dressing(
     if let Some(fitting) = &fittings.spoiler {
         let edge: Vec<Vec3> = (-4..=4)
             .filter_map(|i| {
-                let share = i as f32 / 4.0;
-                let x = fitting.x + (fitting.x_end - fitting.x) * share * share;
-                let at = on_top(field, place(x, share.abs() * fitting.half_width, 0.0))?;
-                Some(Vec3::new(at.x, at.y * share.signum(), at.z))
+                let ratio = i as f32 / 4.0;
+                let x = fitting.x + (fitting.x_end - fitting.x) * ratio * ratio;
+                let at = on_top(field, place(x, ratio.abs() * fitting.half_width, 0.0))?;
+                Some(Vec3::new(at.x, at.y * ratio.signum(), at.z))
             })
             .collect();
         add_all(&mut mesh, &spoiler(&fitting.look, &edge));
@@ -160,7 +160,7 @@ fn add_beside(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, re
         let mut at = place(fitting.at[0], 0.0, fitting.at[1]);
         // A foot on the door stands on the door's shoulder, below the belt,
         // where the body is widest.
-        let belt = field.morph.to_real(Vec3::Z * field.sheets(at).belt).z;
+        let belt = field.morph.to_real(Vec3::Z * field.surface_point(at).belt).z;
         if fitting.look.mount == MirrorMount::Door {
             at.z = at.z.min(belt - UNDER_BELT_M);
         }
@@ -372,7 +372,7 @@ fn cowl(sheet: &Sheet, field: &BodyField) -> Option<Vec3> {
     let end = field.morph.to_real(Vec3::X * sheet.size.length).x * 0.6;
     (10..).map(|i| i as f32 * 0.02).take_while(|x| *x < end).filter_map(|x| on_top(field, Vec3::new(x, 0.0, 0.0))).find(
         |p| {
-            let sheets = field.sheets(*p);
+            let sheets = field.surface_point(*p);
             // An open car has no skin of a windscreen. There the foot is where the hood
             // enters the drawn greenhouse.
             let open = sheet.greenhouse.open.is_some();
@@ -386,7 +386,7 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
     let foot = cowl(sheet, field).unwrap_or(Vec3::new(rear.x * 0.3, 0.0, sheet.size.height * 0.65));
     let middle_x = 0.5 * (foot.x + rear.x);
     let open = sheet.greenhouse.open.is_some();
-    let belt = field.morph.to_real(Vec3::Z * field.sheets(Vec3::new(middle_x, 0.0, 0.5)).belt).z;
+    let belt = field.morph.to_real(Vec3::Z * field.surface_point(Vec3::new(middle_x, 0.0, 0.5)).belt).z;
     let roof: Vec<[f32; 2]> = if open {
         Vec::new()
     } else {
@@ -432,15 +432,15 @@ fn cabin_space(fitting: &CabinFitting, sheet: &Sheet, field: &BodyField) -> Cabi
 fn tail_space(sheet: &Sheet, field: &BodyField, rear_x: f32, belt: f32, half_width: f32) -> Option<Tail> {
     sheet.glass.backlight.as_ref()?;
     let x = field.skin_x(0.0, belt - 0.06, true)? - TAIL_LINING_M;
-    let on_skin = |share: f32, y: f32| on_top(field, Vec3::new(rear_x + (x - rear_x) * share, y, 0.0)).map(|p| p.z);
-    let is_closed = [0.4, 0.8].into_iter().all(|share| on_skin(share, 0.0).is_some_and(|z| z > belt - 0.03));
+    let on_skin = |ratio: f32, y: f32| on_top(field, Vec3::new(rear_x + (x - rear_x) * ratio, y, 0.0)).map(|p| p.z);
+    let is_closed = [0.4, 0.8].into_iter().all(|ratio| on_skin(ratio, 0.0).is_some_and(|z| z > belt - 0.03));
     if !is_closed || x < rear_x {
         return None;
     }
-    let rear_belt = field.morph.to_real(Vec3::Z * field.sheets(Vec3::new(x, 0.0, 0.5)).belt).z;
+    let rear_belt = field.morph.to_real(Vec3::Z * field.surface_point(Vec3::new(x, 0.0, 0.5)).belt).z;
     // The space ends below the lid at its corners, and below the window of a tailgate.
     let lid = [(0.5, 0.0), (0.5, 0.8), (1.0, 0.0), (1.0, 0.9)].into_iter();
-    let lid = lid.filter_map(|(share, across)| on_skin(share, across * half_width)).fold(f32::MAX, f32::min);
+    let lid = lid.filter_map(|(ratio, across)| on_skin(ratio, across * half_width)).fold(f32::MAX, f32::min);
     let top = (lid - 0.03).min(rear_belt - 0.02);
     let narrowest = |x: f32| {
         let widths = [0.0, 0.08, 0.16, 0.30].map(|below| field.skin_y(x, top - below).unwrap_or(0.0) - TAIL_LINING_M);
@@ -461,11 +461,11 @@ fn add_wipers(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
     // y of the pivot and of the blade's ends, as ratios of the half width. The windscreen's bow
     // takes the outer ends back.
     for [pivot, from, to] in [[0.05, 0.02, -0.62], [0.62, 0.60, 0.04]] {
-        let on_glass = |share: f32, up: f32| {
-            let y = share * half;
+        let on_glass = |ratio: f32, up: f32| {
+            let y = ratio * half;
             (0..24).map(|i| foot.x + up + 0.012 * i as f32).find_map(|x| {
                 let p = on_top(field, Vec3::new(x, y, 0.0))?;
-                (field.sheets(p).body > 0.028).then_some(p)
+                (field.surface_point(p).body > 0.028).then_some(p)
             })
         };
         if let (Some(pivot), Some(from), Some(to)) = (on_glass(pivot, -0.03), on_glass(from, 0.01), on_glass(to, 0.03))
@@ -481,8 +481,8 @@ fn add_rear_wiper(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField) {
     let Some(pane) = &sheet.glass.backlight else { return };
     let low = field.morph.to_real(Vec3::Z * pane.bottom).z;
     let half = field.morph.to_real(Vec3::Y * sheet.size.width * 0.5).y;
-    let on_glass = |share: f32, up: f32| {
-        let (y, z) = (share * half, low + up);
+    let on_glass = |ratio: f32, up: f32| {
+        let (y, z) = (ratio * half, low + up);
         field.skin_x(y, z, true).map(|x| Vec3::new(x, y, z))
     };
     if let (Some(pivot), Some(from), Some(to)) = (on_glass(0.0, 0.022), on_glass(0.08, 0.050), on_glass(0.43, 0.058)) {

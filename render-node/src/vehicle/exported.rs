@@ -31,20 +31,20 @@ pub enum ExportedError {
 
 #[derive(Serialize, Deserialize)]
 struct Description {
-    surfaces: Vec<Piece>,
+    surfaces: Vec<ExportedPiece>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Piece {
+struct ExportedPiece {
     material: Material,
-    positions: Span,
-    normals: Span,
-    indices: Span,
+    positions: ByteSpan,
+    normals: ByteSpan,
+    indices: ByteSpan,
 }
 
 /// `count` triples from byte `offset` on.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-struct Span {
+struct ByteSpan {
     offset: usize,
     count: usize,
 }
@@ -53,11 +53,11 @@ struct Span {
 fn packed(mesh: &VehicleMesh) -> (Description, Vec<u8>) {
     let mut bytes: Vec<u8> = Vec::new();
     let mut place = |data: &[u8]| {
-        let span = Span { offset: bytes.len(), count: data.len() / TRIPLE };
+        let span = ByteSpan { offset: bytes.len(), count: data.len() / TRIPLE };
         bytes.extend_from_slice(data);
         span
     };
-    let surfaces = mesh.surfaces.iter().map(|(material, surface)| Piece {
+    let surfaces = mesh.surfaces.iter().map(|(material, surface)| ExportedPiece {
         material: *material,
         positions: place(bytemuck::cast_slice(&surface.positions)),
         normals: place(bytemuck::cast_slice(&surface.normals)),
@@ -102,9 +102,9 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, ExportedError> {
     std::fs::read(path).map_err(|source| ExportedError::File { path: path.to_owned(), source })
 }
 
-fn surface_of(bytes: &[u8], piece: &Piece) -> Option<Surface> {
-    let numbers = |span: Span| bytes.get(span.offset..)?.get(..span.count.checked_mul(TRIPLE)?);
-    let triples = |span: Span| -> Option<Vec<[f32; 3]>> {
+fn surface_of(bytes: &[u8], piece: &ExportedPiece) -> Option<Surface> {
+    let numbers = |span: ByteSpan| bytes.get(span.offset..)?.get(..span.count.checked_mul(TRIPLE)?);
+    let triples = |span: ByteSpan| -> Option<Vec<[f32; 3]>> {
         Some(numbers(span)?.chunks_exact(TRIPLE).map(bytemuck::pod_read_unaligned).collect())
     };
     let surface = Surface {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::parts::wheel::spec::Wheel;
 use super::sheet::tables::{SheetError, Tables, merged_table};
-use super::sheet::{Curve, Drawing, DrawnIn, Region, Relief, Sheet};
+use super::sheet::{Curve, Drawing, DrawnIn, Region, Sheet, SkinRelief};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,7 +25,7 @@ pub struct FaceSheet {
     pub region: Vec<Region>,
     /// Reliefs that replace the sheet's own, if there are any.
     #[serde(default)]
-    pub relief: Vec<Relief>,
+    pub relief: Vec<SkinRelief>,
     /// Regions of the rear. Each replaces the sheet's own region of its name, or is added.
     #[serde(default)]
     pub tail: Vec<Region>,

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::bend::{Bend, TargetOffset};
 use super::body_field::BodyField;
-use super::curve::Table;
+use super::curve::SampledCurve;
 use super::morph::Stance;
 use super::outline::Outline;
 use super::regions::side_glass;
@@ -22,7 +22,7 @@ use super::sheet::facts::Facts;
 struct Places {
     body: Outline,
     roof: Outline,
-    belt: Table,
+    belt: SampledCurve,
 }
 
 /// Number of points on the ground, less one, that are held in place.
@@ -63,8 +63,8 @@ impl Facts {
             |line: &[[f32; 2]], ends: [(Option<[f32; 2]>, Option<Vec2>); 2], z_at: &dyn Fn(f32) -> Option<f32>| {
                 let [(Some(from), Some(from_drawn)), (Some(to), Some(to_drawn))] = ends else { return };
                 for point in line {
-                    let share = (point[0] - from[0]) / (to[0] - from[0]);
-                    let x = from_drawn.x + share * (to_drawn.x - from_drawn.x);
+                    let ratio = (point[0] - from[0]) / (to[0] - from[0]);
+                    let x = from_drawn.x + ratio * (to_drawn.x - from_drawn.x);
                     if let Some(z) = z_at(x) {
                         let at = self.real(*point, real);
                         heights.push((at, to_real(Vec2::new(x, z)).y - at.y));
@@ -141,7 +141,7 @@ impl Places {
 
     fn of(sheet: &Sheet) -> Self {
         let (body, roof) = sheet.side_outlines();
-        Self { body, roof, belt: Table::drawn(&sheet.body.belt) }
+        Self { body, roof, belt: SampledCurve::drawn(&sheet.body.belt) }
     }
 
     fn edges(&self, sheet: &Sheet) -> Edges {
@@ -193,7 +193,7 @@ fn window_ends(sheet: &Sheet, field: &BodyField) -> Option<[Vec2; 2]> {
     let is_glass = |x: f32, z: f32| {
         field.skin_y(x, z).is_some_and(|y| {
             let p = Vec3::new(x, y, z);
-            glass(p, &field.sheets(p)) < 0.0
+            glass(p, &field.surface_point(p)) < 0.0
         })
     };
     let steps = (length / STEP_M) as usize;

@@ -74,7 +74,7 @@ fn date_mirror(sheet: &mut Sheet, vehicle: &Vehicle) {
         look.cap = if year < FIRST_PLASTIC { Material::Chrome } else { Material::MattBlack };
     }
     if look.cap == Material::Chrome && year < FIRST_PLASTIC {
-        look.black_share = 0.0;
+        look.black_ratio = 0.0;
     }
 }
 

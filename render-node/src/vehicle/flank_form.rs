@@ -7,12 +7,12 @@ use glam::Vec2;
 
 use super::blend::step;
 use super::chance::chances;
-use super::curve::{ControlPoint, Table};
+use super::curve::{ControlPoint, SampledCurve};
 use super::mesh::Material;
-use super::sheet::{Crease, Curve, Drawing, DrawnIn, Region, RegionKind, Relief, ReliefForm, Sheet};
+use super::sheet::{Crease, Curve, Drawing, DrawnIn, Region, RegionKind, ReliefForm, Sheet, SkinRelief};
 
 /// The form of flanks from one year on.
-struct Era {
+struct FlankEra {
     from: u16,
     /// See [`super::sheet::Body`].
     rise: f32,
@@ -28,11 +28,35 @@ struct Era {
     sill: f32,
 }
 
-const ERAS: [Era; 4] = [
-    Era { from: 0, rise: 0.20, swell: 0.22, taper: 0.15, low_turn: 0.20, low_lines: [1.0, 0.0, 0.0], sill: 0.007 },
-    Era { from: 1996, rise: 0.34, swell: 0.26, taper: 0.2, low_turn: 0.28, low_lines: [0.5, 0.5, 0.0], sill: 0.010 },
-    Era { from: 2006, rise: 0.40, swell: 0.30, taper: 0.3, low_turn: 0.42, low_lines: [0.25, 0.45, 0.3], sill: 0.013 },
-    Era { from: 2015, rise: 0.44, swell: 0.32, taper: 0.35, low_turn: 0.46, low_lines: [0.25, 0.4, 0.35], sill: 0.014 },
+const ERAS: [FlankEra; 4] = [
+    FlankEra { from: 0, rise: 0.20, swell: 0.22, taper: 0.15, low_turn: 0.20, low_lines: [1.0, 0.0, 0.0], sill: 0.007 },
+    FlankEra {
+        from: 1996,
+        rise: 0.34,
+        swell: 0.26,
+        taper: 0.2,
+        low_turn: 0.28,
+        low_lines: [0.5, 0.5, 0.0],
+        sill: 0.010,
+    },
+    FlankEra {
+        from: 2006,
+        rise: 0.40,
+        swell: 0.30,
+        taper: 0.3,
+        low_turn: 0.42,
+        low_lines: [0.25, 0.45, 0.3],
+        sill: 0.013,
+    },
+    FlankEra {
+        from: 2015,
+        rise: 0.44,
+        swell: 0.32,
+        taper: 0.35,
+        low_turn: 0.46,
+        low_lines: [0.25, 0.4, 0.35],
+        sill: 0.014,
+    },
 ];
 
 /// Heights of the three kinds of low line as ratios of the flank's height, from the front
@@ -86,11 +110,11 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
         }
     }
     let taper = era.taper * if way < -0.4 { -1.0 } else { 1.0 };
-    let (sill, belt) = (sheet.body.sill, Table::drawn(&sheet.body.belt));
-    let share = |at: Vec2| (at.y - sill) / (belt.at(at.x) - sill).max(0.2);
+    let (sill, belt) = (sheet.body.sill, SampledCurve::drawn(&sheet.body.belt));
+    let ratio = |at: Vec2| (at.y - sill) / (belt.at(at.x) - sill).max(0.2);
     let is_low = |crease: &Crease| {
         let count = crease.line.len().max(1) as f32;
-        crease.line.iter().map(|p| share(p.at)).sum::<f32>() / count < LOW
+        crease.line.iter().map(|p| ratio(p.at)).sum::<f32>() / count < LOW
     };
     if !is_drawn && sheet.crease.iter().all(is_low) {
         let line = shoulder(sheet, &belt);
@@ -108,7 +132,7 @@ pub fn shape(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
         let kind = if kind < level { 0 } else { 1 + usize::from(kind >= level + straight) };
         let turn = era.low_turn * (0.4 + 0.6 * strength) * much;
         let up = if matches!(vehicle.body, Suv | OffRoader | Minivan | Pickup) { HIGHER_ON_TALL } else { 0.0 };
-        let line = low_line(sheet, &belt, LOW_LINES[kind].map(|share| share + up), foot);
+        let line = low_line(sheet, &belt, LOW_LINES[kind].map(|ratio| ratio + up), foot);
         sheet.crease.extend(line.map(|line| line_of("low line", line, turn, LOW_ALONG[kind], Some(LOW_REACH_M))));
     }
     sheet.relief.extend(sill_step(sheet, foot, clad, era.sill, vehicle.body == Pickup));
@@ -159,20 +183,20 @@ fn feet(sheet: &Sheet) -> (f32, Option<f32>) {
     (door, black.filter(|top| *top > door - UNDER_DOORS_M))
 }
 
-fn low_line(sheet: &Sheet, belt: &Table, shares: [f32; 5], foot: f32) -> Option<Curve> {
+fn low_line(sheet: &Sheet, belt: &SampledCurve, ratios: [f32; 5], foot: f32) -> Option<Curve> {
     let stance = sheet.stance();
     let radius = stance.hub_z + sheet.wheels.arch_gap + sheet.wheels.cladding;
     let from = stance.front_axle_x + radius + FROM_ARCH_M;
     let to = stance.rear_axle_x - radius - FROM_ARCH_M;
     let (_, clad) = feet(sheet);
     let least = clad.unwrap_or(foot).max(foot) + ABOVE_SILL_M;
-    let point = |(i, share): (usize, &f32)| {
+    let point = |(i, ratio): (usize, &f32)| {
         let x = from + (to - from) * i as f32 / 4.0;
-        let z = sheet.body.sill + share * (belt.at(x) - sheet.body.sill);
+        let z = sheet.body.sill + ratio * (belt.at(x) - sheet.body.sill);
         // The line is lifted as a whole, so that it keeps its shape.
         ControlPoint { at: Vec2::new(x, z), radius: 0.0 }
     };
-    let mut curve: Curve = shares.iter().enumerate().map(point).collect();
+    let mut curve: Curve = ratios.iter().enumerate().map(point).collect();
     let lift = (least - heights(&curve).fold(f32::MAX, f32::min)).max(0.0);
     curve.iter_mut().for_each(|p| p.at.y += lift);
     let highest = stance.hub_z + 0.75 * radius;
@@ -180,12 +204,12 @@ fn low_line(sheet: &Sheet, belt: &Table, shares: [f32; 5], foot: f32) -> Option<
 }
 
 /// Returns a line of the shoulder, from wheel to wheel or, where a lamp is near, on to the lamp.
-fn shoulder(sheet: &Sheet, belt: &Table) -> Curve {
+fn shoulder(sheet: &Sheet, belt: &SampledCurve) -> Curve {
     let stance = sheet.stance();
     let (from, to) = (stance.front_axle_x, stance.rear_axle_x);
-    let point = |(i, share): (usize, &f32)| {
+    let point = |(i, ratio): (usize, &f32)| {
         let x = from + (to - from) * i as f32 / 2.0;
-        ControlPoint { at: Vec2::new(x, sheet.body.sill + share * (belt.at(x) - sheet.body.sill)), radius: 0.0 }
+        ControlPoint { at: Vec2::new(x, sheet.body.sill + ratio * (belt.at(x) - sheet.body.sill)), radius: 0.0 }
     };
     SHOULDER.iter().enumerate().map(point).collect()
 }
@@ -198,8 +222,8 @@ fn line_of(name: &str, line: Curve, turn: f32, along: [f32; 2], reach: Option<[f
 }
 
 /// Returns the step at the upper edge of the sill, from wheel arch to wheel arch.
-fn sill_step(sheet: &Sheet, foot: f32, clad: Option<f32>, out: f32, is_pickup: bool) -> Option<Relief> {
-    let relief = |at: Drawing, height: f32| Relief {
+fn sill_step(sheet: &Sheet, foot: f32, clad: Option<f32>, out: f32, is_pickup: bool) -> Option<SkinRelief> {
+    let relief = |at: Drawing, height: f32| SkinRelief {
         name: "sill edge".to_owned(),
         at,
         height,

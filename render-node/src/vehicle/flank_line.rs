@@ -1,13 +1,13 @@
 //! One line of the flank, as it is built.
 
 use crate::vehicle::blend::{plateau, smooth_max};
-use crate::vehicle::curve::Table;
+use crate::vehicle::curve::SampledCurve;
 use glam::Vec2;
 
 /// A line along which the flank turns by an angle, with a slope above and below it.
 #[derive(Debug, Clone)]
 pub struct FlankLine {
-    pub line: Table,
+    pub line: SampledCurve,
     pub ends: [f32; 4],
     /// Angle by which the flank turns at the line, in radians; negative for a groove.
     pub turn: f32,
@@ -24,7 +24,7 @@ impl FlankLine {
     /// Returns how far the flank stands out at a point of the sheet's side view, between the
     /// heights of sill and belt there.
     pub fn out(&self, at: Vec2, sill: f32, belt: f32) -> f32 {
-        let fade = plateau(at.x, self.ends) * self.share_at(at.x);
+        let fade = plateau(at.x, self.ends) * self.ratio_at(at.x);
         if fade <= 0.0 {
             return 0.0;
         }
@@ -35,7 +35,7 @@ impl FlankLine {
         }
         let least = REACH_M[0];
         let above = (belt + ABOVE_BELT_M - line).clamp(least.min(up), up);
-        let below = (TO_SILL_SHARE * (line - sill)).clamp(least.min(down), down);
+        let below = (TO_SILL_RATIO * (line - sill)).clamp(least.min(down), down);
         let steepness = 1.0 / above + 1.0 / below;
         let t = smooth_max(dz / above, -dz / below, self.round * steepness);
         let s = (1.0 - t).max(0.0);
@@ -43,7 +43,7 @@ impl FlankLine {
     }
 
     /// Returns the ratio of its angle that the line has at `x`.
-    pub fn share_at(&self, x: f32) -> f32 {
+    pub fn ratio_at(&self, x: f32) -> f32 {
         let ([front, rear], [from, .., to]) = (self.along, self.ends);
         front + (rear - front) * ((x - from) / (to - from).max(0.1)).clamp(0.0, 1.0)
     }
@@ -67,4 +67,4 @@ pub const ABOVE_BELT_M: f32 = 0.1;
 pub const REACH_M: [f32; 2] = [0.16, 0.34];
 
 /// Ratio of the way to the sill that a line's lower slope reaches.
-pub const TO_SILL_SHARE: f32 = 0.75;
+pub const TO_SILL_RATIO: f32 = 0.75;

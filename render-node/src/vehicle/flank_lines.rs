@@ -5,7 +5,7 @@
 use glam::{Vec2, Vec3};
 
 use super::body_field::{Arch, BodyField};
-use super::curve::{ControlPoint, Table};
+use super::curve::{ControlPoint, SampledCurve};
 use super::drawing::PlainDrawing;
 use super::flank_line::{FlankLine, REACH_M};
 use super::morph::Stance;
@@ -37,7 +37,7 @@ const TO_ARCH_M: f32 = 0.5;
 /// height this far outside.
 const FROM_FEATURE_M: [f32; 2] = [0.25, 0.22];
 /// Length over which free ends fade, as a ratio of the line, and its minimum.
-const FREE_SHARE: f32 = 0.45;
+const FREE_RATIO: f32 = 0.45;
 const FREE_M: f32 = 0.6;
 /// Minimum distance of a line below the belt, where the flank turns over into the shoulder.
 const BELOW_BELT_M: f32 = 0.05;
@@ -62,7 +62,7 @@ pub struct SideView {
     /// Front and rear lamp.
     pub lamps: [Option<LampEnd>; 2],
     pub arches: [SheetArch; 2],
-    pub belt: Table,
+    pub belt: SampledCurve,
 }
 
 impl SideView {
@@ -78,7 +78,7 @@ impl SideView {
             let top = field.morph.to_sheet(Vec3::new(arch.x, 0.0, arch.z + arch.radius));
             SheetArch { hub: Vec2::new(hub.x, hub.z), radius: top.z - hub.z }
         });
-        Self { lamps: lamps.into(), arches, belt: Table::drawn(&sheet.body.belt) }
+        Self { lamps: lamps.into(), arches, belt: SampledCurve::drawn(&sheet.body.belt) }
     }
 
     /// Returns the same view seen from the other side: x counts backwards.
@@ -116,7 +116,7 @@ fn lamp_end(lamp: Option<&Region>, sheet: &Sheet, field: &BodyField, is_rear: bo
     let covers = |x: f32, z: f32| {
         let real = field.morph.to_real(Vec3::new(x, 0.0, z));
         let Some(y) = field.skin_y(real.x, real.z) else { return false };
-        let sheets = field.sheets(Vec3::new(real.x, y, real.z));
+        let sheets = field.surface_point(Vec3::new(real.x, y, real.z));
         let inside = |drawing: &PlainDrawing| {
             let at = if drawing.bowed { Vec3::new(sheets.body_x, sheets.at.y, sheets.at.z) } else { sheets.at };
             drawing.contains(at)
@@ -163,8 +163,8 @@ impl Sketch {
         }
     }
 
-    fn table(&self) -> Table {
-        Table::drawn(&control(&self.points))
+    fn table(&self) -> SampledCurve {
+        SampledCurve::drawn(&control(&self.points))
     }
 }
 
@@ -175,8 +175,8 @@ fn control(points: &[Vec2]) -> Vec<ControlPoint> {
 /// Returns the height with which a crease must be drawn for the metal to turn by `turn` at it, if
 /// its slopes have these reaches.
 pub fn height_for(turn: f32, above: f32, below: f32) -> f32 {
-    let share = (turn / (EDGE * SHARPEST)).min(0.9);
-    let drawn = -SHARPEST * (1.0 - share).ln();
+    let ratio = (turn / (EDGE * SHARPEST)).min(0.9);
+    let drawn = -SHARPEST * (1.0 - ratio).ln();
     drawn / (3.0 * (1.0 / above + 1.0 / below))
 }
 
@@ -240,12 +240,12 @@ fn carried(sketch: Sketch, view: &SideView, reversed: &SideView) -> Option<Flank
         return None;
     }
     let (first, last) = (points.first()?.x, points.last()?.x);
-    let free = (FREE_SHARE * (last - first)).max(FREE_M).min(0.5 * (last - first));
+    let free = (FREE_RATIO * (last - first)).max(FREE_M).min(0.5 * (last - first));
     let [inside, outside] = FROM_FEATURE_M;
     let [x0, x1] = front.map_or([first, first + free], |x| [x - inside, x + outside]);
     let [x3, x2] = rear.map_or([last, last - free], |x| [inside - x, -x - outside]);
     let round = if sketch.turn > 0.0 { CREST_ROUND_M } else { GROOVE_ROUND_M };
-    let line = Table::drawn(&control(&points));
+    let line = SampledCurve::drawn(&control(&points));
     Some(FlankLine {
         line,
         ends: [x0, x1, x2.max(x1), x3.max(x1 + 0.01)],
@@ -267,7 +267,7 @@ fn front_end(points: Vec<Vec2>, view: &SideView, belt: impl Fn(f32) -> f32) -> (
             return None;
         }
         let [low, high] = lamp.z;
-        let here = if gap > 0.0 { first.y - slope * gap } else { Table::drawn(&control(&points)).at(lamp.x) };
+        let here = if gap > 0.0 { first.y - slope * gap } else { SampledCurve::drawn(&control(&points)).at(lamp.x) };
         // The upper corner takes precedence over the lower one, and a point between them over none.
         let z = [high, low, here.clamp(low, high)].into_iter().find(|z| (z - here).abs() < BENT_M)?;
         Some(Vec2::new(lamp.x, z.min(belt(lamp.x) - BELOW_BELT_M)))
@@ -315,7 +315,7 @@ mod tests {
         SideView {
             lamps: [Some(LampEnd { x: 0.6, z: [0.6, 0.74] }), Some(LampEnd { x: 4.1, z: [0.7, 0.86] })],
             arches: [arch(0.9), arch(3.6)],
-            belt: Table::drawn(&[point(0.0, 0.9), point(2.0, 0.93), point(4.5, 0.96)]),
+            belt: SampledCurve::drawn(&[point(0.0, 0.9), point(2.0, 0.93), point(4.5, 0.96)]),
         }
     }
 

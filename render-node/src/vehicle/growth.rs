@@ -1,6 +1,6 @@
 //! How much a drawing grows to match a vehicle.
 
-use crate::vehicle::sheet::Size;
+use crate::vehicle::sheet::DrawingSize;
 use cyclorama_core::vehicle::Vehicle;
 
 /// Returns a dimension in metres, clamped around the drawn one, because a catalog value that is
@@ -14,7 +14,7 @@ pub fn growth(length: f32, height: f32) -> f32 {
 }
 
 /// Returns the factor by which the tyres of a drawing grow for a vehicle.
-pub fn tyre_growth(size: &Size, vehicle: &Vehicle) -> f32 {
+pub fn tyre_growth(size: &DrawingSize, vehicle: &Vehicle) -> f32 {
     let d = vehicle.dimensions;
     growth(held(d.length_mm, size.length) / size.length, held(d.height_mm, size.height) / size.height)
 }

@@ -116,7 +116,7 @@ fn light_up(region: &mut Region, year: u16) {
     region.kind = match (material, region.at.view) {
         (Material::LampWhite, DrawnIn::Front) => RegionKind::Lamp(Lamp { head: Some(none), ..lamp }),
         (Material::LampRed, DrawnIn::Rear) => {
-            RegionKind::Lamp(Lamp { tail: Some(TailLamp { motif, reverse_share: 0.0, ..TailLamp::default() }), ..lamp })
+            RegionKind::Lamp(Lamp { tail: Some(TailLamp { motif, reverse_ratio: 0.0, ..TailLamp::default() }), ..lamp })
         }
         _ => return,
     };

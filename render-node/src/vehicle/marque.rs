@@ -12,7 +12,7 @@ use super::drawing::outline_of;
 use super::mesh::Material;
 use super::parts::emblem::Emblem;
 use super::parts::grille::{Fill, Pattern};
-use super::sheet::{DrawnIn, Edge, EmblemFitting, Region, RegionKind, Sheet};
+use super::sheet::{DrawnIn, EdgeBand, EmblemFitting, Region, RegionKind, Sheet};
 
 const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/tables/marque.toml"));
 
@@ -45,7 +45,7 @@ struct Marque {
     #[serde(default)]
     emblem: Option<Emblem>,
     #[serde(default)]
-    place: Place,
+    place: BadgePosition,
     #[serde(default = "on_tail")]
     on_tail: bool,
 }
@@ -65,7 +65,7 @@ fn on_tail() -> bool {
 /// Position of the badge on the front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Place {
+enum BadgePosition {
     /// In the middle of the grille, if there is room.
     Grille,
     /// Between the grille and the edge of the hood.
@@ -115,7 +115,7 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
     let [low, high] = sheet.front.anchors;
     let half_width = 0.5 * sheet.size.width;
     let bars: Vec<(Vec2, Vec2)> = sheet.front.region.iter().filter(|r| is_bar(r)).map(Region::bounds).collect();
-    let mut highest: Option<Span> = None;
+    let mut highest: Option<HeightRange> = None;
     let mut top = f32::MIN;
     // The edge of a hood that lies under the windscreen does not limit the grille below it.
     let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
@@ -123,11 +123,11 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
     for region in &mut sheet.front.region {
         let (least, most) = region.bounds();
         let at_middle = region.at.mirror || least.x < 0.1 * half_width;
-        let share = |z: f32| (z - low) / (high - low);
-        let is_main = at_middle && (share(most.y) > 0.62 || is_cab);
+        let ratio = |z: f32| (z - low) / (high - low);
+        let is_main = at_middle && (ratio(most.y) > 0.62 || is_cab);
         let span = middle_span(region);
         if matches!(region.kind, RegionKind::Lamp(_)) && region.edge.is_none() && region.name.contains("fog") {
-            region.edge = Some(Edge { width: FOG_BEZEL_M, material: Material::MattBlack });
+            region.edge = Some(EdgeBand { width: FOG_BEZEL_M, material: Material::MattBlack });
         }
         let RegionKind::Inset { floor, fill, .. } = &mut region.kind else { continue };
         if region.at.view != DrawnIn::Front || !is_opening(&region.name, *floor) {
@@ -141,7 +141,7 @@ pub fn complete(sheet: &mut Sheet, vehicle: &Vehicle) {
         }
         if !is_main && region.edge.is_none() {
             let material = if vehicle.year < FRAMES_SHINE_FROM { Material::MattBlack } else { Material::GlossBlack };
-            region.edge = Some(Edge { width: INTAKE_FRAME_M, material });
+            region.edge = Some(EdgeBand { width: INTAKE_FRAME_M, material });
         }
         if fill.is_some() {
             continue;
@@ -221,12 +221,12 @@ fn is_bar(region: &Region) -> bool {
 
 /// A range of heights in the centre plane.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct HeightRange {
     low: f32,
     high: f32,
 }
 
-impl Span {
+impl HeightRange {
     /// Returns the height of a badge: in the middle of a low grille, or in the upper third of a
     /// tall one, clear of the plate.
     fn badge_height(self) -> f32 {
@@ -236,7 +236,7 @@ impl Span {
 }
 
 /// Returns the heights between which a drawing crosses the centre plane, if it does.
-fn middle_span(region: &Region) -> Option<Span> {
+fn middle_span(region: &Region) -> Option<HeightRange> {
     let outline = outline_of(&region.at, 0.01);
     let drawn = outline.points();
     let crossings = (0..drawn.len()).filter_map(|i| {
@@ -244,7 +244,7 @@ fn middle_span(region: &Region) -> Option<Span> {
         ((a.x < 0.001) != (b.x < 0.001)).then(|| a.y + (b.y - a.y) * (0.001 - a.x) / (b.x - a.x))
     });
     let (low, high) = crossings.fold((f32::MAX, f32::MIN), |(low, high), z| (low.min(z), high.max(z)));
-    (high > low).then_some(Span { low, high })
+    (high > low).then_some(HeightRange { low, high })
 }
 
 /// How far a badge in a grille stands in front of the skin, because the grille's
@@ -259,10 +259,10 @@ const TAIL_ROOM_M: f32 = 0.055;
 const TAIL_SIZE: f32 = 0.85;
 /// Position of the badge between the tail's anchors, and the limits beyond which
 /// there is no room for one.
-const TAIL_SHARE: f32 = 0.84;
+const TAIL_RATIO: f32 = 0.84;
 const TAIL_LIMITS: [f32; 2] = [0.6, 0.93];
 
-fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Option<Span>, top: f32) {
+fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Option<HeightRange>, top: f32) {
     let drawn = |regions: &mut Vec<Region>| -> Option<f32> {
         let found = regions.iter().find(|region| region.name == BADGE && region.at.curve.len() > 2).map(|region| {
             let (low, high) = region.bounds();
@@ -282,10 +282,10 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     let height = look.height();
     let doors = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus | BodyClass::Van | BodyClass::Other);
     let edge = sheet.front.anchors[1];
-    let in_grille = grille.filter(|span| marque.place == Place::Grille && span.high - span.low > 0.9 * height);
+    let in_grille = grille.filter(|span| marque.place == BadgePosition::Grille && span.high - span.low > 0.9 * height);
     let bare = edge - HOOD_ROOM_M - 0.6 * height;
     let on_hood = if top > edge - 3.0 * height { top + HOOD_ROOM_M + 0.5 * height } else { bare };
-    let z = front.or(in_grille.map(Span::badge_height)).unwrap_or(on_hood);
+    let z = front.or(in_grille.map(HeightRange::badge_height)).unwrap_or(on_hood);
     let is_cab = matches!(vehicle.body, BodyClass::Truck | BodyClass::Bus);
     // Cabs have their badge in the grille or nowhere, because the windscreen is above the grille.
     let has_front = !is_cab || front.is_some() || in_grille.is_some();
@@ -293,7 +293,7 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
         let out = if front.is_some() || in_grille.is_some() { BEFORE_BARS_M } else { 0.0 };
         // A badge on a bonnet is drawn at the bonnet's edge or above the grille; it
         // begins where that ends.
-        let on_bonnet = marque.place == Place::Bonnet && !doors;
+        let on_bonnet = marque.place == BadgePosition::Bonnet && !doors;
         let z = if on_bonnet { if top > edge - 2.0 * height { top.max(edge) } else { edge } } else { z };
         let out = if on_bonnet { 0.0 } else { out };
         sheet.fittings.emblem.push(EmblemFitting { z, at_rear: false, out, on_bonnet, look });
@@ -303,8 +303,8 @@ fn add_emblems(sheet: &mut Sheet, vehicle: &Vehicle, marque: &Marque, grille: Op
     }
     let [low, high] = sheet.rear.anchors;
     let above_plate = sheet.fittings.plate.as_ref().map_or(low, |plate| plate.z + 0.5 * plate.height + TAIL_ROOM_M);
-    let z = rear.unwrap_or((low + (high - low) * TAIL_SHARE).max(above_plate));
-    let [least, most] = TAIL_LIMITS.map(|share| low + (high - low) * share);
+    let z = rear.unwrap_or((low + (high - low) * TAIL_RATIO).max(above_plate));
+    let [least, most] = TAIL_LIMITS.map(|ratio| low + (high - low) * ratio);
     let below_glass = sheet.glass.backlight.as_ref().map_or(f32::MAX, |glass| glass.bottom - 0.5 * height - 0.02);
     let z = z.min(most.min(below_glass));
     let (spare, bar) = (sheet.fittings.spare.is_some(), sheet.fittings.step.is_some());

@@ -25,7 +25,7 @@ const THICKEST_M: f32 = 0.034;
 /// Maximum distance that a pillar goes below the belt.
 const UNDER_BELT_M: f32 = 0.07;
 /// Ratio of their usual width that bright frames have; they are as slim as a moulding.
-const BRIGHT_SHARE: f32 = 0.62;
+const BRIGHT_RATIO: f32 = 0.62;
 /// Ratio by which a pillar widens towards its foot, and the height above the
 /// hood over which it does.
 const FOOT_GROWTH: f32 = 0.55;
@@ -61,10 +61,10 @@ pub fn windscreen_frame(sheet: &Sheet, field: &BodyField) -> VehicleMesh {
     let high = high + Vec3::Z * 0.05;
     add_frame(&mut mesh, sheet, field, drawn, [low, high]);
 
-    let sheet_of_glass = |p: Vec3| field.sheets(p).greenhouse_profile + GLASS_BEHIND_M;
+    let sheet_of_glass = |p: Vec3| field.surface_point(p).greenhouse_profile + GLASS_BEHIND_M;
     let half = surface_net::mesh(&sheet_of_glass, low, high, GLASS_GRID_M, true);
     let in_frame = |p: Vec3| {
-        let s = field.sheets(p);
+        let s = field.surface_point(p);
         glass(p, &s) < GLASS_UNDER_M && s.body > -FOOT_M && s.greenhouse_x < open.header
     };
     let pane = with_normals(&half, &sheet_of_glass, in_frame);
@@ -94,15 +94,15 @@ fn add_frame(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField, drawn: &W
     let thick = sheet.greenhouse.open.as_ref().map_or(THICKEST_M, |open| open.frame.min(THICKEST_M));
     let half_width = (0.5 * (header - drawn.header).max(drawn.pillar)).clamp(HALF_WIDTH_M[0], HALF_WIDTH_M[1]);
     let edge = |p: Vec3| {
-        let s = field.sheets(p);
+        let s = field.surface_point(p);
         smooth_max(s.greenhouse_side + drawn.pillar, s.greenhouse_x - drawn.header, drawn.corner) - half_width
     };
-    let screen = |p: Vec3| field.sheets(p).greenhouse_profile;
-    let above_hood = |p: Vec3| field.sheets(p).body;
+    let screen = |p: Vec3| field.surface_point(p).greenhouse_profile;
+    let above_hood = |p: Vec3| field.surface_point(p).body;
     let line = Line { screen: &screen, edge: &edge };
     // Beside a narrow hood the pillars end below the scuttle's edge.
     let path = line.followed(bounds, |p| {
-        let s = field.sheets(p);
+        let s = field.surface_point(p);
         s.body > -FOOT_M && s.at.z > s.belt - UNDER_BELT_M
     });
     if path.len() < 8 {
@@ -112,8 +112,8 @@ fn add_frame(mesh: &mut VehicleMesh, sheet: &Sheet, field: &BodyField, drawn: &W
     let cap = sheet.fittings.mirror.as_ref().map(|fitting| fitting.look.cap);
     let is_bright = cap == Some(Material::Chrome);
     let face = if is_bright { Material::Chrome } else { Material::Paint };
-    let half_width = if is_bright { BRIGHT_SHARE * half_width } else { half_width };
-    let growth = |at: &Place| 1.0 + FOOT_GROWTH * (1.0 - above_hood(at.p) / FOOT_HEIGHT_M).clamp(0.0, 1.0).powi(2);
+    let half_width = if is_bright { BRIGHT_RATIO * half_width } else { half_width };
+    let growth = |at: &GlassPoint| 1.0 + FOOT_GROWTH * (1.0 - above_hood(at.p) / FOOT_HEIGHT_M).clamp(0.0, 1.0).powi(2);
     let carried = |material, half: [f32; 2], radius: f32, offset: [f32; 2], grows: bool| {
         let loops: Vec<Vec<Vec3>> = path
             .iter()
@@ -180,7 +180,7 @@ struct Line<'a> {
 
 /// A point on a line, with the direction out of the screen and the direction along the screen to
 /// the middle of the glass.
-struct Place {
+struct GlassPoint {
     p: Vec3,
     outward: Vec3,
     inward: Vec3,
@@ -189,9 +189,9 @@ struct Place {
 impl Line<'_> {
     /// Follows the line from the centre plane to the right, as long as `goes_on` is true. The
     /// result is empty if the line does not cross the centre plane.
-    fn followed(&self, bounds: [Vec3; 2], goes_on: impl Fn(Vec3) -> bool) -> Vec<Place> {
+    fn followed(&self, bounds: [Vec3; 2], goes_on: impl Fn(Vec3) -> bool) -> Vec<GlassPoint> {
         let Some(mut at) = self.start(bounds) else { return Vec::new() };
-        let mut path: Vec<Place> = Vec::new();
+        let mut path: Vec<GlassPoint> = Vec::new();
         let mut way = Vec3::Y;
         for step in 0..MOST_STEPS {
             let (p, out, beyond) = self.pulled(at);
@@ -204,7 +204,7 @@ impl Line<'_> {
             let outward = (outward - way * outward.dot(way)).normalize_or(outward);
             let inward = outward.cross(way);
             let inward = inward * -inward.dot(beyond).signum();
-            path.push(Place { p, outward, inward });
+            path.push(GlassPoint { p, outward, inward });
             at = p + way * STEP_M;
         }
         path
@@ -239,8 +239,8 @@ impl Line<'_> {
             if determinant.abs() < 1e-6 {
                 break;
             }
-            let (share_a, share_b) = ((bb * a.0 - ab * b.0) / determinant, (aa * b.0 - ab * a.0) / determinant);
-            p -= (ga * share_a + gb * share_b).clamp_length_max(0.05);
+            let (ratio_a, ratio_b) = ((bb * a.0 - ab * b.0) / determinant, (aa * b.0 - ab * a.0) / determinant);
+            p -= (ga * ratio_a + gb * ratio_b).clamp_length_max(0.05);
             (out, beyond) = (ga.normalize_or(Vec3::Z), gb.normalize_or(Vec3::X));
         }
         (p, out, beyond)

@@ -9,7 +9,7 @@ use super::mesh::Material;
 use super::outline::Outline;
 use super::parts::cabin::space::Rear;
 use super::parts::soft_top::StowedTop;
-use super::sheet::{Drawing, DrawnIn, OpenTop, Sheet, Solid, SolidRole};
+use super::sheet::{Drawing, DrawnIn, DrawnSolid, OpenTop, Sheet, SolidRole};
 
 /// The windscreen's frame: its thickness, how far its rear edge is behind the glass, the width of
 /// its pillars, and the rounding of its corners.
@@ -51,9 +51,9 @@ pub fn take_roof_off(sheet: &mut Sheet) -> bool {
         (windscreen.pillar, windscreen.corner) = (PILLAR_M, CORNER_M);
     }
     let half_width = COCKPIT_HALF_WIDTH * sheet.size.width;
-    let point = |x: f32, share: f32, radius: f32| ControlPoint { at: Vec2::new(x, share * half_width), radius };
+    let point = |x: f32, ratio: f32, radius: f32| ControlPoint { at: Vec2::new(x, ratio * half_width), radius };
     let front = header - COCKPIT_FRONT_M;
-    sheet.solid.push(Solid {
+    sheet.solid.push(DrawnSolid {
         name: "cockpit".to_owned(),
         at: Drawing {
             view: DrawnIn::Top,

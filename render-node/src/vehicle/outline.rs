@@ -76,8 +76,8 @@ impl Outline {
 
 pub(crate) fn segment_distance_squared(p: Vec2, a: Vec2, b: Vec2) -> f32 {
     let (along, to_p) = (b - a, p - a);
-    let share = (to_p.dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
-    (to_p - along * share).length_squared()
+    let ratio = (to_p.dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
+    (to_p - along * ratio).length_squared()
 }
 
 /// True if a ray from `p` to the right crosses the segment. The even-odd rule is right

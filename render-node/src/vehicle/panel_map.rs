@@ -3,7 +3,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::body_field::Sheets;
+use super::body_field::SurfacePoint;
 use super::skin::{PartId, Skin};
 
 const CELL_M: f32 = 0.01;
@@ -20,7 +20,7 @@ pub struct PanelMap {
 
 impl PanelMap {
     /// Draws the map of an end. `length` is the length of the vehicle.
-    pub fn new(skin: &Skin<Sheets>, length: f32, from_rear: bool) -> Self {
+    pub fn new(skin: &Skin<SurfacePoint>, length: f32, from_rear: bool) -> Self {
         let depth = |p: Vec3| if from_rear { length - p.x } else { p.x };
         let (mut widest, mut highest) = (0.0_f32, 0.0_f32);
         for p in &skin.positions {
@@ -86,8 +86,8 @@ impl PanelMap {
         let (mut nearest, mut farthest) = (f32::MAX, f32::MIN);
         for row in 0..=up {
             for column in 0..=across {
-                let share = Vec2::new(column as f32 / across as f32, row as f32 / up as f32) * 2.0 - 1.0;
-                let at = middle + share * half;
+                let ratio = Vec2::new(column as f32 / across as f32, row as f32 / up as f32) * 2.0 - 1.0;
+                let at = middle + ratio * half;
                 let Some((part, depth)) = self.at(at.x, at.y) else { return false };
                 if !is_wanted(part) {
                     return false;
@@ -104,8 +104,8 @@ mod tests {
     use super::super::surface_net::HalfMesh;
     use super::*;
 
-    fn skin() -> Skin<Sheets> {
-        let info = Sheets {
+    fn skin() -> Skin<SurfacePoint> {
+        let info = SurfacePoint {
             at: Vec3::ZERO,
             greenhouse_x: 0.0,
             greenhouse_z: 0.0,

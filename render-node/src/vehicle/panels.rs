@@ -8,7 +8,7 @@
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use glam::{Vec2, Vec3};
 
-use super::body_field::{Arch, BodyField, Sheets};
+use super::body_field::{Arch, BodyField, SurfacePoint};
 use super::bumper::is_car;
 use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
@@ -74,7 +74,7 @@ pub fn settle(sheet: &mut Sheet, vehicle: &Vehicle) {
     let spare = sheet.fittings.spare.is_some();
     // A relief has walls as steep as the grid allows, so the recess of a plate is cut
     // instead, at the same position.
-    let is_plate = |relief: &super::sheet::Relief| relief.name == "plate recess" && relief.at.view == DrawnIn::Rear;
+    let is_plate = |relief: &super::sheet::SkinRelief| relief.name == "plate recess" && relief.at.view == DrawnIn::Rear;
     let drawn_z = sheet.rear.relief.iter().find(|relief| is_plate(relief)).map(|relief| {
         let heights = || relief.at.curve.iter().map(|point| point.at.y);
         0.5 * (heights().fold(f32::MAX, f32::min) + heights().fold(f32::MIN, f32::max))
@@ -311,8 +311,8 @@ impl LampOutline {
             let (a, b) = (Vec2::new(a.x, a.z), Vec2::new(b.x, b.z));
             let across = way.perp_dot(b - a);
             let along = (a - from).perp_dot(b - a) / across;
-            let share = (a - from).perp_dot(way) / across;
-            (across.abs() > 1e-7 && along > 0.0 && (0.0..=1.0).contains(&share)).then_some(along)
+            let ratio = (a - from).perp_dot(way) / across;
+            (across.abs() > 1e-7 && along > 0.0 && (0.0..=1.0).contains(&ratio)).then_some(along)
         });
         hits.min_by(f32::total_cmp)
     }
@@ -385,7 +385,7 @@ fn level_joint(arch: Arch, cladding: f32, z: f32, end: f32) -> Option<Vec<Vec2>>
 
 /// Returns a scalar that is the distance to a line in the side view, limited to the skin for
 /// which `is_there` is true.
-fn line_scalar<'s>(points: Vec<Vec2>, is_there: impl Fn(Vec3, &Sheets) -> bool + Send + Sync + 's) -> Scalar<'s> {
+fn line_scalar<'s>(points: Vec<Vec2>, is_there: impl Fn(Vec3, &SurfacePoint) -> bool + Send + Sync + 's) -> Scalar<'s> {
     let margin = Vec2::splat(LINE_REACH_M);
     let low = points.iter().copied().fold(Vec2::INFINITY, Vec2::min) - margin;
     let high = points.iter().copied().fold(Vec2::NEG_INFINITY, Vec2::max) + margin;
@@ -448,8 +448,8 @@ fn to_line(points: &[Vec2], p: Vec2) -> f32 {
     let (mut nearest, mut signed) = (f32::MAX, 1.0);
     for pair in points.windows(2) {
         let (along, to_p) = (pair[1] - pair[0], p - pair[0]);
-        let share = (to_p.dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
-        let distance = to_p.distance(along * share);
+        let ratio = (to_p.dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
+        let distance = to_p.distance(along * ratio);
         if distance < nearest {
             nearest = distance;
             signed = distance.copysign(along.perp_dot(to_p));
@@ -511,7 +511,7 @@ fn rear_joints<'s>(divider: &Divider<'s>, lines: &[FieldDrawing]) -> Vec<Scalar<
         let (lid, bottom) = (lid?.clone(), lid_bottom?);
         let length = field.morph.to_real(Vec3::X * divider.sheet.size.length).x;
         let points = level_joint(arch, cladding, bottom + OVER_LID_EDGE_M, length)?;
-        Some(line_scalar(points, move |_, s: &Sheets| lid.distances(s.at).0 > -0.002))
+        Some(line_scalar(points, move |_, s: &SurfacePoint| lid.distances(s.at).0 > -0.002))
     };
     if lid_bottom.is_some_and(is_high) {
         return below_lid().into_iter().collect();
@@ -563,7 +563,7 @@ fn tail_joint<'s>(divider: &Divider<'s>, lamp: &LampOutline, lines: &[FieldDrawi
         return None;
     }
     let start_x = inner.x - 0.25;
-    Some(Box::new(move |p: Vec3, s: &Sheets| {
+    Some(Box::new(move |p: Vec3, s: &SurfacePoint| {
         let beyond = p.x < start_x || p.y > inner.y + JOINT_OVERLAP_M || lid.distances(s.at).0 < -0.002;
         if beyond || (p.z - z).abs() > LINE_REACH_M { 1.0 } else { p.z - z }
     }))
@@ -841,10 +841,10 @@ impl Ends<'_, '_> {
                 }
             }
             // The plate sits on the bumper or in an opening, never across an opening's edge.
-            let share: f32 = openings / count;
-            let is_across = |share: f32| (0.01..0.99).contains(&share);
-            let is_whole = !is_across(share) && !is_across(bright / count);
-            is_whole.then_some((z - wanted).abs() + 0.10 * share)
+            let ratio: f32 = openings / count;
+            let is_across = |ratio: f32| (0.01..0.99).contains(&ratio);
+            let is_whole = !is_across(ratio) && !is_across(bright / count);
+            is_whole.then_some((z - wanted).abs() + 0.10 * ratio)
         };
         let heights = (0..=40).map(|i| low + 0.09 + (high - low - 0.16).max(0.0) * i as f32 / 40.0);
         let places = heights.filter_map(|z| cost(z).map(|cost| (z, cost)));
@@ -903,7 +903,7 @@ impl Ends<'_, '_> {
                 .fold(f32::MAX, f32::min);
             let most = if from_rear { lid_bottom - 0.04 } else { f32::MAX };
             let levels = [0.52, 0.46, 0.58, 0.40, 0.64, 0.34, 0.28, 0.22].map(|level| low + level * (high - low));
-            let sides = [0.36, 0.70].map(|share| share * half_width);
+            let sides = [0.36, 0.70].map(|ratio| ratio * half_width);
             let is_free = |y: f32, z: f32| {
                 map.is_free(Vec2::new(y, z), Vec2::splat(0.03), 0.9, |part| self.is_paint(part))
                     && self.is_even(Vec2::new(y, z), 1.2 * shape.radius, from_rear)
@@ -925,8 +925,8 @@ impl Ends<'_, '_> {
         let seam = PadShape { half: Vec2::splat(0.029), radius: 0.010 };
         let cover = PadShape { half: Vec2::splat(0.0265), radius: 0.008 };
         let places =
-            [0.40, 0.35, 0.46, 0.30, 0.52].into_iter().flat_map(|y| [0.30, 0.24, 0.37, 0.44].map(|share| (y, share)));
-        let free = places.map(|(y, share)| Vec2::new(y, low + share * (high - low))).find(|at| {
+            [0.40, 0.35, 0.46, 0.30, 0.52].into_iter().flat_map(|y| [0.30, 0.24, 0.37, 0.44].map(|ratio| (y, ratio)));
+        let free = places.map(|(y, ratio)| Vec2::new(y, low + ratio * (high - low))).find(|at| {
             self.front.is_free(*at, Vec2::splat(0.05), 0.6, |part| self.is_paint(part))
                 && self.is_even(*at, seam.half.x, false)
         });
@@ -945,14 +945,14 @@ impl Ends<'_, '_> {
         let half_width = self.divider.field.morph.to_real(Vec3::Y * self.divider.sheet.size.width * 0.5).y;
         let shape = PadShape { half: Vec2::new(0.09, 0.0125), radius: 0.009 };
         let places =
-            [0.20, 0.16, 0.25, 0.12, 0.30].into_iter().flat_map(|up| [0.66, 0.60, 0.72].map(|share| (share, up)));
+            [0.20, 0.16, 0.25, 0.12, 0.30].into_iter().flat_map(|up| [0.66, 0.60, 0.72].map(|ratio| (ratio, up)));
         let tip = self.divider.sheet.fittings.exhaust.as_ref().map(|fitting| {
             let at = self.divider.field.morph.to_real(Vec3::new(0.0, fitting.at[0].abs(), fitting.at[1]));
             (Vec2::new(at.y, at.z), 0.5 * Vec2::new(fitting.look.width, fitting.look.height) + shape.half)
         });
         let meets_tip = |at: Vec2| tip.is_some_and(|(tip, room)| (at - tip).abs().cmplt(room + 0.015).all());
         let free = places
-            .map(|(share, up)| Vec2::new(share * half_width, low + up * (high - low)))
+            .map(|(ratio, up)| Vec2::new(ratio * half_width, low + up * (high - low)))
             .filter(|at| !meets_tip(*at))
             .find(|at| self.rear.is_free(*at, shape.half + Vec2::splat(0.02), 1.0, |part| self.is_panel(part)));
         let Some(at) = free else { return };
@@ -1010,11 +1010,11 @@ impl Ends<'_, '_> {
         let z = chin + 0.012;
         let path: Vec<Vec3> = (-POINTS..=POINTS)
             .filter_map(|i| {
-                let share = i as f32 / POINTS as f32;
-                let y = share * ENDS * half_width;
+                let ratio = i as f32 / POINTS as f32;
+                let y = ratio * ENDS * half_width;
                 let x = field.skin_x(y, z + UNDER_M, false)?;
                 // The ends run out into the bumper.
-                let sunk = 0.075 * ((share.abs() - 0.66).max(0.0) / 0.34).powi(2);
+                let sunk = 0.075 * ((ratio.abs() - 0.66).max(0.0) / 0.34).powi(2);
                 Some(Vec3::new(x - OUT_M + HALF_DEPTH_M + sunk, y, z))
             })
             .collect();

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::badges::BadgePlace;
 use super::blend::smooth_max;
-use super::body_field::{ARCH_FLANGE_M, BodyField, Sheets};
+use super::body_field::{ARCH_FLANGE_M, BodyField, SurfacePoint};
 use super::bonnet_lines::BonnetLine;
 use super::curve::ControlPoint;
 use super::drawing::FieldDrawing;
@@ -28,9 +28,9 @@ const NARROW_M: f32 = 0.03;
 /// Sides of triangles along the edges of lamps and openings, and of everything else that is drawn,
 /// and the distance from the edge within which they are limited to that, as ratios of a grid cell.
 /// The edge of a lamp must look drawn, not cut from cells.
-const OPENING_SIDE_SHARE: f32 = 0.5;
-const LINE_SIDE_SHARE: f32 = 0.8;
-const EDGE_BAND_SHARE: f32 = 0.35;
+const OPENING_SIDE_RATIO: f32 = 0.5;
+const LINE_SIDE_RATIO: f32 = 0.8;
+const EDGE_BAND_RATIO: f32 = 0.35;
 
 /// Frames of openings, and bars in front of them: how far they stand out of the skin, and the
 /// distance from their edges over which they are rounded.
@@ -90,19 +90,19 @@ const RECESS_BRIM_M: f32 = 0.0050;
 /// measured along the skin.
 const NEAR_LINE_M: f32 = 0.010;
 
-type DrawnScalar<'a> = dyn Fn(Vec3, &Sheets) -> f32 + Send + Sync + 'a;
+type DrawnScalar<'a> = dyn Fn(Vec3, &SurfacePoint) -> f32 + Send + Sync + 'a;
 pub(super) type Scalar<'a> = Box<DrawnScalar<'a>>;
 
 /// The body field as the ground on which a skin is cut.
 pub struct BodyGround<'a>(pub &'a BodyField);
 
-impl Ground<Sheets> for BodyGround<'_> {
+impl Ground<SurfacePoint> for BodyGround<'_> {
     fn project(&self, p: Vec3) -> Vec3 {
         super::surface_net::project(&|p| self.0.at(p), p, 0.01)
     }
 
-    fn info(&self, p: Vec3) -> Sheets {
-        self.0.sheets(p)
+    fn info(&self, p: Vec3) -> SurfacePoint {
+        self.0.surface_point(p)
     }
 }
 
@@ -130,7 +130,7 @@ pub struct Recess<'a> {
 
 /// The skin of a body while it is being divided.
 pub struct Divider<'a> {
-    pub skin: Skin<Sheets>,
+    pub skin: Skin<SurfacePoint>,
     pub parts: Vec<Part>,
     /// The pieces of every edge, if they are to be judged. Pieces that a later part
     /// covers are among them.
@@ -151,7 +151,7 @@ impl<'a> Divider<'a> {
     /// Starts with paint as part 0. `grid_m` is the side of the grid cells that
     /// the skin was meshed with.
     pub fn new(
-        skin: Skin<Sheets>,
+        skin: Skin<SurfacePoint>,
         field: &'a BodyField,
         sheet: &'a Sheet,
         badges: &'a [BadgePlace],
@@ -295,7 +295,7 @@ impl<'a> Divider<'a> {
     fn crests(&mut self) {
         let field = self.field;
         for line in field.flank_lines() {
-            let above = |_: Vec3, s: &Sheets| match line.above(Vec2::new(s.at.x, s.at.z)) {
+            let above = |_: Vec3, s: &SurfacePoint| match line.above(Vec2::new(s.at.x, s.at.z)) {
                 // Flank lines lie on the flanks, where the skin is the lower body.
                 Some(height) if s.at.y > 0.4 && s.body < 0.05 => height,
                 _ => 1.0,
@@ -303,7 +303,7 @@ impl<'a> Divider<'a> {
             self.skin.cut_levels(&above, &[line.round(), 0.0, -line.round()], &BodyGround(field));
         }
         for line in field.bonnet_lines() {
-            let beside = |_: Vec3, s: &Sheets| match line.beside(s.at.x, s.at.y) {
+            let beside = |_: Vec3, s: &SurfacePoint| match line.beside(s.at.x, s.at.y) {
                 Some(beside) if field.is_on_bonnet(s) => beside,
                 _ => 1.0,
             };
@@ -311,7 +311,7 @@ impl<'a> Divider<'a> {
             self.skin.cut_levels(&beside, &[round, 0.0, -round], &BodyGround(field));
         }
         for relief in 0..field.relief_count() {
-            let beyond = |_: Vec3, s: &Sheets| field.outside_relief(relief, s);
+            let beyond = |_: Vec3, s: &SurfacePoint| field.outside_relief(relief, s);
             let levels = field.turns_of(relief);
             self.skin.cut_levels(&beyond, &levels, &BodyGround(field));
         }
@@ -487,8 +487,8 @@ impl<'a> Divider<'a> {
             }
         }
         let side = match region.kind {
-            RegionKind::Inset { .. } | RegionKind::Lamp(_) => OPENING_SIDE_SHARE,
-            RegionKind::Skin(_) | RegionKind::Gap { .. } => LINE_SIDE_SHARE,
+            RegionKind::Inset { .. } | RegionKind::Lamp(_) => OPENING_SIDE_RATIO,
+            RegionKind::Skin(_) | RegionKind::Gap { .. } => LINE_SIDE_RATIO,
         };
         self.refine(scalar, side, &over);
         self.edge(region, scalar);
@@ -544,7 +544,7 @@ impl<'a> Divider<'a> {
         let field = self.field;
         let exact = self.exact.take();
         self.exact = exact.map(|exact| band_along_skin(exact, field, edge.width));
-        let band = &band_along_skin(|p: Vec3, s: &Sheets| scalar(p, s), field, edge.width);
+        let band = &band_along_skin(|p: Vec3, s: &SurfacePoint| scalar(p, s), field, edge.width);
         let has_frame = match region.kind {
             RegionKind::Inset { .. } => true,
             RegionKind::Lamp(_) => region.name.contains("fog"),
@@ -607,7 +607,7 @@ impl<'a> Divider<'a> {
     fn claim_with_brim(&mut self, scalar: &Scalar<'_>, levels: [f32; 2], brim: f32, part: PartId, over: &[Material]) {
         let (field, allowed) = (self.field, self.allowed(over));
         let is_allowed = |own: PartId| allowed[usize::from(own)];
-        let steep = |p: Vec3, s: &Sheets| steepness(scalar.as_ref(), field, p, s);
+        let steep = |p: Vec3, s: &SurfacePoint| steepness(scalar.as_ref(), field, p, s);
         let line = LineOnSkin { scalar: scalar.as_ref(), steepness: &steep };
         let band = BrimmedBand { levels, brim };
         self.skin.claim_with_brim(line, band, part, &is_allowed, &BodyGround(field));
@@ -619,37 +619,37 @@ impl<'a> Divider<'a> {
     }
 
     /// Makes triangles smaller along the zero line of a scalar, where a material of `over` lies.
-    fn refine(&mut self, scalar: &Scalar<'_>, side_share: f32, over: &[Material]) {
+    fn refine(&mut self, scalar: &Scalar<'_>, side_ratio: f32, over: &[Material]) {
         let allowed = self.allowed(over);
         let is_allowed = |part: PartId| allowed[usize::from(part)];
         for _ in 0..2 {
-            let to_line = |p: Vec3, s: &Sheets| scalar(p, s).abs();
-            let band_m = self.grid_m * EDGE_BAND_SHARE;
-            self.skin.halve(&to_line, band_m, self.grid_m * side_share, &is_allowed, &BodyGround(self.field));
+            let to_line = |p: Vec3, s: &SurfacePoint| scalar(p, s).abs();
+            let band_m = self.grid_m * EDGE_BAND_RATIO;
+            self.skin.halve(&to_line, band_m, self.grid_m * side_ratio, &is_allowed, &BodyGround(self.field));
         }
     }
 
     /// Adds a shut line through the paint that no sheet draws, along the zero line of a scalar.
     pub fn joint(&mut self, scalar: &Scalar<'_>) {
-        self.refine(scalar, LINE_SIDE_SHARE, &[Material::Paint]);
+        self.refine(scalar, LINE_SIDE_RATIO, &[Material::Paint]);
         self.shut_line(scalar, JOINT_M, &[Material::Paint], false);
     }
 
     /// Replaces the paint by another material inside the zero line of a scalar.
     pub fn trim(&mut self, scalar: &Scalar<'_>, material: Material) {
-        self.refine(scalar, LINE_SIDE_SHARE, &[Material::Paint]);
+        self.refine(scalar, LINE_SIDE_RATIO, &[Material::Paint]);
         let part = self.add_part(material, PartShape::Skin);
         self.claim(scalar, [f32::MIN, 0.0], part, &[Material::Paint]);
     }
 
     /// Adds recesses in the paint inside the zero lines of scalars, with rounded edges.
     pub fn recesses(&mut self, recesses: &[Recess<'_>]) {
-        let nearest = |p: Vec3, s: &Sheets| {
+        let nearest = |p: Vec3, s: &SurfacePoint| {
             let distances = recesses.iter().map(|recess| (recess.inside)(p, s));
             distances.fold(1.0, |nearest: f32, d| if d.abs() < nearest.abs() { d } else { nearest })
         };
         let nearest: Scalar<'_> = Box::new(nearest);
-        self.refine(&nearest, OPENING_SIDE_SHARE, &[Material::Paint]);
+        self.refine(&nearest, OPENING_SIDE_RATIO, &[Material::Paint]);
         for recess in recesses {
             let shape = PartShape::Recess { depth: recess.depth, lean: recess.lean, wall: recess.material };
             let part = self.add_part(recess.material, shape);
@@ -695,7 +695,7 @@ impl<'a> Divider<'a> {
 /// Compares the pieces of a part's border that were cut along one of the levels of `scalar` with
 /// the same level of `exact`.
 fn edge_strays(
-    skin: &Skin<Sheets>,
+    skin: &Skin<SurfacePoint>,
     part: PartId,
     levels: [f32; 2],
     scalar: &Scalar<'_>,
@@ -712,10 +712,10 @@ fn edge_strays(
         };
         let level = levels.into_iter().find(is_on);
         // Four points of a piece. Its second end is the first one of the next piece.
-        let places = level.into_iter().flat_map(move |level| [0.0, 0.25, 0.5, 0.75].map(|share| (level, share)));
-        places.map(move |(level, share)| {
-            let p = from.lerp(to, share);
-            let stray_m = (exact(p, &field.sheets(p)) - level).abs();
+        let places = level.into_iter().flat_map(move |level| [0.0, 0.25, 0.5, 0.75].map(|ratio| (level, ratio)));
+        places.map(move |(level, ratio)| {
+            let p = from.lerp(to, ratio);
+            let stray_m = (exact(p, &field.surface_point(p)) - level).abs();
             EdgeStray { stray_m, length_m: from.distance(to) * 0.25 }
         })
     });
@@ -737,7 +737,7 @@ fn drawn_scalar<'a>(
     {
         let drawing = field_drawing(&opened);
         let narrowest = drawing.narrowest();
-        let scalar = move |_: Vec3, s: &Sheets| {
+        let scalar = move |_: Vec3, s: &SurfacePoint| {
             let (curve, beyond) = drawing.distances(s.at);
             smooth_max(curve.max(beyond), edge.ahead(s.at), LID_CORNER_M)
         };
@@ -749,7 +749,7 @@ fn drawn_scalar<'a>(
     let drawing = field_drawing(&region.at);
     let within = region.within.as_ref().map(field_drawing);
     let narrowest = drawing.narrowest();
-    let inside = |drawing: &FieldDrawing, s: &Sheets| {
+    let inside = |drawing: &FieldDrawing, s: &SurfacePoint| {
         let at = if drawing.bowed { Vec3::new(s.body_x, s.at.y, s.at.z) } else { s.at };
         let (curve, beyond) = drawing.distances(at);
         curve.max(beyond)
@@ -758,7 +758,7 @@ fn drawn_scalar<'a>(
     let door_frame = door_frame(region, sheet);
     let arches = keeps_off_wheels(region).then_some(field.arches);
     let arch_room = ARCH_ROOM_M + sheet.wheels.cladding;
-    let scalar = move |p: Vec3, s: &Sheets| {
+    let scalar = move |p: Vec3, s: &SurfacePoint| {
         let mut value = inside(&drawing, s);
         if let Some(frame) = &door_frame {
             value = smooth_max(value, frame(p, s), DOOR_CORNER_M);
@@ -909,18 +909,18 @@ fn is_shut_line(kind: &RegionKind) -> bool {
 /// Returns how much a scalar changes over a metre of skin, within limits. A line that is
 /// drawn in one view is wide where the skin turns away from that view, and would look
 /// painted with a broad pen.
-fn steepness(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32 {
+fn steepness(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &SurfacePoint) -> f32 {
     rise(scalar, field, p, s).clamp(0.3, 1.3)
 }
 
 /// Returns how much a scalar changes over a metre of skin, however little that is.
-fn rise(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32 {
+fn rise(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &SurfacePoint) -> f32 {
     const PROBE_M: f32 = 0.002;
     let value = scalar(p, s);
     let (along, across) = field.normal(p).any_orthonormal_pair();
     let rise = |way: Vec3| {
         let probe = p + way * PROBE_M;
-        (scalar(probe, &field.sheets(probe)) - value) / PROBE_M
+        (scalar(probe, &field.surface_point(probe)) - value) / PROBE_M
     };
     Vec2::new(rise(along), rise(across)).length()
 }
@@ -929,7 +929,7 @@ fn rise(scalar: &DrawnScalar<'_>, field: &BodyField, p: Vec3, s: &Sheets) -> f32
 /// it. A frame that is drawn from the front would run far back over a bonnet that it reaches, with
 /// an edge that the smallest bump of the skin moves.
 fn band_along_skin<'s>(
-    drawn: impl Fn(Vec3, &Sheets) -> f32 + Send + Sync + 's,
+    drawn: impl Fn(Vec3, &SurfacePoint) -> f32 + Send + Sync + 's,
     field: &'s BodyField,
     width: f32,
 ) -> Scalar<'s> {
@@ -1076,7 +1076,7 @@ const SAIL_LEAN: f32 = 0.25;
 
 /// Returns a positive value where the skin is not the greenhouse's top sheet. Blends lift the skin
 /// at most a few centimetres off that sheet.
-fn off_screen(s: &Sheets) -> f32 {
+fn off_screen(s: &SurfacePoint) -> f32 {
     s.greenhouse_profile.abs() - 0.07
 }
 
@@ -1182,7 +1182,7 @@ mod tests {
         let line = "[[1.56, 0.92], [1.58, 0.285], [2.52, 0.275], [2.64, 1.34], [1.8, 1.13]]";
         let frame = door_frame(&side("front door", line, "{ gap = {} }"), &sheet).unwrap();
         let at = Vec3::new(2.0, 0.8, 0.9);
-        let place = |z: f32, greenhouse_profile: f32| Sheets {
+        let place = |z: f32, greenhouse_profile: f32| SurfacePoint {
             at: at.with_z(z),
             greenhouse_x: 2.0,
             greenhouse_z: z,

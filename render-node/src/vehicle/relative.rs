@@ -101,14 +101,14 @@ fn lengthwise(relative: &Sheet, sheet: &Sheet) -> MonotoneCurve {
 /// bodies share. Coupes and convertibles have a windscreen of their own.
 pub fn take_over_places(sheet: &mut Sheet, facts: &Facts, vehicle: &Vehicle) {
     let wheelbase = vehicle.dimensions.wheelbase_mm.max(1) as f32;
-    let share = |mm: u32| mm as f32 / wheelbase;
+    let ratio = |mm: u32| mm as f32 / wheelbase;
     let mut places = sheet
         .proportions
         .take()
-        .unwrap_or_else(|| Facts { roof: Some(share(vehicle.dimensions.height_mm)), ..Facts::default() });
+        .unwrap_or_else(|| Facts { roof: Some(ratio(vehicle.dimensions.height_mm)), ..Facts::default() });
     if let Some(front) = facts.front_overhang {
         places.front_overhang = Some(front);
-        places.rear_overhang = Some((share(vehicle.dimensions.length_mm) - 1.0 - front).max(0.1));
+        places.rear_overhang = Some((ratio(vehicle.dimensions.length_mm) - 1.0 - front).max(0.1));
     }
     places.bonnet_edge = facts.bonnet_edge.or(places.bonnet_edge);
     places.cowl = facts.cowl.or(places.cowl);

@@ -318,22 +318,22 @@ fn crossing<I>(
     ground: &impl Ground<I>,
 ) -> Vec3 {
     let pinned = a.y == 0.0 && b.y == 0.0;
-    let place = |share: f32| {
-        let p = a.lerp(b, share);
+    let place = |ratio: f32| {
+        let p = a.lerp(b, ratio);
         let on = ground.project(p);
         if pinned { Vec3::new(on.x, 0.0, on.z) } else { on }
     };
-    let share = value_a / (value_a - value_b);
-    let p = place(share);
+    let ratio = value_a / (value_a - value_b);
+    let p = place(ratio);
     let value = scalar(p);
     if value.abs() < 1e-4 {
         return p;
     }
     // One more false-position step, for scalars that bend within an edge.
     let better = if (value < 0.0) == (value_a < 0.0) {
-        share + (1.0 - share) * value / (value - value_b)
+        ratio + (1.0 - ratio) * value / (value - value_b)
     } else {
-        share * value_a / (value_a - value)
+        ratio * value_a / (value_a - value)
     };
     if better.is_finite() { place(better.clamp(0.02, 0.98)) } else { p }
 }

@@ -33,7 +33,7 @@ const PAINTED_COVERS_FROM: u16 = 2004;
 pub fn date_small_parts(sheet: &mut Sheet, vehicle: &Vehicle) {
     let (make, year) = (vehicle.make.as_str(), vehicle.year);
     let mut either = chances(&format!("{make}/{}/handles", vehicle.model));
-    let share = 0.5 + 0.5 * either();
+    let ratio = 0.5 + 0.5 * either();
     if let Some(handle) = &mut sheet.fittings.handle {
         let look = &mut handle.look;
         look.lock = year <= LOCKS_UNTIL;
@@ -41,7 +41,7 @@ pub fn date_small_parts(sheet: &mut Sheet, vehicle: &Vehicle) {
             look.kind = HandleKind::Flush;
         }
         let plated = [(&PLATED.0[..], PLATED.1), (&SOME_PLATED.0[..], SOME_PLATED.1)];
-        let is_plated = plated.iter().any(|(makes, limit)| makes.contains(&make) && share < *limit);
+        let is_plated = plated.iter().any(|(makes, limit)| makes.contains(&make) && ratio < *limit);
         if is_plated && look.kind == HandleKind::Bar && look.material == Material::Paint {
             look.material = Material::Chrome;
         }

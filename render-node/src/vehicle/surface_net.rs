@@ -42,14 +42,14 @@ pub fn project<F: Fn(Vec3) -> f32>(field: &F, p: Vec3, limit_m: f32) -> Vec3 {
     if p.y == 0.0 { Vec3::new(held.x, 0.0, held.z) } else { held }
 }
 
-struct Grid {
+struct SampleGrid {
     low: Vec3,
     step: f32,
     points: IVec3,
     values: Vec<f32>,
 }
 
-impl Grid {
+impl SampleGrid {
     fn index(&self, p: IVec3) -> usize {
         ((p.z * self.points.y + p.y) * self.points.x + p.x) as usize
     }
@@ -66,7 +66,7 @@ pub fn mesh<F: Fn(Vec3) -> f32 + Sync>(field: &F, low: Vec3, high: Vec3, step: f
     let low = if from_centre { Vec3::new(low.x, -0.5 * step, low.z) } else { low };
     let cells = ((high - low) / step).ceil().as_ivec3() + IVec3::ONE;
     let blocks = (cells + IVec3::splat(BLOCK - 1)) / BLOCK;
-    let mut grid = Grid { low, step, points: blocks * BLOCK + 1, values: Vec::new() };
+    let mut grid = SampleGrid { low, step, points: blocks * BLOCK + 1, values: Vec::new() };
     grid.values = vec![0.0; (grid.points.x * grid.points.y * grid.points.z) as usize];
 
     let active = fill(&mut grid, blocks, field);
@@ -85,7 +85,7 @@ pub fn mesh<F: Fn(Vec3) -> f32 + Sync>(field: &F, low: Vec3, high: Vec3, step: f
 
 /// Evaluates the field in every block that the surface can pass through, and stores the value of
 /// the block's centre elsewhere. Returns the first point of every evaluated block.
-fn fill<F: Fn(Vec3) -> f32 + Sync>(grid: &mut Grid, blocks: IVec3, field: &F) -> Vec<IVec3> {
+fn fill<F: Fn(Vec3) -> f32 + Sync>(grid: &mut SampleGrid, blocks: IVec3, field: &F) -> Vec<IVec3> {
     let half_diagonal = |cells: i32| grid.step * cells as f32 * 0.5 * 3f32.sqrt();
     let (far, part_far) = (half_diagonal(BLOCK) * STEEPEST, half_diagonal(BLOCK / 2) * STEEPEST);
     let count = (blocks.x * blocks.y * blocks.z) as usize;
@@ -156,7 +156,7 @@ fn cells_of(block: IVec3) -> impl Iterator<Item = IVec3> {
 
 /// Returns a vertex for each crossed cell, which is the mean of its edge crossings. `cell_vertex`
 /// is indexed like grid points.
-fn vertices(grid: &Grid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<Vec3>) {
+fn vertices(grid: &SampleGrid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<Vec3>) {
     let vertex = |cell: IVec3| {
         let first = grid.index(cell);
         let values = CORNERS.map(|c| grid.values[first + grid.index(c)]);
@@ -168,8 +168,8 @@ fn vertices(grid: &Grid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<
         let mut crossings = 0.0;
         for (a, b) in EDGES {
             if (values[a] < 0.0) != (values[b] < 0.0) {
-                let share = (values[a] / (values[a] - values[b])).clamp(0.0, 1.0);
-                sum += CORNERS[a].as_vec3().lerp(CORNERS[b].as_vec3(), share);
+                let ratio = (values[a] / (values[a] - values[b])).clamp(0.0, 1.0);
+                sum += CORNERS[a].as_vec3().lerp(CORNERS[b].as_vec3(), ratio);
                 crossings += 1.0;
             }
         }
@@ -187,7 +187,7 @@ fn vertices(grid: &Grid, active: &[IVec3], from_centre: bool) -> (Vec<u32>, Vec<
 }
 
 /// Returns two triangles around every grid edge whose ends lie on different sides.
-fn faces(grid: &Grid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
+fn faces(grid: &SampleGrid, active: &[IVec3], cell_vertex: &[u32]) -> Vec<[u32; 3]> {
     let axes = [(IVec3::X, IVec3::Y, IVec3::Z), (IVec3::Y, IVec3::Z, IVec3::X), (IVec3::Z, IVec3::X, IVec3::Y)];
     let around_edges = |point: IVec3| {
         let here = grid.values[grid.index(point)] < 0.0;

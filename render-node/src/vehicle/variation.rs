@@ -17,14 +17,14 @@ const RAKE: f32 = 0.13;
 const RAKED_M: f32 = 0.7;
 const BELT_M: f32 = 0.018;
 const AXLES_M: f32 = 0.03;
-const TYRE_SHARE: f32 = 0.03;
+const TYRE_RATIO: f32 = 0.03;
 /// Maximum ratio by which lamps and openings grow or shrink upwards, and below that across.
-const LAMP_SHARE: f32 = 0.20;
-const GRILLE_SHARE: f32 = 0.22;
-const ACROSS_SHARE: f32 = 0.10;
+const LAMP_RATIO: f32 = 0.20;
+const GRILLE_RATIO: f32 = 0.22;
+const ACROSS_RATIO: f32 = 0.10;
 /// Maximum rise of a lamp towards the flank, in metres per metre.
 const LAMP_TILT: f32 = 0.14;
-const TAIL_SHARE: f32 = 0.25;
+const TAIL_RATIO: f32 = 0.25;
 /// Ratios of the models that have chrome around the windows, and roof rails.
 const CHROME_WINDOWS: f32 = 0.3;
 const RAILS: f32 = 0.5;
@@ -34,7 +34,7 @@ pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
     let mut either = chances(&format!("{}/{}", vehicle.make, vehicle.model));
 
     sheet.size.front_overhang += AXLES_M * either();
-    sheet.wheels.tyre_diameter *= 1.0 + TYRE_SHARE * either();
+    sheet.wheels.tyre_diameter *= 1.0 + TYRE_RATIO * either();
     rake_screens(sheet, RAKE * either(), RAKE * either());
     let (lift, slope) = (BELT_M * either(), BELT_M * either());
     let length = sheet.size.length;
@@ -44,8 +44,8 @@ pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
     for crease in &mut sheet.crease {
         crease.height *= 1.0 + 0.6 * either();
     }
-    let (lamp, tilt) = (LAMP_SHARE * either(), LAMP_TILT * either());
-    let (grille, across, intake) = (GRILLE_SHARE * either(), ACROSS_SHARE * either(), GRILLE_SHARE * either());
+    let (lamp, tilt) = (LAMP_RATIO * either(), LAMP_TILT * either());
+    let (grille, across, intake) = (GRILLE_RATIO * either(), ACROSS_RATIO * either(), GRILLE_RATIO * either());
     let [low, high] = sheet.front.anchors;
     for region in &mut sheet.front.region {
         let middle = middle(&region.at.curve);
@@ -60,17 +60,17 @@ pub fn vary(sheet: &mut Sheet, vehicle: &Vehicle) {
             RegionKind::Gap { .. } => {}
         }
     }
-    let (tail, slant) = (TAIL_SHARE * either(), 0.5 * LAMP_TILT * either());
+    let (tail, slant) = (TAIL_RATIO * either(), 0.5 * LAMP_TILT * either());
     for region in sheet.rear.region.iter_mut().filter(|region| matches!(region.kind, RegionKind::Lamp(_))) {
         let middle = middle(&region.at.curve);
         stretch(region, middle, [1.0, 1.0 + tail], slant);
     }
-    let mut share = move || either() * 0.5 + 0.5;
+    let mut ratio = move || either() * 0.5 + 0.5;
     let is_bus = sheet.bus.is_some();
-    if share() < CHROME_WINDOWS && !is_bus && sheet.glass.side_band_material.is_none() {
+    if ratio() < CHROME_WINDOWS && !is_bus && sheet.glass.side_band_material.is_none() {
         sheet.glass.side_band_material = Some(Material::Chrome);
     }
-    if share() > RAILS {
+    if ratio() > RAILS {
         sheet.fittings.rails = None;
     }
 }
@@ -85,8 +85,8 @@ fn rake_screens(sheet: &mut Sheet, front: f32, rear: f32) {
     let top = house.profile.iter().map(|p| p.at.y).fold(f32::MIN, f32::max);
     // Upright tails and cabs stay upright, because they have no length to lean over.
     let moved = |at: Vec2| {
-        let share = ((at.x - least) / (most - least).max(0.1)).clamp(0.0, 1.0);
-        let blend = super::blend::step((share - 0.25) / 0.5);
+        let ratio = ((at.x - least) / (most - least).max(0.1)).clamp(0.0, 1.0);
+        let blend = super::blend::step((ratio - 0.25) / 0.5);
         at.x + (front * (1.0 - blend) + rear * blend) * (at.y - belt).clamp(0.0, RAKED_M)
     };
     for point in &mut house.profile {

@@ -17,13 +17,13 @@ const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/ta
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    size: Vec<Size>,
-    look: Vec<Look>,
+    size: Vec<WheelSize>,
+    look: Vec<WheelLook>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Size {
+struct WheelSize {
     class: RimClass,
     /// Smallest and largest length of the vehicle, in millimetres.
     #[serde(default = "any_length")]
@@ -38,7 +38,7 @@ struct Size {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Look {
+struct WheelLook {
     #[serde(default)]
     makes: Vec<String>,
     #[serde(default)]
@@ -75,7 +75,7 @@ const LARGE_MM: u32 = 4720;
 /// First year in which rims that are lathed after painting are common, and the
 /// ratio of rims that are.
 const TURNED_FROM: u16 = 2015;
-const TURNED_SHARE: f32 = 0.45;
+const TURNED_RATIO: f32 = 0.45;
 
 /// Returns the class of rims, or `None` for a vehicle that has wheels of its own kind.
 fn class_of(vehicle: &Vehicle) -> Option<RimClass> {
@@ -127,7 +127,7 @@ pub fn fit(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
     if let Some(look) = look.filter(|look| !is_drawn && !look.families.is_empty() && !look.finishes.is_empty()) {
         wheel.motif = pick(&look.families, family);
         wheel.finish = pick(&look.finishes, finish);
-    } else if wheel.finish == RimFinish::Bright && year >= TURNED_FROM && turned < 2.0 * TURNED_SHARE - 1.0 {
+    } else if wheel.finish == RimFinish::Bright && year >= TURNED_FROM && turned < 2.0 * TURNED_RATIO - 1.0 {
         wheel.finish = RimFinish::TwoTone;
     }
     if matches!(wheel.motif, Motif::Steel | Motif::Cover) && wheel.finish == RimFinish::TwoTone {
@@ -136,21 +136,21 @@ pub fn fit(sheet: &mut Sheet, vehicle: &Vehicle, is_drawn: bool) {
     wheel.style = pick(&styles(wheel.motif, class, year), style);
 }
 
-fn fit_size(sheet: &mut Sheet, vehicle: &Vehicle, size: &Size, is_drawn: bool, chance: f32) {
+fn fit_size(sheet: &mut Sheet, vehicle: &Vehicle, size: &WheelSize, is_drawn: bool, chance: f32) {
     let growth = tyre_growth(&sheet.size, vehicle);
     let wheels = &mut sheet.wheels;
     let [least, most] = size.overall;
     let slack = if is_drawn { DRAWN_TOLERANCE } else { 0.0 };
     let real = (wheels.tyre_diameter * growth).clamp(least * (1.0 - slack), most * (1.0 + slack));
-    let own_share = wheels.rim_diameter / wheels.tyre_diameter;
+    let own_ratio = wheels.rim_diameter / wheels.tyre_diameter;
     let inches = size.rim + if is_drawn { 0.0 } else { pick(&LARGER_RIMS, chance) };
     let usual = inches * INCH_M / real;
-    let share = if is_drawn { own_share.max(usual) } else { usual };
+    let ratio = if is_drawn { own_ratio.max(usual) } else { usual };
     if !is_drawn {
         wheels.tyre_width = size.width;
     }
     wheels.tyre_diameter = real / growth;
-    wheels.rim_diameter = share.min(LARGEST_RIM) * wheels.tyre_diameter;
+    wheels.rim_diameter = ratio.min(LARGEST_RIM) * wheels.tyre_diameter;
     let [least, most] = size.gap;
     wheels.arch_gap = wheels.arch_gap.max(least).min(if is_drawn { wheels.arch_gap.max(most) } else { most });
 }
@@ -176,7 +176,7 @@ mod tests {
         ];
         for class in classes {
             for year in [1980, 1995, 2010, 2026] {
-                let fits = |size: &&Size| {
+                let fits = |size: &&WheelSize| {
                     size.class == class && (size.years[0]..=size.years[1]).contains(&year) && size.length[1] >= 4400
                 };
                 let size = table.size.iter().find(fits).unwrap();

@@ -79,13 +79,13 @@ fn light(
 #[test]
 fn two_steps_add_the_residual_the_formula_gives() {
     let mut lit = layers();
-    let mut shares = Vec::new();
-    light(&mut load("tiny-light").unwrap(), &mut lit, &conditioning(), |share| {
-        shares.push(share);
+    let mut ratios = Vec::new();
+    light(&mut load("tiny-light").unwrap(), &mut lit, &conditioning(), |ratio| {
+        ratios.push(ratio);
         true
     })
     .unwrap();
-    assert_eq!(shares, [0.0, 0.5]);
+    assert_eq!(ratios, [0.0, 0.5]);
 
     // The fixture's model: x0[c] = 0.25 x[c] + t + 2 (c + 1) - 1, from zeros, at t = 1 and t =
     // 0.25.

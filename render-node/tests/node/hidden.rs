@@ -5,7 +5,7 @@
 
 use cyclorama_core::View;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
-use cyclorama_node::studio::{Settings, Studio};
+use cyclorama_node::studio::{ShootSettings, Studio};
 use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::{Library, build};
 
@@ -33,7 +33,9 @@ fn what_is_left_out_cannot_be_seen() {
         // Each vehicle from two sides, so that all views occur.
         for view in [View::ALL[number % 6], View::ALL[(number + 2) % 6]] {
             let shot = studio.shoot(&mesh, view).unwrap();
-            let whole = studio.shoot_with(&mesh, view, Settings { draws_hidden: true, ..Settings::default() }).unwrap();
+            let whole = studio
+                .shoot_with(&mesh, view, ShootSettings { draws_hidden: true, ..ShootSettings::default() })
+                .unwrap();
             let what = format!("{}, {view}", vehicle.key());
             assert_eq!(shot.gbuffer_digest, whole.gbuffer_digest, "{what}: it names the whole vehicle");
             let (a, b) = (&shot.layers, &whole.layers);

@@ -6,7 +6,7 @@
 use cyclorama_core::View;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::rig::{AreaLight, Rig};
-use cyclorama_node::studio::{Camera, Layers, Settings, Studio};
+use cyclorama_node::studio::{Camera, Layers, ShootSettings, Studio};
 use cyclorama_node::vehicle::{Material, Surface, VehicleMesh};
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};
@@ -56,7 +56,7 @@ fn shot(gpu: &Gpu, rig: Rig) -> (Layers, Camera) {
     let shot = Studio::with_rig(gpu, rig).unwrap().shoot_with(
         &body(),
         View::Side,
-        Settings { passes: 1, ..Settings::default() },
+        ShootSettings { passes: 1, ..ShootSettings::default() },
     );
     let shot = shot.unwrap();
     (shot.layers, shot.camera)

@@ -6,7 +6,7 @@
 use cyclorama_core::View;
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::conditioning::CONDITIONING_SIDE_PX;
-use cyclorama_node::studio::{Settings, Studio};
+use cyclorama_node::studio::{ShootSettings, Studio};
 use cyclorama_node::vehicle::catalog_line::vehicles_of;
 use cyclorama_node::vehicle::{Library, VehicleMesh, build};
 
@@ -24,7 +24,7 @@ fn nothing_of_a_picture_shows_in_the_next() {
     let used = Studio::new(&gpu).unwrap();
     // At the model's own side, and with blocks so large that the vehicle ends inside one.
     for conditioning_side_px in [CONDITIONING_SIDE_PX, 64] {
-        let settings = Settings { conditioning_side_px, ..Settings::default() };
+        let settings = ShootSettings { conditioning_side_px, ..ShootSettings::default() };
         // First a vehicle that covers most of the image, and then one that covers little of it.
         used.shoot_with(&meshes[0], View::Front, settings).unwrap();
         let after = used.shoot_with(&meshes[1], View::Side, settings).unwrap();

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cyclorama_tests::load::{Figures, Target, run};
+use cyclorama_tests::load::{LoadFigures, Target, run};
 use cyclorama_tests::{DatabaseChoice, Options, Service};
 use serde_json::Value;
 use sqlx::Connection;
@@ -87,7 +87,7 @@ async fn targets(service: &Service, nginx: &Nginx, key: &str, form: &str) -> Res
 
 /// Measures requests a second of each target, in turns.
 async fn compare(targets: &[(&str, Target)]) -> Result<Vec<f64>> {
-    let mut turns: Vec<Vec<Figures>> = targets.iter().map(|_| Vec::new()).collect();
+    let mut turns: Vec<Vec<LoadFigures>> = targets.iter().map(|_| Vec::new()).collect();
     for _ in 0..TURNS {
         for ((_, target), turns) in targets.iter().zip(&mut turns) {
             turns.push(run(target, CONNECTIONS, LASTING, None).await?);

@@ -72,10 +72,10 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-fn percentile(values: &[f64], share: f64) -> f64 {
+fn percentile(values: &[f64], ratio: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    sorted[((sorted.len() - 1) as f64 * share) as usize]
+    sorted[((sorted.len() - 1) as f64 * ratio) as usize]
 }
 
 /// Requests one image, and returns the milliseconds to the last byte and the bytes.
@@ -211,7 +211,7 @@ impl Sharp {
 
     /// Makes one image with sharp, and returns milliseconds and bytes. With `lossless` it returns
     /// the encoder's input, as a PNG.
-    fn make(&mut self, master: &Path, format: Format, wanted: &Wanted, lossless: bool) -> Result<(f64, Vec<u8>)> {
+    fn make(&mut self, master: &Path, format: Format, wanted: &WantedImage, lossless: bool) -> Result<(f64, Vec<u8>)> {
         let order = json!({
             "master": master, "format": format.as_str(), "frame": wanted.name(), "width": wanted.width, "height": wanted.height,
             "lossless": lossless, "out": self.out,
@@ -241,23 +241,23 @@ fn read_back(bytes: &[u8], format: Format, sharp: Option<&mut Sharp>, scratch: &
     let file = tempfile::Builder::new().suffix(".avif").tempfile_in(scratch)?.into_temp_path().keep()?;
     std::fs::write(&file, bytes)?;
     let probe = encoding::probe(bytes)?;
-    let whole = Wanted { fit: None, width: probe.width, height: probe.height };
+    let whole = WantedImage { fit: None, width: probe.width, height: probe.height };
     let png = sharp.context("only sharp reads AVIF here")?.make(&file, Format::Png, &whole, true)?.1;
     decoded(&png)
 }
 
 /// The image that is made of a master: a square, or a trimmed box.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct WantedImage {
     /// `None` for a plain square.
     fit: Option<Fit>,
     width: u32,
     height: u32,
 }
 
-impl Wanted {
+impl WantedImage {
     const fn square(side: u32) -> Self {
-        Wanted { fit: None, width: side, height: side }
+        WantedImage { fit: None, width: side, height: side }
     }
 
     /// The name of the kind in sharp.mjs.
@@ -293,17 +293,17 @@ const SCALE_UM_PER_PX: u32 = 5_000;
 
 /// The measurements of one tool for one format and side, each the mean of all vehicles.
 #[derive(Default)]
-struct Figures {
+struct ImagingFigures {
     ms: f64,
     bytes: f64,
     ssim: f64,
 }
 
-impl Figures {
-    fn add(&mut self, share: f64, times: Vec<f64>, bytes: usize, shown: &RgbaImage, lossless: &RgbaImage) {
-        self.ms += times.into_iter().fold(f64::INFINITY, f64::min) * share;
-        self.bytes += bytes as f64 * share;
-        self.ssim += ssim(shown, lossless) * share;
+impl ImagingFigures {
+    fn add(&mut self, ratio: f64, times: Vec<f64>, bytes: usize, shown: &RgbaImage, lossless: &RgbaImage) {
+        self.ms += times.into_iter().fold(f64::INFINITY, f64::min) * ratio;
+        self.bytes += bytes as f64 * ratio;
+        self.ssim += ssim(shown, lossless) * ratio;
     }
 }
 
@@ -332,18 +332,18 @@ fn imaging(masters: &[Vec<u8>], sharp: Option<PathBuf>) -> Result<()> {
             println!("AVIF is read back by sharp: it is not measured without --sharp");
             continue;
         }
-        let squares = [256, 512, 768].map(Wanted::square);
-        let boxes = [Fit::Contain, Fit::Cover].map(|fit| Wanted { fit: Some(fit), width: 512, height: 288 });
+        let squares = [256, 512, 768].map(WantedImage::square);
+        let boxes = [Fit::Contain, Fit::Cover].map(|fit| WantedImage { fit: Some(fit), width: 512, height: 288 });
         for wanted in squares.into_iter().chain(boxes) {
-            let (mut ours, mut theirs) = (Figures::default(), Figures::default());
+            let (mut ours, mut theirs) = (ImagingFigures::default(), ImagingFigures::default());
             for (master, file) in masters.iter().zip(&files) {
-                let share = 1.0 / masters.len() as f64;
+                let ratio = 1.0 / masters.len() as f64;
                 measure(
                     master,
                     file,
                     format,
                     &wanted,
-                    share,
+                    ratio,
                     sharp.as_mut(),
                     scratch.path(),
                     (&mut ours, &mut theirs),
@@ -376,11 +376,11 @@ fn measure(
     master: &[u8],
     file: &Path,
     format: Format,
-    wanted: &Wanted,
-    share: f64,
+    wanted: &WantedImage,
+    ratio: f64,
     mut sharp: Option<&mut Sharp>,
     scratch: &Path,
-    (ours, theirs): (&mut Figures, &mut Figures),
+    (ours, theirs): (&mut ImagingFigures, &mut ImagingFigures),
 ) -> Result<()> {
     let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
     let (mut our_bytes, mut their_bytes) = (Vec::new(), Vec::new());
@@ -409,11 +409,11 @@ fn measure(
     };
     let lossless = RgbaImage::from_raw(wanted.width, wanted.height, rgba).context("four bytes a pixel")?;
     let shown = read_back(&our_bytes, format, sharp.as_deref_mut(), scratch)?;
-    ours.add(share, our_times, our_bytes.len(), &shown, &lossless);
+    ours.add(ratio, our_times, our_bytes.len(), &shown, &lossless);
     if let Some(sharp) = sharp {
         let lossless = decoded(&sharp.make(file, format, wanted, true)?.1)?;
         let shown = read_back(&their_bytes, format, Some(sharp), scratch)?;
-        theirs.add(share, their_times, their_bytes.len(), &shown, &lossless);
+        theirs.add(ratio, their_times, their_bytes.len(), &shown, &lossless);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Auto-reload: the cases in which it must not charge. `stripe` tests that it charges, and stops
 //! when a card is declined.
 
-use cyclorama_tests::stripe::{Mood, Paid, unix_seconds};
+use cyclorama_tests::stripe::{Paid, StripeBehaviour, unix_seconds};
 use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Service, on_both_databases, secrets};
 use reqwest::StatusCode;
 use std::time::Duration;
@@ -102,7 +102,7 @@ on_both_databases! {
         set(&mut ada, "6000", "on").await;
         until(async || stripe.charges().len() == 1, "a charge").await;
         until(async || billing(&mut ada).await.contains("15,100 credits"), "the credit").await;
-        stripe.feel(Mood::DownForCharges);
+        stripe.feel(StripeBehaviour::DownForCharges);
         set(&mut ada, "10000", "on").await;
         let spent = service.operator(&["account", "show", "ada@example.com"]).unwrap();
         assert_eq!(spent["credits"], 15_100);
@@ -112,7 +112,7 @@ on_both_databases! {
         set(&mut ada, "10000", "off").await;
         let page = billing(&mut ada).await;
         assert!(page.contains("A charge was under way when auto-reload was turned off"), "{page}");
-        stripe.feel(Mood::Well);
+        stripe.feel(StripeBehaviour::Well);
         sweeps().await;
         assert_eq!(stripe.charges().len(), 1, "off is off");
         assert!(billing(&mut ada).await.contains("5,100 credits"));
@@ -123,7 +123,7 @@ on_both_databases! {
             let stripe = FakeStripe::start().await.unwrap();
             let service = Service::start_with(db, stripe.options()).await.unwrap();
             let (mut ada, _) = with_card(&stripe, &service).await;
-            stripe.feel(Mood::DownForCharges);
+            stripe.feel(StripeBehaviour::DownForCharges);
             set(&mut ada, "6000", "on").await;
             until(async || service.log().contains("an attempt at a reload failed; it is retried"), "an attempt").await;
             let balance = if buys_by_hand {
@@ -139,7 +139,7 @@ on_both_databases! {
                 assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text());
                 "5,100 credits"
             };
-            stripe.feel(Mood::Well);
+            stripe.feel(StripeBehaviour::Well);
             sweeps().await;
             assert!(stripe.charges().is_empty(), "by hand: {buys_by_hand}: {:?}", stripe.charges());
             let page = billing(&mut ada).await;
@@ -153,7 +153,7 @@ on_both_databases! {
             let options = stripe.options().set("CYCLORAMA_PACKS", "1000:100, 5000:500, 10000:1000");
             let service = Service::start_with(db, options).await.unwrap();
             let (mut ada, _) = with_card(&stripe, &service).await;
-            stripe.feel(Mood::DownForCharges);
+            stripe.feel(StripeBehaviour::DownForCharges);
             set(&mut ada, "10000", "on").await;
             until(async || service.log().contains("an attempt at a reload failed; it is retried"), "an attempt").await;
             if settings_are_saved {
@@ -171,7 +171,7 @@ on_both_databases! {
                     stripe.send(&service, event).await.unwrap();
                 }
             }
-            stripe.feel(Mood::Well);
+            stripe.feel(StripeBehaviour::Well);
             sweeps().await;
             assert!(stripe.charges().is_empty(), "saved: {settings_are_saved}: {:?}", stripe.charges());
             let page = billing(&mut ada).await;
@@ -257,11 +257,11 @@ on_both_databases! {
         let stripe = FakeStripe::start().await.unwrap();
         let service = Service::start_with(db, stripe.options()).await.unwrap();
         let (mut ada, paid) = with_card(&stripe, &service).await;
-        stripe.feel(Mood::DownForCharges);
+        stripe.feel(StripeBehaviour::DownForCharges);
         set(&mut ada, "9000", "on").await;
         until(async || service.log().contains("an attempt at a reload failed; it is retried"), "an attempt").await;
         stripe.send(&service, &paid.disputed(&stripe)).await.unwrap();
-        stripe.feel(Mood::Well);
+        stripe.feel(StripeBehaviour::Well);
         sweeps().await;
         assert!(stripe.charges().is_empty(), "the card of a dispute is not charged again");
         assert!(billing(&mut ada).await.contains("Off. If you turn it on"));

@@ -32,7 +32,7 @@ fn paid(service: &Service, account_id: &str) -> Vec<i64> {
 
 /// An answer that a proxy gives by itself to one request.
 #[derive(Clone, Copy)]
-struct Own {
+struct ProxyAnswer {
     /// The beginning of the path of the requests that it answers.
     path: &'static str,
     /// True if the service gets the request first, and its answer is discarded.
@@ -42,7 +42,7 @@ struct Own {
     body: &'static str,
 }
 
-const PAGE: Own = Own {
+const PAGE: ProxyAnswer = ProxyAnswer {
     path: "/api/v1/",
     passes_on: false,
     status: 200,
@@ -66,7 +66,7 @@ impl Drop for Proxy {
 }
 
 impl Proxy {
-    async fn start(service: &Service, answers: &[Own]) -> Proxy {
+    async fn start(service: &Service, answers: &[ProxyAnswer]) -> Proxy {
         let (upstream, http) = (service.base_url.clone(), service.http.clone());
         let waiting = Arc::new(Mutex::new(VecDeque::from(answers.to_vec())));
         let answer = move |request: Request| {
@@ -244,9 +244,9 @@ on_both_databases! {
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(10).unwrap();
         // The service has charged for the first one, which only the journal and the service know.
-        let mut answers = vec![Own { path: ASKS, passes_on: true, status: 502, ..PAGE }];
+        let mut answers = vec![ProxyAnswer { path: ASKS, passes_on: true, status: 502, ..PAGE }];
         for status in [400, 404, 413, 401, 402, 403, 405, 410, 200] {
-            answers.push(Own { path: ASKS, status, ..PAGE });
+            answers.push(ProxyAnswer { path: ASKS, status, ..PAGE });
         }
         for (status, body) in [
             (404, r#"{"error":"no route"}"#),
@@ -254,19 +254,19 @@ on_both_databases! {
             (400, r#"{"code":"bad_request","status":400}"#),
             (200, r#"{"status":"ok"}"#),
         ] {
-            answers.push(Own { path: ASKS, status, media_type: "application/json", body, ..PAGE });
+            answers.push(ProxyAnswer { path: ASKS, status, media_type: "application/json", body, ..PAGE });
         }
         for status in [502, 504, 500, 410, 404, 403, 401, 200] {
-            answers.push(Own { path: LOADS, status, ..PAGE });
+            answers.push(ProxyAnswer { path: LOADS, status, ..PAGE });
         }
-        answers.push(Own { path: LOADS, media_type: "application/json", body: r#"{"status":"ok"}"#, ..PAGE });
+        answers.push(ProxyAnswer { path: LOADS, media_type: "application/json", body: r#"{"status":"ok"}"#, ..PAGE });
         let proxy = Proxy::start(&service, &answers).await;
         let mut terminal = Terminal::new(&service);
         terminal.set("CYCLORAMA_KEY", &customer.key);
         terminal.set("CYCLORAMA_URL", &proxy.address);
         std::fs::write(terminal.path("cars.csv"), list(1)).unwrap();
         let arguments = ["batch", "cars.csv", "-o", "cars", "--spend-again"];
-        for Own { path, status, body, .. } in &answers {
+        for ProxyAnswer { path, status, body, .. } in &answers {
             let ran = terminal.run(&arguments).await;
             let told = format!("{path} {status} {body}: {} {}", ran.status, ran.stderr);
             assert!(ran.status != 0 && ran.stderr.contains("1 row left for later"), "{told}");

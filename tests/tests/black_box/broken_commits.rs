@@ -17,7 +17,7 @@ const CUTS: [Cut; 3] = [Cut::BeforeCommit, Cut::AfterCommit, Cut::LateCommit(Dur
 
 /// Requests that cost credits, each charged in another way.
 #[derive(Debug, Clone, Copy)]
-enum Asked {
+enum RequestKind {
     /// An image in memory: a debit.
     Cached,
     /// An image that is rendered first: a hold, and its settlement.
@@ -28,15 +28,16 @@ enum Asked {
     Load,
 }
 
-const ALL: [Asked; 5] = [Asked::Cached, Asked::Cold, Asked::Addresses, Asked::NamedAddresses, Asked::Load];
+const ALL: [RequestKind; 5] =
+    [RequestKind::Cached, RequestKind::Cold, RequestKind::Addresses, RequestKind::NamedAddresses, RequestKind::Load];
 
-impl Asked {
+impl RequestKind {
     /// The credits that it costs if it succeeds.
     fn credits(self) -> i64 {
         match self {
-            Asked::Addresses | Asked::NamedAddresses => 2,
-            Asked::Cached | Asked::Cold => 1,
-            Asked::Load => 0,
+            RequestKind::Addresses | RequestKind::NamedAddresses => 2,
+            RequestKind::Cached | RequestKind::Cold => 1,
+            RequestKind::Load => 0,
         }
     }
 
@@ -47,15 +48,15 @@ impl Asked {
             service.http.post(format!("{}/api/v1/image-urls", service.base_url)).bearer_auth(&customer.key).json(&body)
         };
         match self {
-            Asked::Cached => service.get(customer, CACHED),
-            Asked::Cold => {
+            RequestKind::Cached => service.get(customer, CACHED),
+            RequestKind::Cold => {
                 let year = 1996 + round;
                 service.get(customer, &format!("/api/v1/images/car?make=honda&model=civic&year={year}&size=thumb"))
             }
-            Asked::Addresses => addresses(json!({ "images": [image.clone(), image] })),
-            Asked::NamedAddresses => addresses(json!({ "images": [image.clone(), image] }))
+            RequestKind::Addresses => addresses(json!({ "images": [image.clone(), image] })),
+            RequestKind::NamedAddresses => addresses(json!({ "images": [image.clone(), image] }))
                 .header("idempotency-key", format!("urls-{round}")),
-            Asked::Load => {
+            RequestKind::Load => {
                 let body = json!({ "images": [image], "max_uses": 1 });
                 let made: Value = addresses(body).send().await.unwrap().json().await.unwrap();
                 service.http.get(made["data"][0]["url"].as_str().unwrap())
@@ -65,15 +66,15 @@ impl Asked {
 }
 
 /// A service whose database is behind a proxy.
-struct Setting {
+struct ProxiedService {
     service: Service,
     proxy: DatabaseProxy,
     customer: Customer,
     _node: FakeNode,
 }
 
-impl Setting {
-    async fn new() -> Setting {
+impl ProxiedService {
+    async fn new() -> ProxiedService {
         let mut service = Service::prepare(DatabaseChoice::Postgres, Options::default()).await.unwrap();
         let proxy = DatabaseProxy::start(service.database_url()).await.unwrap();
         service.options = Options::default().set("CYCLORAMA_DATABASE_URL", proxy.url());
@@ -82,7 +83,7 @@ impl Setting {
         let warm = service.customer(1).unwrap();
         assert_eq!(service.get(&warm, CACHED).send().await.unwrap().status(), StatusCode::OK);
         let customer = service.customer(CREDITS as u64).unwrap();
-        Setting { service, proxy, customer, _node: node }
+        ProxiedService { service, proxy, customer, _node: node }
     }
 
     async fn number(&self, sql: &'static str) -> i64 {
@@ -118,11 +119,11 @@ async fn is_told_the_truth(answer: reqwest::Response) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_breaks_once_charges_for_what_was_answered() {
-    let setting = Setting::new().await;
+    let setting = ProxiedService::new().await;
     let mut expected = CREDITS;
     for (round, (asked, cut)) in ALL.iter().flat_map(|asked| CUTS.map(|cut| (*asked, cut))).enumerate() {
         let request = asked.request(&setting.service, &setting.customer, round).await;
-        if let Asked::Load = asked {
+        if let RequestKind::Load = asked {
             expected -= 1;
         }
         setting.proxy.cut_next(cut);
@@ -152,12 +153,12 @@ async fn a_database_that_stays_away_gives_back_what_it_had_committed() {
     join_all(ALL.map(gives_back_what_a_database_that_stays_away_had_committed)).await;
 }
 
-async fn gives_back_what_a_database_that_stays_away_had_committed(asked: Asked) {
-    let setting = Setting::new().await;
+async fn gives_back_what_a_database_that_stays_away_had_committed(asked: RequestKind) {
+    let setting = ProxiedService::new().await;
     let mut expected = CREDITS;
     for (round, cut) in CUTS.into_iter().enumerate() {
         let request = asked.request(&setting.service, &setting.customer, round).await;
-        if let Asked::Load = asked {
+        if let RequestKind::Load = asked {
             expected -= 1;
         }
         let pictures = setting.number("select count(*) from deliveries").await;
@@ -190,8 +191,8 @@ async fn gives_back_what_a_database_that_stays_away_had_committed(asked: Asked) 
 /// No process is left that knows of the charge.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_dies_before_it_knows_leaves_it_to_the_next() {
-    let mut setting = Setting::new().await;
-    for asked in [Asked::Cached, Asked::NamedAddresses] {
+    let mut setting = ProxiedService::new().await;
+    for asked in [RequestKind::Cached, RequestKind::NamedAddresses] {
         let request = asked.request(&setting.service, &setting.customer, 0).await;
         setting.proxy.cut_next_and_stay_away(Cut::AfterCommit);
         is_told_the_truth(request.send().await.unwrap()).await;
@@ -219,9 +220,9 @@ async fn a_process_that_dies_before_it_knows_leaves_it_to_the_next() {
 /// charged once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_whose_commit_is_unknown_is_charged_once_when_it_is_asked_again() {
-    let setting = Setting::new().await;
+    let setting = ProxiedService::new().await;
     let mut expected = CREDITS;
-    let asked = Asked::NamedAddresses;
+    let asked = RequestKind::NamedAddresses;
     for (round, cut) in CUTS.into_iter().enumerate() {
         let request = asked.request(&setting.service, &setting.customer, round).await;
         setting.proxy.cut_next_and_stay_away(cut);

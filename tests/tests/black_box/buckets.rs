@@ -2,7 +2,7 @@
 //! delivers from it, and while it fails nothing is charged.
 
 use cyclorama_core::wire::{Job, JobKind};
-use cyclorama_tests::bucket::{Mood, Moto, SECRET_ACCESS_KEY};
+use cyclorama_tests::bucket::{BucketBehaviour, Moto, SECRET_ACCESS_KEY};
 use cyclorama_tests::fake_node::NodeClient;
 use cyclorama_tests::gateway::Gateway;
 use cyclorama_tests::service::Customer;
@@ -183,25 +183,28 @@ on_both_databases! {
         let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         let customer = service.customer(20).unwrap();
         bytes(&service, &customer, "").await;
-        for (count, mood) in
-            [Mood::Answers(503, "SlowDown"), Mood::Answers(403, "AccessDenied"), Mood::Resets].into_iter().enumerate()
-        {
-            bucket.feel(mood);
+        let faults = [
+            BucketBehaviour::Answers(503, "SlowDown"),
+            BucketBehaviour::Answers(403, "AccessDenied"),
+            BucketBehaviour::Resets,
+        ];
+        for (count, fault) in faults.into_iter().enumerate() {
+            bucket.feel(fault);
             // A size that is not in memory, a colour that needs painting, and a vehicle that needs
             // rendering.
             let width = format!("&w={}", 301 + count);
             for query in [width.as_str(), "&color=orange", "&view=rear"] {
                 let answer = service.get(&customer, &format!("{CAR}{query}")).send().await.unwrap();
-                assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE, "{mood:?} {query}");
+                assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE, "{fault:?} {query}");
                 assert!(answer.headers().contains_key("retry-after"));
                 let body: Value = answer.json().await.unwrap();
-                assert_eq!(body["code"], "dependency_down", "{mood:?} {query}: {body}");
+                assert_eq!(body["code"], "dependency_down", "{fault:?} {query}: {body}");
                 let told = body.to_string();
                 assert!(!told.contains("AccessDenied") && !told.contains("s3://"), "an operator's affair: {told}");
             }
             let account = service.account_at_rest(&customer).await.unwrap();
-            assert_eq!((&account["credits"], &account["held"]), (&json!(19 - count), &json!(0)), "{mood:?}");
-            bucket.feel(Mood::Well);
+            assert_eq!((&account["credits"], &account["held"]), (&json!(19 - count), &json!(0)), "{fault:?}");
+            bucket.feel(BucketBehaviour::Well);
             bytes(&service, &customer, &width).await;
         }
         assert!(service.log().contains("GET was answered 403 AccessDenied"), "an operator can tell what it is");

@@ -26,13 +26,13 @@ const COLORS: [&str; 3] = ["red", "blue", "white"];
 
 /// The answers that clients received; never more than the service has done.
 #[derive(Default)]
-struct Seen {
+struct ReceivedAnswers {
     pictures: AtomicI64,
     addresses: AtomicI64,
 }
 
 /// A client that sends all kinds of requests until its connection breaks.
-async fn client(base_url: String, key: String, seed: u64, seen: Arc<Seen>) {
+async fn client(base_url: String, key: String, seed: u64, seen: Arc<ReceivedAnswers>) {
     let http = cyclorama_tests::service::http_client().unwrap();
     let mut rng = StdRng::seed_from_u64(seed);
     let mut addresses: Vec<String> = Vec::new();
@@ -92,7 +92,7 @@ async fn number(service: &Service, sql: &'static str) -> i64 {
 }
 
 /// Checks that every credit is an image, a URL, or back in the balance.
-async fn check(service: &Service, customer: &Customer, seen: &Seen) {
+async fn check(service: &Service, customer: &Customer, seen: &ReceivedAnswers) {
     let shown = service.account_at_rest(customer).await.unwrap();
     service.operator(&["ledger", "verify"]).unwrap();
     let spent = CREDITS - shown["credits"].as_i64().unwrap();
@@ -114,7 +114,7 @@ on_both_databases! {
         let options = Options::default().set("CYCLORAMA_LEASE_SECONDS", 2).set("CYCLORAMA_HEARTBEAT_SECONDS", 1);
         let mut service = Service::start_with(db, options).await.unwrap();
         let customer = service.customer(CREDITS as u64).unwrap();
-        let seen = Arc::new(Seen::default());
+        let seen = Arc::new(ReceivedAnswers::default());
         let warm = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
         for view in VIEWS {
             for color in COLORS {

@@ -3,7 +3,9 @@
 
 use cyclorama_tests::mailbox::Mailbox;
 use cyclorama_tests::service::Customer;
-use cyclorama_tests::stripe::{Mood, SECRET_KEY, WEBHOOK_SECRET, charge_event, send_signed, signature, unix_seconds};
+use cyclorama_tests::stripe::{
+    SECRET_KEY, StripeBehaviour, WEBHOOK_SECRET, charge_event, send_signed, signature, unix_seconds,
+};
 use cyclorama_tests::{Browser, DatabaseChoice, FakeStripe, Service, on_both_databases, secrets, tools};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -260,7 +262,7 @@ on_both_databases! {
 
     async fn stripe_is_down_and_no_payment_is_lost(db: DatabaseChoice) {
         let (stripe, service, customer) = selling(db).await;
-        stripe.feel(Mood::Down);
+        stripe.feel(StripeBehaviour::Down);
         // After a failure has been answered, the same key can be used again immediately.
         for _ in 0..5 {
             let refused = checkout(&service, &customer, 5000, Some("order-1")).await;
@@ -268,9 +270,9 @@ on_both_databases! {
             assert!(refused.headers().contains_key("retry-after"));
             assert_eq!(refused.json::<Value>().await.unwrap()["code"], "dependency_down");
         }
-        stripe.feel(Mood::Well);
+        stripe.feel(StripeBehaviour::Well);
         assert_eq!(checkout(&service, &customer, 5000, Some("order-1")).await.status(), StatusCode::CREATED);
-        stripe.feel(Mood::LosesAnswers);
+        stripe.feel(StripeBehaviour::LosesAnswers);
         assert_eq!(checkout(&service, &customer, 5000, Some("order-2")).await.status(), StatusCode::SERVICE_UNAVAILABLE);
         let sessions = stripe.sessions();
         assert_eq!(sessions.len(), 2, "asked twice under one name, made once");
@@ -326,7 +328,7 @@ on_both_databases! {
         // not charge again.
         assert_eq!(set(&[("on", "yes"), ("threshold", "20000"), ("pack", "25000")]).await, StatusCode::SEE_OTHER);
         balance_becomes(&service, &customer, 40_100).await;
-        stripe.feel(Mood::LosesAnswers);
+        stripe.feel(StripeBehaviour::LosesAnswers);
         // The settings request the card from Stripe, which still has it.
         assert_eq!(set(&[("on", "yes"), ("threshold", "90000"), ("pack", "100000")]).await, StatusCode::SEE_OTHER);
         for _ in 0..300 {
@@ -335,12 +337,12 @@ on_both_databases! {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        stripe.feel(Mood::Well);
+        stripe.feel(StripeBehaviour::Well);
         balance_becomes(&service, &customer, 140_100).await;
         assert_eq!(stripe.charges().len(), 3);
 
         // Declined: auto-reload is off, with an email, and not tried again.
-        stripe.feel(Mood::Declines);
+        stripe.feel(StripeBehaviour::Declines);
         stripe.send(&service, &paid.refunded(&stripe, 500)).await.unwrap();
         for charge in stripe.charges() {
             let refund = json!({ "amount_refunded": charge["amount"].parse::<i64>().unwrap(), "currency": "usd", "payment_intent": charge["id"], "metadata": {} });
@@ -349,7 +351,7 @@ on_both_databases! {
         let letters = mailbox.wait_for(2).await.unwrap();
         assert!(letters[1].to == "ada@example.com" && letters[1].text.contains("Auto-reload is now turned off"), "{letters:?}");
         assert_eq!(shown().await, (false, true));
-        stripe.feel(Mood::Well);
+        stripe.feel(StripeBehaviour::Well);
         tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!((stripe.charges().len(), mailbox.letters().len()), (3, 2));
         assert_eq!(service.balance(&customer).await.unwrap(), 100);

@@ -6,6 +6,7 @@
 
 mod documents;
 mod imports;
+mod names;
 
 use cyclorama_tests::package_file;
 use regex::Regex;

@@ -3,7 +3,7 @@
 //! `cyclorama login`, and hosts that call the service by its URL read the key from their
 //! environment or prompt for it.
 
-use super::service::Service;
+use super::service::ServiceArguments;
 use crate::cli::print;
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub struct AgentConfig {
     #[arg(long, value_enum, default_value = "stdio")]
     by: Way,
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -13,11 +13,11 @@ use std::path::PathBuf;
 /// A key that no debug output shows.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Key(String);
+pub struct SecretKey(String);
 
-impl Key {
+impl SecretKey {
     pub fn new(key: &str) -> Self {
-        Key(key.trim().to_owned())
+        SecretKey(key.trim().to_owned())
     }
 
     pub fn reveal(&self) -> &str {
@@ -25,25 +25,25 @@ impl Key {
     }
 }
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for SecretKey {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("Key(...)")
     }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Credentials {
+pub struct CredentialsFile {
     /// URL of the service of the last login, for commands that name none.
     pub last: Option<String>,
     /// The keys by the URL of the service, without the slash at its end.
-    pub keys: BTreeMap<String, Key>,
+    pub keys: BTreeMap<String, SecretKey>,
 }
 
-impl Credentials {
+impl CredentialsFile {
     /// Reads the file; there are no keys if the file does not exist.
     pub fn read() -> anyhow::Result<Self> {
         let path = path()?;
-        let Some(bytes) = private_file::read(&path)? else { return Ok(Credentials::default()) };
+        let Some(bytes) = private_file::read(&path)? else { return Ok(CredentialsFile::default()) };
         // The error does not show the fault: the text contains keys.
         let read = serde_json::from_slice(&bytes).ok();
         read.with_context(|| format!("{} is damaged: delete it and log in again", path.display()))
@@ -61,18 +61,18 @@ impl Credentials {
 }
 
 /// Returns the key for a service: that of the environment, otherwise that of the last login there.
-pub fn key_for(address: &str) -> anyhow::Result<Option<Key>> {
+pub fn key_for(address: &str) -> anyhow::Result<Option<SecretKey>> {
     if let Some(key) = key_of_environment() {
         return Ok(Some(key));
     }
-    Ok(Credentials::read()?.keys.remove(address.trim_end_matches('/')))
+    Ok(CredentialsFile::read()?.keys.remove(address.trim_end_matches('/')))
 }
 
 /// Returns the key in `CYCLORAMA_KEY`.
 #[expect(clippy::disallowed_methods, reason = "a customer's variable, which is no setting of the service")]
-pub fn key_of_environment() -> Option<Key> {
+pub fn key_of_environment() -> Option<SecretKey> {
     let key = std::env::var("CYCLORAMA_KEY").ok().filter(|key| !key.trim().is_empty())?;
-    Some(Key::new(&key))
+    Some(SecretKey::new(&key))
 }
 
 pub fn path() -> anyhow::Result<PathBuf> {

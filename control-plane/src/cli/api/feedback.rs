@@ -1,6 +1,6 @@
 //! `cyclorama feedback`: rates an image.
 
-use super::service::Service;
+use super::service::ServiceArguments;
 use crate::cli::print;
 use cyclorama_client::types::FeedbackRequest;
 
@@ -38,7 +38,7 @@ pub struct Feedback {
     #[arg(long)]
     reason: Option<String>,
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
 impl Feedback {

@@ -1,9 +1,9 @@
 //! `cyclorama get`: saves one image into a file or writes it to standard output. The cost is
 //! printed on standard error.
 
-use super::picture::{AUTO, Asked};
-use super::service::Service;
-use crate::cli::print::{self, Unseen};
+use super::picture::{AUTO, PictureArguments};
+use super::service::ServiceArguments;
+use crate::cli::print::{self, UnprintedOutput};
 use anyhow::Context;
 use cyclorama_client::{ImageInfo, Picture};
 use serde_json::json;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub struct Get {
     #[command(flatten)]
-    asked: Asked,
+    asked: PictureArguments,
     /// With --format auto: media types that are accepted, such as image/avif,image/webp; default:
     /// png, or jpg if --background is a colour
     #[arg(long, value_name = "MEDIA TYPES")]
@@ -22,7 +22,7 @@ pub struct Get {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
 impl Get {
@@ -49,7 +49,7 @@ impl Get {
                     Ok(kept) => format!("the image was charged and is saved in {}", kept.display()),
                     Err(error) => format!("the image was charged, but it cannot be saved in a file either ({error})"),
                 };
-                Err(Unseen { what, cause }.into())
+                Err(UnprintedOutput { what, cause }.into())
             }
         }
     }
@@ -77,17 +77,17 @@ fn keep(content: &[u8], name: &str) -> std::io::Result<PathBuf> {
 
 fn tell(info: &ImageInfo, written: &str, as_json: bool, output_is_taken: bool) -> anyhow::Result<()> {
     if as_json {
-        let told = json!({
+        let message = json!({
             "file": written, "width": info.width, "height": info.height, "scale": info.scale, "media_type": info.media_type,
             "source": info.source,
             "credits_charged": info.credits_charged, "credits_remaining": info.credits_remaining, "request_id": info.request_id,
         });
         if output_is_taken {
-            print::note(told);
+            print::note(message);
             return Ok(());
         }
-        let unseen = |cause| Unseen { what: format!("the image was charged and is in {written}"), cause };
-        return Ok(print::answer(&told, true).map_err(unseen)?);
+        let unseen = |cause| UnprintedOutput { what: format!("the image was charged and is in {written}"), cause };
+        return Ok(print::answer(&message, true).map_err(unseen)?);
     }
     let number = |value: Option<i64>| value.unwrap_or_default();
     print::note(format_args!(

@@ -1,8 +1,8 @@
 //! `cyclorama login` and `logout`: a key for this machine, approved by a
 //! person in a browser (device login).
 
-use super::credentials::{Credentials, Key, key_of_environment, path};
-use super::service::Service;
+use super::credentials::{CredentialsFile, SecretKey, key_of_environment, path};
+use super::service::ServiceArguments;
 use crate::cli::print;
 use anyhow::Context;
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 #[derive(Debug, clap::Args)]
 pub struct Login {
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
     /// Name of the key in the dashboard; default: the name of this machine
     #[arg(long)]
     name: Option<String>,
@@ -24,20 +24,20 @@ impl Login {
         let started = client.start_device_login(Some(&name), None).await?;
         // Printed on standard error: standard output is for the result.
         let within = print::count(started.expires_in / 60, "minute");
-        let told = format!(
+        let message = format!(
             "Open {}\nand approve the code {} within {within}.",
             started.verification_uri_complete, started.user_code
         );
-        print::prompt(told).context("the URL to open cannot be shown: standard error cannot be written")?;
+        print::prompt(message).context("the URL to open cannot be shown: standard error cannot be written")?;
         let handed = client.wait_for_device_login(&started).await?;
-        let mut credentials = Credentials::read()?;
-        credentials.keys.insert(address.clone(), Key::new(&handed.access_token));
+        let mut credentials = CredentialsFile::read()?;
+        credentials.keys.insert(address.clone(), SecretKey::new(&handed.access_token));
         credentials.last = Some(address.clone());
         let file = credentials.write()?;
         if as_json {
             let scopes: Vec<&str> = handed.scope.split(' ').collect();
-            let told = json!({ "url": address, "scopes": scopes, "file": file.to_string_lossy() });
-            print::answer(&told, true)?;
+            let message = json!({ "url": address, "scopes": scopes, "file": file.to_string_lossy() });
+            print::answer(&message, true)?;
         } else {
             let file = file.display();
             print::line(format_args!("Logged in at {address}. The key is in {file}, which only you can read."))?;
@@ -52,13 +52,13 @@ impl Login {
 #[derive(Debug, clap::Args)]
 pub struct Logout {
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
 impl Logout {
     pub fn run(self, as_json: bool) -> anyhow::Result<()> {
         let address = self.service.address()?;
-        let mut credentials = Credentials::read()?;
+        let mut credentials = CredentialsFile::read()?;
         let had_one = credentials.keys.remove(&address).is_some();
         if had_one {
             if credentials.last.as_ref() == Some(&address) {

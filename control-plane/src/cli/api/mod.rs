@@ -23,7 +23,7 @@ pub use credentials::key_for;
 pub use service::root_of_host;
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub enum ApiCommand {
     /// Get a key for this machine, which a person approves in a browser
     Login(login::Login),
     /// Remove this machine's key
@@ -33,12 +33,12 @@ pub enum Command {
     /// Save an image to a file (1 credit)
     Get(get::Get),
     /// Create signed URLs for web pages (1 credit each)
-    Url(url::Url),
+    Url(url::UrlArguments),
     /// Save the images of a CSV list to a folder (1 credit each); can be resumed
-    Batch(batch::Batch),
+    Batch(batch::BatchArguments),
     /// Check which vehicles of a CSV list are in the catalog, by names, ids, vehicle identification
     /// numbers or words (free); can be resumed
-    Check(check_vehicles::Check),
+    Check(check_vehicles::CheckArguments),
     /// Find the vehicle that a text such as "navy 911 from behind", or a vehicle identification
     /// number, means (free)
     Resolve(resolve::Resolve),
@@ -52,21 +52,21 @@ pub enum Command {
     AgentConfig(agent_config::AgentConfig),
 }
 
-impl Command {
+impl ApiCommand {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
         match self {
-            Command::Login(command) => command.run(as_json).await,
-            Command::Logout(command) => command.run(as_json),
-            Command::Whoami(command) => command.run(as_json).await,
-            Command::Get(command) => command.run(as_json).await,
-            Command::Url(command) => command.run(as_json).await,
-            Command::Batch(command) => command.run(as_json).await,
-            Command::Check(command) => command.run(as_json).await,
-            Command::Resolve(command) => command.run(as_json).await,
-            Command::Search(command) => command.run(as_json).await,
-            Command::Options(command) => command.run(as_json).await,
-            Command::Feedback(command) => command.run(as_json).await,
-            Command::AgentConfig(command) => command.run(as_json),
+            ApiCommand::Login(command) => command.run(as_json).await,
+            ApiCommand::Logout(command) => command.run(as_json),
+            ApiCommand::Whoami(command) => command.run(as_json).await,
+            ApiCommand::Get(command) => command.run(as_json).await,
+            ApiCommand::Url(command) => command.run(as_json).await,
+            ApiCommand::Batch(command) => command.run(as_json).await,
+            ApiCommand::Check(command) => command.run(as_json).await,
+            ApiCommand::Resolve(command) => command.run(as_json).await,
+            ApiCommand::Search(command) => command.run(as_json).await,
+            ApiCommand::Options(command) => command.run(as_json).await,
+            ApiCommand::Feedback(command) => command.run(as_json).await,
+            ApiCommand::AgentConfig(command) => command.run(as_json),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! `cyclorama options`: prints the options of images, and their prices.
 
-use super::service::Service;
+use super::service::ServiceArguments;
 use super::show::pairs;
 use crate::cli::print;
 
 #[derive(Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
 impl Options {

@@ -5,7 +5,7 @@ use cyclorama_client::{AskedYear, Format, ImageInfo, Picture};
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
-pub struct Asked {
+pub struct PictureArguments {
     /// Make: name or slug, such as porsche
     #[arg(required_unless_present = "vehicle")]
     make: Option<String>,
@@ -69,7 +69,7 @@ pub struct Asked {
     scale: Option<String>,
 }
 
-impl Asked {
+impl PictureArguments {
     /// Returns the image as a request of its own. If no format is given, that of the file's
     /// extension is used.
     pub fn picture(&self, file: Option<&Path>) -> Picture {

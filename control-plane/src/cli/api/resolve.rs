@@ -1,7 +1,7 @@
 //! `cyclorama resolve`: resolves a few words, or an identification
 //! number, to the parameters of an image.
 
-use super::service::Service;
+use super::service::ServiceArguments;
 use super::show::{pairs, table, years};
 use crate::cli::print;
 use anyhow::Context;
@@ -31,7 +31,7 @@ pub struct Resolve {
     #[arg(long)]
     model: Option<String>,
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
 impl Resolve {
@@ -45,7 +45,7 @@ impl Resolve {
         }
         let (found, params) = (&answer.data, &answer.data.params);
         let names = &found.display;
-        let mut told = pairs(&[
+        let mut message = pairs(&[
             ("vehicle", format!("{} {} {}", names.make_name, names.model_name, params.year)),
             ("body", params.body.as_ref().map(ToString::to_string).unwrap_or_default()),
             ("view", params.view.to_string()),
@@ -56,18 +56,19 @@ impl Resolve {
             ("not understood", found.extracted.unread.join(" ")),
         ]);
         if found.confidence != "high" {
-            told.push_str("\nAlso possible:\n");
+            message.push_str("\nAlso possible:\n");
             let rows = found.candidates.iter().map(|candidate| {
                 let name = format!("{} {}", candidate.make_name, candidate.model_name);
                 vec![name, candidate.match_kind.clone(), years(&candidate.years)]
             });
-            told.push_str(&table(&rows.collect::<Vec<_>>()));
+            message.push_str(&table(&rows.collect::<Vec<_>>()));
         }
         let (make, model) = (&params.make, &params.model);
         let (view, color) = (&params.view, &params.color);
         let body = params.body.as_ref().map_or_else(String::new, |body| format!(" --body {body}"));
-        told.push_str(&format!("\ncyclorama get {make} {model} {}{body} --view {view} --color {color}\n", params.year));
-        Ok(print::text(&told)?)
+        message
+            .push_str(&format!("\ncyclorama get {make} {model} {}{body} --view {view} --color {color}\n", params.year));
+        Ok(print::text(&message)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cyclorama search`: finds makes and models by name.
 
-use super::service::Service;
+use super::service::ServiceArguments;
 use super::show::{table, years};
 use crate::cli::print;
 use cyclorama_client::types::{VehicleList, VehiclesQuery};
@@ -19,7 +19,7 @@ pub struct Search {
     #[arg(long)]
     limit: Option<i64>,
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
 impl Search {

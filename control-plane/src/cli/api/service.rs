@@ -1,6 +1,6 @@
 //! The choice of the service that a command calls, and of the key.
 
-use super::credentials::{Credentials, key_for};
+use super::credentials::{CredentialsFile, key_for};
 use crate::cli::exit::{NoKey, WrongUsage};
 use cyclorama_client::Client;
 
@@ -22,7 +22,7 @@ pub fn root_of_host(given: &str) -> Result<String, WrongUsage> {
 
 /// The service that a command calls.
 #[derive(Debug, clap::Args)]
-pub struct Service {
+pub struct ServiceArguments {
     /// URL of the service; default: the service of the last login
     #[arg(long, env = "CYCLORAMA_URL", value_name = "URL")]
     url: Option<String>,
@@ -30,13 +30,13 @@ pub struct Service {
 
 const ON_THIS_MACHINE: &str = "http://127.0.0.1:8080";
 
-impl Service {
+impl ServiceArguments {
     /// Returns the URL of the service, without the slash at its end.
     pub fn address(&self) -> anyhow::Result<String> {
         let given = self.url.as_deref().map(str::trim).filter(|url| !url.is_empty());
         let address = match given {
             Some(url) => url.to_owned(),
-            None => Credentials::read()?.last.unwrap_or_else(|| ON_THIS_MACHINE.to_owned()),
+            None => CredentialsFile::read()?.last.unwrap_or_else(|| ON_THIS_MACHINE.to_owned()),
         };
         Ok(root_of_host(&address)?)
     }

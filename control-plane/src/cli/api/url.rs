@@ -1,17 +1,17 @@
 //! `cyclorama url`: makes signed URLs of an image, which contain no key and can be loaded free
 //! until they expire.
 
-use super::picture::Asked;
-use super::service::Service;
+use super::picture::PictureArguments;
+use super::service::ServiceArguments;
 use crate::cli::exit::WrongUsage;
-use crate::cli::print::{self, Unseen};
+use crate::cli::print::{self, UnprintedOutput};
 use cyclorama_client::types::ImageRequest;
 use cyclorama_client::{ImageUrlsRequest, car_image_html};
 
 #[derive(Debug, clap::Args)]
-pub struct Url {
+pub struct UrlArguments {
     #[command(flatten)]
-    asked: Asked,
+    asked: PictureArguments,
     /// Seconds until the URLs expire, 60 to 604800; default: that of the service, usually 3600
     #[arg(long, value_name = "SECONDS")]
     ttl: Option<i64>,
@@ -28,10 +28,10 @@ pub struct Url {
     #[arg(long, value_name = "NAME")]
     idempotency_key: Option<String>,
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
-impl Url {
+impl UrlArguments {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
         let one = self.asked.image();
         let images = match self.widths.as_slice() {
@@ -63,7 +63,7 @@ impl Url {
             print::note(&shown);
             let what =
                 format!("charged, and printed above: `--idempotency-key {name}` prints it again for free within a day");
-            return Err(Unseen { what, cause }.into());
+            return Err(UnprintedOutput { what, cause }.into());
         }
         if as_json {
             return Ok(());

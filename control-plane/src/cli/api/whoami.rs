@@ -1,14 +1,14 @@
 //! `cyclorama whoami`: prints the account as the key sees it.
 
 use super::credentials::key_of_environment;
-use super::service::Service;
+use super::service::ServiceArguments;
 use super::show::pairs;
 use crate::cli::print;
 
 #[derive(Debug, clap::Args)]
 pub struct Whoami {
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
 impl Whoami {

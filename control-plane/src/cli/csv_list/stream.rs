@@ -11,19 +11,19 @@ const HEAD_BYTES: u64 = 64 << 10;
 const ROW_BYTES_MAX: usize = 1 << 20;
 
 /// A reader that reads no more from its source than a row may have.
-pub struct Bounded<R> {
+pub struct BoundedReader<R> {
     source: R,
     left: usize,
 }
 
-impl<R> Bounded<R> {
+impl<R> BoundedReader<R> {
     /// Allows the next row to have the maximum size again.
     pub fn refill(&mut self) {
         self.left = ROW_BYTES_MAX;
     }
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -36,9 +36,9 @@ impl<R: Read> Read for Bounded<R> {
 }
 
 /// Returns a reader of rows as they are written. No row may be longer than the maximum (see
-/// [`Bounded::refill`]).
-pub fn bounded_reader<R: Read>(separator: u8, source: R) -> csv::Reader<Bounded<R>> {
-    let source = Bounded { source, left: ROW_BYTES_MAX };
+/// [`BoundedReader::refill`]).
+pub fn bounded_reader<R: Read>(separator: u8, source: R) -> csv::Reader<BoundedReader<R>> {
+    let source = BoundedReader { source, left: ROW_BYTES_MAX };
     builder(separator).trim(csv::Trim::None).from_reader(source)
 }
 
@@ -47,7 +47,7 @@ pub struct CsvStream<R> {
     /// The names of the columns in lower case. A column with an empty name must be empty.
     heading: Vec<String>,
     separator: u8,
-    reader: csv::Reader<Bounded<Chain<Cursor<Vec<u8>>, R>>>,
+    reader: csv::Reader<BoundedReader<Chain<Cursor<Vec<u8>>, R>>>,
     record: StringRecord,
     /// Number of rows that were read.
     rows: u64,
@@ -61,7 +61,7 @@ impl<R: Read> CsvStream<R> {
         source.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unread)?;
         let (separator, text) = separator(without_mark(&head)?);
         let head = Cursor::new(text.to_vec());
-        let source = Bounded { source: head.chain(source), left: ROW_BYTES_MAX };
+        let source = BoundedReader { source: head.chain(source), left: ROW_BYTES_MAX };
         let mut reader = builder(separator).from_reader(source);
         let mut heading = StringRecord::new();
         reader.read_record(&mut heading).map_err(|error| refused(&error, 0))?;
@@ -104,8 +104,8 @@ impl<R: Read> CsvStream<R> {
         // A row that was cut short is an error; its missing values are not taken as empty.
         if record.len() < self.heading.len() {
             let (fields, columns) = (record.len(), self.heading.len());
-            let told = format!("row {row} has {fields} of {columns} columns (separated by {named})");
-            return Err(WrongUsage(format!("the list is not valid CSV: {told}")));
+            let message = format!("row {row} has {fields} of {columns} columns (separated by {named})");
+            return Err(WrongUsage(format!("the list is not valid CSV: {message}")));
         }
         let mut values = Vec::with_capacity(self.heading.len());
         for (place, value) in record.iter().enumerate() {
@@ -113,8 +113,8 @@ impl<R: Read> CsvStream<R> {
                 Some(column) if !column.is_empty() => values.push(value.to_owned()),
                 _ if value.is_empty() => {}
                 _ => {
-                    let told = format!("row {row} has a value in column {}, which has no name", place + 1);
-                    return Err(WrongUsage(format!("the list is not valid CSV: {told} (separated by {named})")));
+                    let message = format!("row {row} has a value in column {}, which has no name", place + 1);
+                    return Err(WrongUsage(format!("the list is not valid CSV: {message} (separated by {named})")));
                 }
             }
         }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn refusals_name_column_or_row() {
         let unclosed = format!("make\n\"{}", "x\n".repeat(ROW_BYTES_MAX));
-        for (text, told) in [
+        for (text, message) in [
             (&b"make,paint\n"[..], "`paint`"),
             (b"make;MAKE\n", "two columns `make`"),
             (b"make;model\nhonda;civic\nhonda\n", "row 2 has 1 of 2 columns"),
@@ -176,8 +176,8 @@ mod tests {
             (b"\xff\xfem\0", "UTF-16"),
             (unclosed.as_bytes(), "row 1 of the list is longer than 1 MiB"),
         ] {
-            let refused = read(text).expect_err(told).to_string();
-            assert!(refused.contains(told), "{told}: {refused}");
+            let refused = read(text).expect_err(message).to_string();
+            assert!(refused.contains(message), "{message}: {refused}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the parameters of paint and framing.
 
-use super::given::{Given, Keys};
+use super::given::{GivenValues, KeyNames};
 use super::values::{BadParameter, one_of, shortened, side, whole_number};
 use cyclorama_core::frame::PADDING_PERCENT_MAX;
 use cyclorama_core::paint::{hex_of_srgb, srgb_of_hex};
@@ -78,7 +78,7 @@ fn srgb(text: &str) -> Option<[u8; 3]> {
 }
 
 /// Reads the paint from `color`, `finish` and `shadow`.
-pub(super) fn paint(given: &Given<'_>) -> Result<Paint, BadParameter> {
+pub(super) fn paint(given: &GivenValues<'_>) -> Result<Paint, BadParameter> {
     let finish = one_of::<Finish>("finish", given.finish)?;
     let shadow = match given.shadow {
         None | Some("on") => true,
@@ -118,7 +118,7 @@ pub(super) fn paint(given: &Given<'_>) -> Result<Paint, BadParameter> {
 
 /// Reads the framing of a request. `format` is the format that it is encoded in, which the
 /// background has to be compatible with.
-pub(super) fn frame(given: &Given<'_>, keys: Keys, format: AskedFormat) -> Result<Framing, BadParameter> {
+pub(super) fn frame(given: &GivenValues<'_>, keys: KeyNames, format: AskedFormat) -> Result<Framing, BadParameter> {
     let size = one_of::<SizePreset>("size", given.size)?;
     let (mut width, height) = (side(keys.width, given.w)?, side(keys.height, given.h)?);
     let fit = one_of::<Fit>("fit", given.fit)?.unwrap_or_default();

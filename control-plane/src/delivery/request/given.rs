@@ -5,7 +5,7 @@ use super::values::BadParameter;
 /// The unparsed values, one slot per key. A slot that is filled twice is refused; no value is
 /// preferred.
 #[derive(Default)]
-pub(super) struct Given<'a> {
+pub(super) struct GivenValues<'a> {
     pub(super) make: Option<&'a str>,
     pub(super) brand: Option<&'a str>,
     pub(super) model: Option<&'a str>,
@@ -30,7 +30,7 @@ pub(super) struct Given<'a> {
 
 /// The names of keys, where queries and JSON bodies differ.
 #[derive(Clone, Copy)]
-pub(super) struct Keys {
+pub(super) struct KeyNames {
     pub(super) width: &'static str,
     pub(super) height: &'static str,
     /// Synonyms, each with the key that it stands for.
@@ -40,7 +40,7 @@ pub(super) struct Keys {
     others: &'static str,
 }
 
-impl Keys {
+impl KeyNames {
     /// Returns the key that a word stands for.
     pub(super) fn meant<'k>(&self, key: &'k str) -> &'k str {
         self.synonyms.iter().find(|(synonym, _)| *synonym == key).map_or(key, |(_, ours)| ours)
@@ -48,7 +48,7 @@ impl Keys {
 
     /// Returns all keys, as an error lists them.
     fn all(&self) -> String {
-        let Keys { width, height, others, .. } = self;
+        let KeyNames { width, height, others, .. } = self;
         format!(
             "make (or brand) and model, or vehicle, year, body, view, color, {width}, {height}, size, format, fit, trim, padding, \
              background, shadow, scale, finish{others}"
@@ -74,28 +74,28 @@ impl Endpoint {
         self.keys().meant(key)
     }
 
-    pub(super) const fn keys(self) -> Keys {
+    pub(super) const fn keys(self) -> KeyNames {
         let (takes_response, others) = match self {
             Endpoint::Image => (true, " and response"),
             Endpoint::Embed => (false, ", mode, exp, sig and key"),
             Endpoint::Page => (false, ""),
         };
-        Keys { width: "w", height: "h", synonyms: &QUERY_SYNONYMS, takes_response, others }
+        KeyNames { width: "w", height: "h", synonyms: &QUERY_SYNONYMS, takes_response, others }
     }
 }
 
 /// The keys of an item of a JSON body.
-pub(super) const JSON: Keys =
-    Keys { width: "width", height: "height", synonyms: &SYNONYMS, takes_response: false, others: "" };
+pub(super) const JSON: KeyNames =
+    KeyNames { width: "width", height: "height", synonyms: &SYNONYMS, takes_response: false, others: "" };
 
 /// Other words for a key, where nothing else could be meant.
 pub const SYNONYMS: [(&str, &str); 2] = [("colour", "color"), ("bg", "background")];
 const QUERY_SYNONYMS: [(&str, &str); 4] = [("colour", "color"), ("bg", "background"), ("width", "w"), ("height", "h")];
 
-impl<'a> Given<'a> {
+impl<'a> GivenValues<'a> {
     /// Sorts the pairs into slots. Fails with [`BadParameter`] for an unknown key or one that is
     /// given twice.
-    pub(super) fn collect(pairs: &'a [(String, String)], keys: Keys) -> Result<Self, BadParameter> {
+    pub(super) fn collect(pairs: &'a [(String, String)], keys: KeyNames) -> Result<Self, BadParameter> {
         let mut given = Self::default();
         for (key, value) in pairs {
             let slot = match keys.meant(key) {
@@ -146,7 +146,7 @@ pub fn meant(key: &str, [width, height]: [&'static str; 2]) -> Option<&'static s
     }
 }
 
-fn unknown_key(key: &str, keys: Keys) -> BadParameter {
+fn unknown_key(key: &str, keys: KeyNames) -> BadParameter {
     let shown: String = key.chars().take(40).collect();
     let detail = match meant(key, [keys.width, keys.height]) {
         Some(ours) => format!("`{shown}` is not a parameter of this endpoint; it is called `{ours}`"),

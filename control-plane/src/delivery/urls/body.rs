@@ -3,7 +3,7 @@
 //!
 //! Pure: the catalog decides if the vehicles exist.
 
-use crate::config::delivery::Delivery;
+use crate::config::delivery::DeliverySettings;
 use crate::delivery::request::{kind_of, whole};
 use crate::delivery::urls::Terms;
 use crate::delivery::{BadParameter, ImageRequest};
@@ -37,7 +37,7 @@ fn refused(parameter: &str, detail: impl Into<String>) -> BadBody {
 impl MintRequest {
     /// Reads the body in either form. A valid `ttl_seconds` outside `bounds` is clamped to them.
     /// Fails with [`BadBody`] for the first parameter that is wrong.
-    pub fn read(body: &Value, bounds: &Delivery) -> Result<Self, BadBody> {
+    pub fn read(body: &Value, bounds: &DeliverySettings) -> Result<Self, BadBody> {
         let Value::Object(body) = body else {
             return Err(refused(
                 "body",
@@ -47,7 +47,7 @@ impl MintRequest {
         if body.contains_key("images") { Self::batch(body, bounds) } else { Self::single(body, bounds) }
     }
 
-    fn single(body: &Map<String, Value>, bounds: &Delivery) -> Result<Self, BadBody> {
+    fn single(body: &Map<String, Value>, bounds: &DeliverySettings) -> Result<Self, BadBody> {
         if let Some(key) = ["ttl_seconds", "max_uses"].into_iter().find(|key| body.contains_key(*key)) {
             return Err(refused(
                 key,
@@ -58,7 +58,7 @@ impl MintRequest {
         Ok(MintRequest { images: vec![image], terms: Terms::usual(bounds), is_batch: false })
     }
 
-    fn batch(body: &Map<String, Value>, bounds: &Delivery) -> Result<Self, BadBody> {
+    fn batch(body: &Map<String, Value>, bounds: &DeliverySettings) -> Result<Self, BadBody> {
         let mut terms = Terms::usual(bounds);
         let mut images = Vec::new();
         for (key, value) in body {
@@ -112,7 +112,7 @@ fn list(value: &Value) -> Result<Vec<ImageRequest>, BadBody> {
 
 impl Terms {
     /// Returns the terms that apply where the caller gives none.
-    pub fn usual(bounds: &Delivery) -> Self {
+    pub fn usual(bounds: &DeliverySettings) -> Self {
         Terms { ttl_seconds: bounds.ttl_seconds_default as i64, max_uses: 0 }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
     use cyclorama_core::{Colour, Format, View};
     use serde_json::json;
 
-    const BOUNDS: Delivery = Delivery {
+    const BOUNDS: DeliverySettings = DeliverySettings {
         ttl_seconds_min: 300,
         ttl_seconds_max: 7200,
         ttl_seconds_default: 3600,

@@ -11,8 +11,8 @@ use super::super::charge::delivered;
 use super::super::find::{ImageDescription, ReadyImage};
 use super::super::framed::FramedImage;
 use super::super::{AskedFormat, DeliveryError, etag};
-use super::signed_url::{SignedUrl, SignedUrls, Sources};
-use crate::ledger::{Charge, Entry, MeterAnswer, Outcome, Source};
+use super::signed_url::{SignedUrl, SignedUrlSources, SignedUrls};
+use crate::ledger::{Charge, ChargeOutcome, ImageSource, MeterAnswer, MeterRequest};
 use crate::renders::{Lane, Requester};
 use cyclorama_core::Format;
 use cyclorama_drawings::{Likeness, likeness};
@@ -61,7 +61,7 @@ pub struct LoadedImage {
     /// answer.
     pub shareable_seconds: Option<i64>,
     /// `None` if the client has these bytes already.
-    pub image: Option<(ReadyImage, Source)>,
+    pub image: Option<(ReadyImage, ImageSource)>,
 }
 
 /// The answer to a `HEAD` request.
@@ -126,7 +126,7 @@ impl SignedUrls {
         let order = Cow::Borrowed(address.order.as_ref().ok_or(LoadRefusal::NoVehicle)?);
         let order = &*pictures.negotiated(order, accept).await?;
         let rendered = pictures.rendered(order).await?;
-        let described = |etag: String, image: Option<(ReadyImage, Source)>| LoadedImage {
+        let described = |etag: String, image: Option<(ReadyImage, ImageSource)>| LoadedImage {
             etag,
             likeness: likeness(&order.vehicle),
             format: order.format,
@@ -142,10 +142,10 @@ impl SignedUrls {
             }
         }
         let (source, found) = match &rendered {
-            Some(picture) => (Source::Cache, pictures.bytes(order, picture).await),
+            Some(picture) => (ImageSource::Cache, pictures.bytes(order, picture).await),
             None => {
                 let requester = Requester::account(Lane::FirstLoad, &address.account_id);
-                (Source::Generated, pictures.find_or_render(order, &requester).await)
+                (ImageSource::Generated, pictures.find_or_render(order, &requester).await)
             }
         };
         let ready = match found {
@@ -170,7 +170,7 @@ impl SignedUrls {
             }
             let delivery = delivered(&address.key_id, request_id, order, &ready, source);
             let charge = Charge::Load { delivery_url_id: address.id.to_string(), delivery };
-            if self.submit(charge).await?.outcome == Outcome::DeliveryUrlClosed {
+            if self.submit(charge).await?.outcome == ChargeOutcome::DeliveryUrlClosed {
                 // Other loads were quicker, or the URL has expired: the row says which.
                 self.checked(token).await?;
                 return Err(LoadRefusal::Exhausted);
@@ -181,7 +181,7 @@ impl SignedUrls {
 
     /// Returns the signed URL of a token, if it may be loaded now.
     async fn checked(&self, token: &str) -> Result<Arc<SignedUrl>, LoadRefusal> {
-        let Sources { signing_keys, clock, .. } = &self.sources;
+        let SignedUrlSources { signing_keys, clock, .. } = &self.sources;
         let id = signing_keys.verify(token).await?.ok_or(LoadRefusal::Invalid)?;
         let address = self.find(id).await?.ok_or(LoadRefusal::Invalid)?;
         if address.key_revoked {
@@ -205,6 +205,6 @@ impl SignedUrls {
     }
 
     async fn submit(&self, charge: Charge) -> Result<MeterAnswer, DeliveryError> {
-        Ok(self.sources.meter.submit(Entry::uncounted(charge)).await?)
+        Ok(self.sources.meter.submit(MeterRequest::uncounted(charge)).await?)
     }
 }

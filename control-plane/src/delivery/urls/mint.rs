@@ -7,7 +7,7 @@ use super::SigningKeys;
 use crate::accounts::caller::Caller;
 use crate::clock::{Clock, UnixMs};
 use crate::ledger::idempotency::StoredAnswer;
-use crate::ledger::{AnswerToKeep, Charge, Credits, Entry, Meter, MeterError, NewDeliveryUrl};
+use crate::ledger::{AnswerToKeep, Charge, Credits, Meter, MeterError, MeterRequest, NewDeliveryUrl};
 use crate::named_requests::{NameError, NamedRequest, NamedRequests, RequestStart, kept_or_given_up};
 use cyclorama_core::traces::Trace;
 use std::sync::Arc;
@@ -251,7 +251,7 @@ impl Drop for UnreportedUrls {
             return;
         }
         for delivery_url_id in std::mem::take(&mut self.ids) {
-            self.meter.submit_until_done(Entry::uncounted(Charge::Refund { delivery_url_id }));
+            self.meter.submit_until_done(MeterRequest::uncounted(Charge::Refund { delivery_url_id }));
         }
     }
 }

@@ -13,5 +13,5 @@ pub use body::{IMAGES_MAX, MintRequest};
 pub use list::{UrlSummary, count_active, list};
 pub use load::LoadRefusal;
 pub use mint::{ENDPOINT, Mint, MintError, MintOutcome, MintedUrls, Terms, UrlOrder};
-pub use signed_url::{SignedUrls, Sources};
+pub use signed_url::{SignedUrlSources, SignedUrls};
 pub use signing::SigningKeys;

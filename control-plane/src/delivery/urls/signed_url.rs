@@ -2,7 +2,7 @@
 
 use super::super::{ImageRequest, Images, Order, request};
 use super::SigningKeys;
-use crate::accounts::api_key::Keys;
+use crate::accounts::api_key::ApiKeys;
 use crate::catalog::{Catalog, CurrentCatalog};
 use crate::clock::{Clock, UnixMs};
 use crate::db::{Database, DatabaseKind};
@@ -94,7 +94,7 @@ fn stored<T: FromStr>(row: &AnyRow, column: &str, id: Uuid) -> Result<T, sqlx::E
 /// PostgreSQL any process may, and revoking takes effect at once, so every load reads the row.
 #[derive(Debug)]
 pub struct SignedUrls {
-    pub(super) sources: Sources,
+    pub(super) sources: SignedUrlSources,
     /// Each URL with the numbers of revocations and of catalog reloads before it was read. The
     /// entry is valid for as long as neither number has changed.
     remembered: Cache<Uuid, ([u64; 2], Arc<SignedUrl>)>,
@@ -104,25 +104,25 @@ pub struct SignedUrls {
 
 /// The parts with which signed URLs are read, and in which their images are found.
 #[derive(Debug)]
-pub struct Sources {
+pub struct SignedUrlSources {
     pub db: Database,
     pub clock: Clock,
     pub catalog: Arc<CurrentCatalog>,
-    pub keys: Arc<Keys>,
+    pub keys: Arc<ApiKeys>,
     pub signing_keys: Arc<SigningKeys>,
     pub pictures: Images,
     pub meter: Meter,
 }
 
 impl SignedUrls {
-    pub fn new(sources: Sources) -> Self {
+    pub fn new(sources: SignedUrlSources) -> Self {
         SignedUrls { sources, remembered: Cache::new(REMEMBERED_MAX), recording: Semaphore::new(RECORDED_AT_ONCE) }
     }
 
     /// Returns the signed URL with this id, from memory if it is still valid there, else from the
     /// database.
     pub(super) async fn find(&self, id: Uuid) -> Result<Option<Arc<SignedUrl>>, sqlx::Error> {
-        let Sources { db, catalog, keys, .. } = &self.sources;
+        let SignedUrlSources { db, catalog, keys, .. } = &self.sources;
         let seen = [keys.revocations(), catalog.reloads()];
         if let Some((then, address)) = self.remembered.get(&id)
             && then == seen

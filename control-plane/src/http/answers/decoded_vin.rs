@@ -5,7 +5,7 @@ use crate::catalog::{Found, vin};
 use crate::http::error::Problem;
 use crate::http::openapi::requests;
 use axum::http::StatusCode;
-use cyclorama_vin::{Confidence, Coverage, Decoded, VinError};
+use cyclorama_vin::{Confidence, Coverage, VinError, VinParts};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -64,7 +64,7 @@ pub struct VinResponse {
 
 /// Decodes `number`; `hint` is the model year if the client knows it. Returns 400 for a text that
 /// is no such number, 422 for one with a wrong character, and 404 for an unknown maker.
-pub fn decode(app: &App, number: &str, hint: Option<u16>) -> Result<Decoded, Problem> {
+pub fn decode(app: &App, number: &str, hint: Option<u16>) -> Result<VinParts, Problem> {
     app.vins.decode(number, hint, latest_year(app)).map_err(refusal)
 }
 
@@ -73,7 +73,7 @@ pub fn latest_year(app: &App) -> u16 {
     app.clock.now().utc_year().saturating_add(1)
 }
 
-pub fn confidence(decoded: &Decoded) -> &'static str {
+pub fn confidence(decoded: &VinParts) -> &'static str {
     match decoded.confidence {
         Confidence::High => "high",
         Confidence::Medium => "medium",
@@ -83,13 +83,13 @@ pub fn confidence(decoded: &Decoded) -> &'static str {
 
 impl DecodedVin {
     /// `found` is the vehicle of the catalog that the number stands for.
-    pub fn new(decoded: Decoded, found: Option<&Found>) -> Self {
+    pub fn new(decoded: VinParts, found: Option<&Found>) -> Self {
         let (parts, confidence) = (decoded.parts(), confidence(&decoded));
         let coverage = match decoded.coverage {
             Coverage::Scheme => "full",
             Coverage::MakeAndYear => "make-and-year",
         };
-        let Decoded { make, model, year, body, other_year, series, trim, plant_country, .. } = decoded;
+        let VinParts { make, model, year, body, other_year, series, trim, plant_country, .. } = decoded;
         DecodedVin {
             body: found.map(|found| found.vehicle.body.as_str()).or(body),
             make_name: found.map_or_else(|| make.clone(), |found| found.make_name.clone()),

@@ -22,7 +22,7 @@ const VEHICLE_MEMBERS: [&str; 10] =
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Body {
+struct FeedbackBody {
     request_id: Option<String>,
     rating: Option<Value>,
     verdict: Option<String>,
@@ -88,7 +88,7 @@ async fn understand(
     caller: &Caller,
     mut members: Map<String, Value>,
 ) -> Result<(RatedImage, Opinion), Problem> {
-    let body: Body = json::fit(members.clone(), "")?;
+    let body: FeedbackBody = json::fit(members.clone(), "")?;
     members.retain(|name, _| VEHICLE_MEMBERS.contains(&name.as_str()));
     let opinion = opinion(&body)?;
     let judged = match (&body.request_id, members.is_empty()) {
@@ -115,7 +115,7 @@ async fn understand(
     Ok((judged, opinion))
 }
 
-fn opinion(body: &Body) -> Result<Opinion, Problem> {
+fn opinion(body: &FeedbackBody) -> Result<Opinion, Problem> {
     let wrong_verdict = |_| Problem::bad_parameter("verdict", "`verdict` must be good or bad.");
     let verdict = body.verdict.as_deref().map(str::parse::<Verdict>).transpose().map_err(wrong_verdict)?;
     let wrong_rating = || Problem::bad_parameter("rating", "`rating` must be a whole number from 1 to 5.");

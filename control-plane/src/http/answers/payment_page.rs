@@ -9,8 +9,8 @@ use crate::http::error::Problem;
 use crate::ledger;
 use crate::payments::stripe::client::NewSession;
 use crate::payments::stripe::customers::{self, Customer, CustomerError};
-use crate::payments::stripe::{Stripe, StripeError};
-use crate::payments::{self, PAGE_PREFIX, Provider, auto_reload};
+use crate::payments::stripe::{StripeClient, StripeError};
+use crate::payments::{self, PAGE_PREFIX, PaymentProvider, auto_reload};
 use axum::http::StatusCode;
 
 /// Returns the pack with `credits` credits. Returns 503 if this service sells nothing, and 400 if
@@ -28,7 +28,7 @@ pub fn pack(app: &App, credits: i64) -> Result<&Pack, Problem> {
 
 /// Opens a payment for a pack and returns the URL of the page on which a person pays.
 pub async fn open(app: &App, account_id: &str, pack: &Pack) -> Result<String, Problem> {
-    let provider = if app.stripe.is_some() { Provider::Stripe } else { Provider::Local };
+    let provider = if app.stripe.is_some() { PaymentProvider::Stripe } else { PaymentProvider::Local };
     let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
     let mut tx = app.db.begin().await?;
     let offered = payments::offer(&mut tx, provider, account_id, pack, &page, app.clock.now()).await?;
@@ -49,7 +49,7 @@ pub async fn open(app: &App, account_id: &str, pack: &Pack) -> Result<String, Pr
 
 async fn open_session(
     app: &App,
-    stripe: &Stripe,
+    stripe: &StripeClient,
     account_id: &str,
     payment_id: &str,
     pack: &Pack,
@@ -68,7 +68,7 @@ async fn open_session(
 }
 
 /// Returns the account's customer at Stripe, which is made if there is none.
-pub async fn customer(app: &App, stripe: &Stripe, account_id: &str) -> Result<Customer, Problem> {
+pub async fn customer(app: &App, stripe: &StripeClient, account_id: &str) -> Result<Customer, Problem> {
     let account = account::find(&app.db, account_id).await.map_err(|error| {
         tracing::error!(error = &error as &dyn std::error::Error, "the account of a caller was not found");
         Problem::internal()

@@ -7,13 +7,13 @@ use crate::renders::ReviewError;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub struct Approved {
+pub struct Approval {
     render_id: String,
     approved: bool,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Decided {
+pub struct ReviewDecision {
     render_id: String,
     revision: i64,
     accepted: bool,
@@ -30,10 +30,10 @@ pub struct Rerendering {
 }
 
 /// Approves a render as it is.
-pub async fn approve(app: &App, render_id: String) -> Result<Approved, Problem> {
+pub async fn approve(app: &App, render_id: String) -> Result<Approval, Problem> {
     app.renders.approve(&render_id).await.map_err(|error| refusal(app, error))?;
     tracing::info!(render_id, "render approved by the operator");
-    Ok(Approved { render_id, approved: true })
+    Ok(Approval { render_id, approved: true })
 }
 
 /// Orders a new revision. The present images are delivered until the new ones are ready.
@@ -48,19 +48,19 @@ pub async fn candidate(app: &App, render_id: String) -> Result<Rerendering, Prob
 
 /// Accepts a candidate, which replaces the delivered image in every paint.
 /// Repeating the call changes nothing.
-pub async fn accept(app: &App, render_id: String, revision: i64) -> Result<Decided, Problem> {
+pub async fn accept(app: &App, render_id: String, revision: i64) -> Result<ReviewDecision, Problem> {
     app.renders.accept_candidate(&render_id, revision).await.map_err(|error| refusal(app, error))?;
     app.pictures.forget_known();
     tracing::info!(render_id, revision, "candidate accepted by the operator");
-    Ok(Decided { render_id, revision, accepted: true })
+    Ok(ReviewDecision { render_id, revision, accepted: true })
 }
 
 /// Rejects a candidate. The delivered image stays, and is approved.
 /// Repeating the call changes nothing.
-pub async fn reject(app: &App, render_id: String, revision: i64) -> Result<Decided, Problem> {
+pub async fn reject(app: &App, render_id: String, revision: i64) -> Result<ReviewDecision, Problem> {
     app.renders.reject_candidate(&render_id, revision).await.map_err(|error| refusal(app, error))?;
     tracing::info!(render_id, revision, "candidate rejected by the operator");
-    Ok(Decided { render_id, revision, accepted: false })
+    Ok(ReviewDecision { render_id, revision, accepted: false })
 }
 
 async fn order(app: &App, render_id: String, is_candidate: bool) -> Result<Rerendering, Problem> {

@@ -1,7 +1,7 @@
 //! Resolves words, or a vehicle identification number, to the parameters of one image.
 
 use crate::app::App;
-use crate::catalog::resolve::{self, Candidate, Extracted, Resolved, Unresolved};
+use crate::catalog::resolve::{self, Candidate, Extraction, ResolvedVehicle, UnresolvedText};
 use crate::catalog::search::MatchKind;
 use crate::catalog::{Catalog, Found, Make, VehicleId, vin};
 use crate::delivery::request::{YEARS, whole};
@@ -12,7 +12,7 @@ use crate::http::json;
 use crate::http::openapi::requests::{self, NARROWING_CHARS_MAX, QUERY_CHARS_MAX};
 use cyclorama_core::{Colour, View};
 use cyclorama_drawings::likeness;
-use cyclorama_vin::Decoded;
+use cyclorama_vin::VinParts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -158,8 +158,8 @@ fn of_vin(app: &App, number: &str, year: Option<u16>) -> Result<ResolvedPicture,
 
 /// Returns 404 for a number that was decoded but whose vehicle is not in the catalog, with the
 /// decoded parts and the make's models.
-fn not_in_catalog(catalog: &Catalog, decoded: &Decoded) -> Problem {
-    let Decoded { make, model, year, .. } = decoded;
+fn not_in_catalog(catalog: &Catalog, decoded: &VinParts) -> Problem {
+    let VinParts { make, model, year, .. } = decoded;
     let parts = [Some(make.clone()), model.clone(), year.map(|year| year.to_string())];
     let said = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let missing = match (model, year) {
@@ -208,8 +208,8 @@ fn understand(members: Map<String, Value>) -> Result<(Body, Option<u16>), Proble
     Ok((body, year))
 }
 
-fn not_found(unresolved: Unresolved<'_>) -> Problem {
-    let Unresolved { makes, extracted } = unresolved;
+fn not_found(unresolved: UnresolvedText<'_>) -> Problem {
+    let UnresolvedText { makes, extracted } = unresolved;
     if makes.is_empty() {
         return Problem::not_found("vehicle_not_found", "No vehicle of the catalog was recognised in `query`.").advise(
             "",
@@ -231,8 +231,8 @@ fn not_found(unresolved: Unresolved<'_>) -> Problem {
     Problem::not_found("vehicle_not_found", detail).with("makes", makes).advise(api, tool)
 }
 
-fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
-    let Extracted { year, body, colour, view, size, width_px, format, unread } = &resolved.extracted;
+fn shown(resolved: &ResolvedVehicle<'_>) -> ResolvedPicture {
+    let Extraction { year, body, colour, view, size, width_px, format, unread } = &resolved.extracted;
     let params = ResolvedParams {
         make: resolved.make.slug.clone(),
         model: resolved.model.slug.clone(),
@@ -267,7 +267,7 @@ fn shown(resolved: &Resolved<'_>) -> ResolvedPicture {
 }
 
 /// Returns the decoded vehicle in the default view and paint.
-fn shown_of_vin(catalog: &Catalog, decoded: &Decoded, found: &Found) -> ResolvedPicture {
+fn shown_of_vin(catalog: &Catalog, decoded: &VinParts, found: &Found) -> ResolvedPicture {
     let params = ResolvedParams {
         make: found.make.clone(),
         model: found.model.clone(),

@@ -31,11 +31,11 @@ pub struct StatementQuery {
 impl StatementQuery {
     /// Reads the query and the `Accept` header.
     pub fn read(query: Option<&str>, headers: &HeaderMap) -> Result<Self, Problem> {
-        let mut asked = StatementQuery { after: None, limit: PAGE_MAX, as_csv: wants_csv(headers) };
+        let mut read = StatementQuery { after: None, limit: PAGE_MAX, as_csv: wants_csv(headers) };
         let mut seen = Vec::new();
         for (key, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match key.as_ref() {
-                "after" if uuid::Uuid::parse_str(&value).is_ok() => asked.after = Some(value.into_owned()),
+                "after" if uuid::Uuid::parse_str(&value).is_ok() => read.after = Some(value.into_owned()),
                 "after" => return Err(Problem::bad_parameter("after", "`after` must be the id of an entry.")),
                 "limit" => {
                     let limit = value.parse().ok().filter(|limit| {
@@ -44,11 +44,11 @@ impl StatementQuery {
                     let wrong = || {
                         Problem::bad_parameter("limit", format!("`limit` must be a whole number from 1 to {PAGE_MAX}."))
                     };
-                    asked.limit = limit.ok_or_else(wrong)?;
+                    read.limit = limit.ok_or_else(wrong)?;
                 }
                 "format" => match value.as_ref() {
-                    "json" => asked.as_csv = false,
-                    "csv" => asked.as_csv = true,
+                    "json" => read.as_csv = false,
+                    "csv" => read.as_csv = true,
                     _ => return Err(Problem::bad_parameter("format", "`format` must be json or csv.")),
                 },
                 _ => {
@@ -63,7 +63,7 @@ impl StatementQuery {
             }
             seen.push(key);
         }
-        Ok(asked)
+        Ok(read)
     }
 }
 
@@ -109,17 +109,17 @@ pub struct StatementResponse {
 pub async fn page(
     app: &App,
     account_id: &str,
-    asked: StatementQuery,
+    query: StatementQuery,
     request_id: RequestId,
 ) -> Result<Response, Problem> {
     // One entry more than is shown tells if there is a next page.
-    let mut lines = ledger::statement(&app.db.readers, account_id, asked.after.as_deref(), asked.limit + 1).await?;
-    let more = lines.len() as i64 > asked.limit;
-    lines.truncate(asked.limit as usize);
+    let mut lines = ledger::statement(&app.db.readers, account_id, query.after.as_deref(), query.limit + 1).await?;
+    let more = lines.len() as i64 > query.limit;
+    lines.truncate(query.limit as usize);
     let next_after = if more { lines.last().map(|line| line.id.clone()) } else { None };
     let next = next_after.clone().map(|next| [(NEXT, next)]);
     let cache = [(CACHE_CONTROL, "private, no-store")];
-    if !asked.as_csv {
+    if !query.as_csv {
         let answer = StatementResponse { data: lines, next_after, request_id: request_id.0 };
         return Ok((cache, next, Json(answer)).into_response());
     }
@@ -200,9 +200,9 @@ mod tests {
     #[test]
     fn queries() {
         let read = |query: &str| StatementQuery::read(Some(query), &HeaderMap::new());
-        let asked = read("after=01938e6c-0000-7000-8000-000000000000&limit=5&format=csv").expect("reads");
+        let query = read("after=01938e6c-0000-7000-8000-000000000000&limit=5&format=csv").expect("reads");
         assert_eq!(
-            asked,
+            query,
             StatementQuery { after: Some("01938e6c-0000-7000-8000-000000000000".to_owned()), limit: 5, as_csv: true }
         );
         assert_eq!(read("").expect("reads"), StatementQuery { after: None, limit: 1000, as_csv: false });

@@ -13,7 +13,7 @@ use crate::http::openapi::requests;
 use crate::http::openapi::requests::QUERY_CHARS_MAX;
 use cyclorama_core::{BodyClass, named_enum};
 use cyclorama_drawings::likeness;
-use cyclorama_vin::Decoded;
+use cyclorama_vin::VinParts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -23,7 +23,7 @@ pub const ROWS_MAX: usize = 100;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Body {
+struct VehicleCheckBody {
     vehicles: Vec<Value>,
 }
 
@@ -122,7 +122,7 @@ pub struct CheckResponse {
 /// Checks the rows in the members of a body.
 pub async fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Result<CheckResponse, Problem> {
     let rows = read_rows(members)?;
-    let verdicts: Vec<Verdict> = {
+    let verdicts: Vec<RowResult> = {
         let catalog = app.catalog.now();
         let checker = Checker { catalog: &catalog, decoders: &app.vins, latest: latest_year(app) };
         rows.iter().map(|row| checker.check(row)).collect()
@@ -135,7 +135,7 @@ pub async fn answer(app: &App, members: Map<String, Value>, request_id: String) 
 }
 
 fn read_rows(members: Map<String, Value>) -> Result<Vec<CheckRow>, Problem> {
-    let body: Body = json::fit(members, "")?;
+    let body: VehicleCheckBody = json::fit(members, "")?;
     let count = body.vehicles.len();
     if count == 0 || count > ROWS_MAX {
         let detail = format!("`vehicles` must have 1 to {ROWS_MAX} rows, not {count}.");
@@ -146,7 +146,7 @@ fn read_rows(members: Map<String, Value>) -> Result<Vec<CheckRow>, Problem> {
 }
 
 /// The result for a row, before its stored images are looked up.
-enum Outcome {
+enum RowOutcome {
     Match(Found),
     Suggestion(Found, String),
     Miss(String),
@@ -154,15 +154,15 @@ enum Outcome {
 }
 
 /// The result for a row, with the parts that were decoded from its number.
-struct Verdict {
-    outcome: Outcome,
+struct RowResult {
+    outcome: RowOutcome,
     decoded: Option<DecodedVin>,
     vin_suggestion: Option<String>,
 }
 
-impl From<Outcome> for Verdict {
-    fn from(outcome: Outcome) -> Self {
-        Verdict { outcome, decoded: None, vin_suggestion: None }
+impl From<RowOutcome> for RowResult {
+    fn from(outcome: RowOutcome) -> Self {
+        RowResult { outcome, decoded: None, vin_suggestion: None }
     }
 }
 
@@ -174,12 +174,12 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn check(&self, row: &CheckRow) -> Verdict {
-        self.read(row).unwrap_or_else(|reason| Outcome::Invalid(reason).into())
+    fn check(&self, row: &CheckRow) -> RowResult {
+        self.read(row).unwrap_or_else(|reason| RowOutcome::Invalid(reason).into())
     }
 
     /// Checks a row. The error is the reason why the row says too little.
-    fn read(&self, row: &CheckRow) -> Result<Verdict, String> {
+    fn read(&self, row: &CheckRow) -> Result<RowResult, String> {
         let year = row.year.as_ref().filter(|year| !year.is_null()).map(year_of).transpose()?;
         let body = row.body.as_deref().map(body).transpose().map_err(|wrong| wrong.detail)?;
         if let Some(id) = &row.vehicle {
@@ -215,21 +215,21 @@ impl Checker<'_> {
         }
     }
 
-    fn outcome(&self, asked: &AskedVehicle) -> Outcome {
+    fn outcome(&self, asked: &AskedVehicle) -> RowOutcome {
         match self.catalog.find_asked(asked) {
-            Ok(found) => Outcome::Match(found),
-            Err(missing) if missing.missing == Missing::BodyOfId => Outcome::Invalid(missing.detail),
+            Ok(found) => RowOutcome::Match(found),
+            Err(missing) if missing.missing == Missing::BodyOfId => RowOutcome::Invalid(missing.detail),
             Err(missing) => self.nearest(asked, missing),
         }
     }
 
     /// Finds the nearest vehicle to a missing one: with its usual body, in its nearest year, or the
     /// first of the similar names.
-    fn nearest(&self, asked: &AskedVehicle, missing: NotFound) -> Outcome {
+    fn nearest(&self, asked: &AskedVehicle, missing: NotFound) -> RowOutcome {
         if missing.missing == Missing::Body {
             let usual = AskedVehicle { body: None, ..asked.clone() };
             if let Ok(found) = self.catalog.find_asked(&usual) {
-                return Outcome::Suggestion(found, missing.detail);
+                return RowOutcome::Suggestion(found, missing.detail);
             }
         }
         let near = missing.suggestions.iter().find_map(|one| {
@@ -242,50 +242,50 @@ impl Checker<'_> {
             self.catalog.of_slugs(&one.make_slug, model, year)
         });
         match near {
-            Some(found) => Outcome::Suggestion(found, missing.detail),
-            None => Outcome::Miss(missing.detail),
+            Some(found) => RowOutcome::Suggestion(found, missing.detail),
+            None => RowOutcome::Miss(missing.detail),
         }
     }
 
-    fn of_text(&self, text: &str, year: Option<AskedYear>, make: Option<&str>) -> Outcome {
+    fn of_text(&self, text: &str, year: Option<AskedYear>, make: Option<&str>) -> RowOutcome {
         let year = year.and_then(AskedYear::number);
         let request = resolve::Request { query: text, year, make, model: None };
         let Ok(resolved) = resolve::resolve(self.catalog, &request) else {
-            return Outcome::Miss("no vehicle of the catalog was recognised in `query`".to_owned());
+            return RowOutcome::Miss("no vehicle of the catalog was recognised in `query`".to_owned());
         };
         let (make, model) = (&resolved.make.slug, &resolved.model.slug);
         let found = self.catalog.of_parts(make, model, resolved.chosen_body, resolved.year);
-        let Some(found) = found else { return Outcome::Miss("the catalog has no such vehicle".to_owned()) };
+        let Some(found) = found else { return RowOutcome::Miss("the catalog has no such vehicle".to_owned()) };
         match resolved.confidence {
-            Confidence::High if year.or(resolved.extracted.year).is_some() => Outcome::Match(found),
+            Confidence::High if year.or(resolved.extracted.year).is_some() => RowOutcome::Match(found),
             Confidence::High => {
-                Outcome::Suggestion(found, "`query` names no year: this vehicle is of the newest one".to_owned())
+                RowOutcome::Suggestion(found, "`query` names no year: this vehicle is of the newest one".to_owned())
             }
-            confidence => Outcome::Suggestion(found, format!("`query` was understood with {confidence} confidence")),
+            confidence => RowOutcome::Suggestion(found, format!("`query` was understood with {confidence} confidence")),
         }
     }
 
-    fn of_vin(&self, number: &str, hint: Option<u16>, body: Option<BodyClass>) -> Verdict {
+    fn of_vin(&self, number: &str, hint: Option<u16>, body: Option<BodyClass>) -> RowResult {
         let decoded = match self.decoders.decode(number, hint, self.latest) {
             Ok(decoded) => decoded,
             Err(error) => {
                 let vin_suggestion = vin::suggestion(&error).map(str::to_owned);
-                return Verdict { vin_suggestion, ..Outcome::Invalid(error.to_string()).into() };
+                return RowResult { vin_suggestion, ..RowOutcome::Invalid(error.to_string()).into() };
             }
         };
         let found = vin::in_catalog(self.catalog, &decoded);
         let outcome = match (&found, body) {
-            (Some(found), None) => Outcome::Match(found.clone()),
+            (Some(found), None) => RowOutcome::Match(found.clone()),
             _ => self.of_decoded(&decoded, body),
         };
-        Verdict { outcome, decoded: Some(DecodedVin::new(decoded, found.as_ref())), vin_suggestion: None }
+        RowResult { outcome, decoded: Some(DecodedVin::new(decoded, found.as_ref())), vin_suggestion: None }
     }
 
     /// Looks a decoded vehicle up with the row's body in place of the decoded one. Results in a
     /// suggestion if the catalog lacks the vehicle.
-    fn of_decoded(&self, decoded: &Decoded, body: Option<BodyClass>) -> Outcome {
+    fn of_decoded(&self, decoded: &VinParts, body: Option<BodyClass>) -> RowOutcome {
         let Some((model, year)) = decoded.model.as_ref().zip(decoded.year) else {
-            return Outcome::Miss(format!("the number names the make {} but no model or year", decoded.make));
+            return RowOutcome::Miss(format!("the number names the make {} but no model or year", decoded.make));
         };
         self.outcome(&AskedVehicle { body, ..AskedVehicle::named(&decoded.make, model, year) })
     }
@@ -302,13 +302,13 @@ fn year_of(value: &Value) -> Result<AskedYear, String> {
     year(&text).map_err(|wrong| wrong.detail)
 }
 
-async fn shown(app: &App, index: usize, verdict: Verdict) -> Result<CheckedVehicle, Problem> {
-    let Verdict { outcome, decoded, vin_suggestion } = verdict;
+async fn shown(app: &App, index: usize, verdict: RowResult) -> Result<CheckedVehicle, Problem> {
+    let RowResult { outcome, decoded, vin_suggestion } = verdict;
     let (status, found, reason) = match outcome {
-        Outcome::Match(found) => (CheckStatus::Match, Some(found), None),
-        Outcome::Suggestion(found, reason) => (CheckStatus::Suggestion, Some(found), Some(reason)),
-        Outcome::Miss(reason) => (CheckStatus::Miss, None, Some(reason)),
-        Outcome::Invalid(reason) => (CheckStatus::Invalid, None, Some(reason)),
+        RowOutcome::Match(found) => (CheckStatus::Match, Some(found), None),
+        RowOutcome::Suggestion(found, reason) => (CheckStatus::Suggestion, Some(found), Some(reason)),
+        RowOutcome::Miss(reason) => (CheckStatus::Miss, None, Some(reason)),
+        RowOutcome::Invalid(reason) => (CheckStatus::Invalid, None, Some(reason)),
     };
     let status = status.as_str();
     let row = CheckedVehicle { index, status, reason, decoded, vin_suggestion, ..CheckedVehicle::default() };

@@ -45,7 +45,7 @@ pub enum VehiclesQuery {
 }
 
 #[derive(Debug, Default)]
-struct Given {
+struct GivenFilters {
     year: Option<u16>,
     make_id: Option<u64>,
     text: Option<String>,
@@ -56,7 +56,7 @@ struct Given {
 
 impl VehiclesQuery {
     pub fn read(query: Option<&str>) -> Result<Self, Problem> {
-        let mut given = Given::default();
+        let mut given = GivenFilters::default();
         let mut seen = Vec::new();
         for (key, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             given.set(&key, &value)?;
@@ -69,7 +69,7 @@ impl VehiclesQuery {
     }
 }
 
-impl Given {
+impl GivenFilters {
     fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
         let refuse = |rule: String| Err(Problem::bad_parameter(key, format!("`{key}` must be {rule}.")));
         match key {
@@ -111,27 +111,29 @@ impl Given {
             return refuse("limit", "can only be used with `q`: the other lists are sent in full");
         }
         match self {
-            Given { text: Some(_), make_id: Some(_), .. } => refuse("makeId", "cannot be used with `q`"),
-            Given { text: Some(_), model: Some(_), .. } => {
+            GivenFilters { text: Some(_), make_id: Some(_), .. } => refuse("makeId", "cannot be used with `q`"),
+            GivenFilters { text: Some(_), model: Some(_), .. } => {
                 refuse("model", "cannot be used with `q`: write the model in `q`")
             }
-            Given { make_id: Some(_), make: Some(_), .. } => {
+            GivenFilters { make_id: Some(_), make: Some(_), .. } => {
                 refuse("makeId", "cannot be used with `make`: send one of the two")
             }
-            Given { make_id: Some(_), model: Some(_), .. } => refuse("model", "can only be used with `make`"),
-            Given { model: Some(_), make: None, .. } => refuse("model", "can only be used with `make`"),
-            Given { model: Some(_), year: Some(_), .. } => {
+            GivenFilters { make_id: Some(_), model: Some(_), .. } => refuse("model", "can only be used with `make`"),
+            GivenFilters { model: Some(_), make: None, .. } => refuse("model", "can only be used with `make`"),
+            GivenFilters { model: Some(_), year: Some(_), .. } => {
                 refuse("year", "cannot be used with `model`, which lists its years")
             }
-            Given { make_id: Some(_), year: None, .. } => refuse("year", "is required with `makeId`"),
-            Given { text: Some(text), year, make, limit, .. } => {
+            GivenFilters { make_id: Some(_), year: None, .. } => refuse("year", "is required with `makeId`"),
+            GivenFilters { text: Some(text), year, make, limit, .. } => {
                 Ok(VehiclesQuery::Search { text, year, make, limit: limit.unwrap_or(LIMIT_DEFAULT) })
             }
-            Given { make: Some(make), model: Some(model), .. } => Ok(VehiclesQuery::ModelYears { make, model }),
-            Given { make: Some(make), year, .. } => Ok(VehiclesQuery::Models { make, year }),
-            Given { make_id: Some(make_id), year: Some(year), .. } => Ok(VehiclesQuery::ModelsOfId { make_id, year }),
-            Given { year: Some(year), .. } => Ok(VehiclesQuery::Makes { year }),
-            Given { .. } => Ok(VehiclesQuery::Years),
+            GivenFilters { make: Some(make), model: Some(model), .. } => Ok(VehiclesQuery::ModelYears { make, model }),
+            GivenFilters { make: Some(make), year, .. } => Ok(VehiclesQuery::Models { make, year }),
+            GivenFilters { make_id: Some(make_id), year: Some(year), .. } => {
+                Ok(VehiclesQuery::ModelsOfId { make_id, year })
+            }
+            GivenFilters { year: Some(year), .. } => Ok(VehiclesQuery::Makes { year }),
+            GivenFilters { .. } => Ok(VehiclesQuery::Years),
         }
     }
 }

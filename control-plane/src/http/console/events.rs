@@ -2,7 +2,7 @@
 //! changed.
 
 use super::live;
-use super::session::Watcher;
+use super::session::ConsoleOperator;
 use crate::app::App;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Pause between two reads of the live part.
 const PAUSE: Duration = Duration::from_secs(2);
 
-pub async fn get(State(app): State<App>, _: Watcher) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+pub async fn get(State(app): State<App>, _: ConsoleOperator) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let stopping = app.stopping.clone();
     let looks = futures::stream::unfold((app, String::new()), |(app, mut last)| async move {
         loop {

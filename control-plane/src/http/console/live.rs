@@ -7,7 +7,7 @@ use crate::http::error::Problem;
 use crate::http::web::format::{dollars, thousands};
 use crate::http::web::pages;
 use crate::plural;
-use crate::prewarm::Batch;
+use crate::prewarm::PrewarmBatch;
 use crate::renders::{Budget, Hour, Lane};
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ struct Live {
     lanes: Vec<ShownLane>,
     working: Vec<ShownJob>,
     budget: ShownBudget,
-    bars: Vec<Bar>,
+    bars: Vec<HourBar>,
     most: String,
     failures: Vec<(String, i64)>,
     batches: Vec<ShownBatch>,
@@ -77,7 +77,7 @@ struct ShownBudget {
 }
 
 #[derive(Serialize)]
-struct Bar {
+struct HourBar {
     hour: String,
     x: i64,
     render_y: i64,
@@ -134,13 +134,13 @@ pub async fn render(app: &App) -> Result<String, Problem> {
         bars: overview.hours.iter().enumerate().map(|(place, hour)| bar(place, hour, most)).collect(),
         most: thousands(most),
         failures: overview.failures,
-        batches: Batch::list(&app.db, BATCHES).await?.into_iter().map(ShownBatch::from).collect(),
+        batches: PrewarmBatch::list(&app.db, BATCHES).await?.into_iter().map(ShownBatch::from).collect(),
     };
     pages::fragment("console_live.html", &live)
 }
 
-impl From<Batch> for ShownBatch {
-    fn from(batch: Batch) -> Self {
+impl From<PrewarmBatch> for ShownBatch {
+    fn from(batch: PrewarmBatch) -> Self {
         let mut told = format!(
             "{} of {} {}",
             thousands(batch.done + batch.failed),
@@ -177,11 +177,11 @@ fn budget(budget: &Budget, now: UnixMs) -> ShownBudget {
     }
 }
 
-fn bar(place: usize, hour: &Hour, most: i64) -> Bar {
+fn bar(place: usize, hour: &Hour, most: i64) -> HourBar {
     let height = |jobs: i64| if jobs == 0 { 0 } else { (jobs * CHART_HEIGHT / most).max(2) };
     let (render_height, paint_height) = (height(hour.renders), height(hour.paints));
     let start = hour.start_ms.rem_euclid(DAY_MS) / 3_600_000;
-    Bar {
+    HourBar {
         hour: format!("{start:02}"),
         x: place as i64 * BAR_STEP,
         render_y: CHART_HEIGHT - render_height,

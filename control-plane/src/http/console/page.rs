@@ -1,14 +1,14 @@
 //! `GET /console`: the page of the console.
 
 use super::live;
-use super::session::{Watcher, form_token};
+use super::session::{ConsoleOperator, form_token};
 use crate::app::App;
 use crate::clock::UnixMs;
 use crate::http::error::Problem;
 use crate::http::web::format::moment;
-use crate::http::web::pages::{self, Shared};
+use crate::http::web::pages::{self, CommonValues};
 use crate::payments::stripe::noted::{self, NotedEvent};
-use crate::renders::{Flagged, Inspection};
+use crate::renders::{FlaggedRevision, Inspection};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -74,7 +74,7 @@ struct ShownRender {
     receipt: Option<String>,
 }
 
-pub async fn get(State(app): State<App>, _: Watcher) -> Result<Response, Problem> {
+pub async fn get(State(app): State<App>, _: ConsoleOperator) -> Result<Response, Problem> {
     let flagged = app.renders.flagged(FLAGGED).await?;
     let refused = noted::noted_events(&app.db, REFUSED).await?;
     let latest = app.renders.latest(GALLERY).await?;
@@ -85,11 +85,16 @@ pub async fn get(State(app): State<App>, _: Watcher) -> Result<Response, Problem
         gallery: latest.into_iter().map(ShownRender::from).collect(),
     };
     let csrf = form_token(&app);
-    Ok(pages::render("console.html", StatusCode::OK, &Shared { email: None, csrf: &csrf, is_known: false }, &page))
+    Ok(pages::render(
+        "console.html",
+        StatusCode::OK,
+        &CommonValues { email: None, csrf: &csrf, is_known: false },
+        &page,
+    ))
 }
 
-impl From<Flagged> for ShownFlagged {
-    fn from(flagged: Flagged) -> Self {
+impl From<FlaggedRevision> for ShownFlagged {
+    fn from(flagged: FlaggedRevision) -> Self {
         ShownFlagged {
             name: format!("{}, {}, {}", flagged.vehicle, flagged.view, flagged.color),
             reports: format!("{} bad, {} good", flagged.bad_reports, flagged.good_reports),

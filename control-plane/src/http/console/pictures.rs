@@ -1,7 +1,7 @@
 //! `GET /console/pictures/{render_id}`: a small image of a render as it is delivered. `/candidate`
 //! gives the image of the candidate that waits beside it.
 
-use super::session::Watcher;
+use super::session::ConsoleOperator;
 use crate::app::App;
 use crate::delivery::{ImageRequest, Order};
 use crate::http::delivery_problem::problem;
@@ -14,7 +14,11 @@ use cyclorama_core::{Format, Framing};
 
 const SIDE_PX: u32 = 512;
 
-pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<String>) -> Result<Response, Problem> {
+pub async fn get(
+    State(app): State<App>,
+    _: ConsoleOperator,
+    Path(render_id): Path<String>,
+) -> Result<Response, Problem> {
     let unknown = || Problem::not_found("unknown_render", "There is no such render, or it has no image yet.");
     // Only a UUID is looked up, because PostgreSQL does not accept some other strings as text.
     uuid::Uuid::parse_str(&render_id).map_err(|_| unknown())?;
@@ -35,7 +39,11 @@ pub async fn get(State(app): State<App>, _: Watcher, Path(render_id): Path<Strin
     Ok((headers, ready.bytes).into_response())
 }
 
-pub async fn candidate(State(app): State<App>, _: Watcher, Path(render_id): Path<String>) -> Result<Response, Problem> {
+pub async fn candidate(
+    State(app): State<App>,
+    _: ConsoleOperator,
+    Path(render_id): Path<String>,
+) -> Result<Response, Problem> {
     let unknown = || Problem::not_found("unknown_candidate", "There is no such candidate.");
     uuid::Uuid::parse_str(&render_id).map_err(|_| unknown())?;
     let candidate = app.renders.candidate(&render_id).await?.ok_or_else(unknown)?;

@@ -1,7 +1,7 @@
 //! `POST /console/renders/{render_id}/approve`, `/rerender`, `/candidates` and the actions on a
 //! candidate. Each does the same as its counterpart of the JSON API under `/admin/renders`.
 
-use super::session::{ConsoleForm, Watcher};
+use super::session::{ConsoleForm, ConsoleOperator};
 use crate::app::App;
 use crate::http::answers::render_review;
 use crate::http::error::Problem;
@@ -10,7 +10,7 @@ use axum::response::Redirect;
 
 pub async fn approve(
     State(app): State<App>,
-    _: Watcher,
+    _: ConsoleOperator,
     Path(render_id): Path<String>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
@@ -19,7 +19,7 @@ pub async fn approve(
 
 pub async fn rerender(
     State(app): State<App>,
-    _: Watcher,
+    _: ConsoleOperator,
     Path(render_id): Path<String>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
@@ -28,7 +28,7 @@ pub async fn rerender(
 
 pub async fn candidate(
     State(app): State<App>,
-    _: Watcher,
+    _: ConsoleOperator,
     Path(render_id): Path<String>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
@@ -37,7 +37,7 @@ pub async fn candidate(
 
 pub async fn accept(
     State(app): State<App>,
-    _: Watcher,
+    _: ConsoleOperator,
     Path((render_id, revision)): Path<(String, i64)>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {
@@ -46,7 +46,7 @@ pub async fn accept(
 
 pub async fn reject(
     State(app): State<App>,
-    _: Watcher,
+    _: ConsoleOperator,
     Path((render_id, revision)): Path<(String, i64)>,
     _: ConsoleForm,
 ) -> Result<Redirect, Problem> {

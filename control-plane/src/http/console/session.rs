@@ -10,7 +10,7 @@ use crate::http::body::read_body;
 use crate::http::client_ip::ClientIp;
 use crate::http::error::Problem;
 use crate::http::rate_limit::counted_by_address;
-use crate::http::web::pages::{self, Shared};
+use crate::http::web::pages::{self, CommonValues};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::header::{COOKIE, ORIGIN, SET_COOKIE};
 use axum::http::request::Parts;
@@ -41,14 +41,14 @@ fn is_equal(one: &str, other: &str) -> bool {
 /// A request by an operator's browser. Everybody else is redirected to the page that asks for the
 /// token.
 #[derive(Debug, Clone, Copy)]
-pub struct Watcher;
+pub struct ConsoleOperator;
 
-impl FromRequestParts<App> for Watcher {
+impl FromRequestParts<App> for ConsoleOperator {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         match is_signed_in(app, &parts.headers) {
-            true => Ok(Watcher),
+            true => Ok(ConsoleOperator),
             false => Err(Redirect::to("/console/sign-in").into_response()),
         }
     }
@@ -104,7 +104,7 @@ pub async fn get() -> Response {
 }
 
 fn show(status: StatusCode, wrong: Option<&'static str>) -> Response {
-    let shared = Shared { email: None, csrf: "", is_known: false };
+    let shared = CommonValues { email: None, csrf: "", is_known: false };
     pages::render("console_sign_in.html", status, &shared, &Page { wrong })
 }
 
@@ -127,7 +127,7 @@ pub async fn sign_in(State(app): State<App>, ip: ClientIp, request: Request) -> 
     .await
 }
 
-pub async fn sign_out(_: Watcher, headers: HeaderMap, _: ConsoleForm) -> Response {
+pub async fn sign_out(_: ConsoleOperator, headers: HeaderMap, _: ConsoleForm) -> Response {
     let cookie = cookie(String::new(), 0, is_from_https(&headers));
     ([(SET_COOKIE, cookie)], Redirect::to("/console/sign-in")).into_response()
 }

@@ -9,8 +9,8 @@ use crate::app::App;
 use crate::delivery::request::added_pairs;
 use crate::delivery::tracking::without_tags;
 use crate::delivery::{
-    self, AskedFormat, Delivered, Endpoint, FramedImage, HeadAnswer, ImageDescription, ImageRequest, Order, ReadyImage,
-    etag_matches,
+    self, AskedFormat, DeliveryOutcome, Endpoint, FramedImage, HeadAnswer, ImageDescription, ImageRequest, Order,
+    ReadyImage, etag_matches,
 };
 use crate::http::caller::{caller_of_headers, caller_of_key};
 use crate::http::client_ip::ClientIp;
@@ -26,7 +26,7 @@ use crate::http::picture_headers::{
 use crate::http::rate_limit::counted_as;
 use crate::http::request_id::RequestId;
 use crate::http::web::visit::{self, BrowserGrant};
-use crate::ledger::{Credits, Source};
+use crate::ledger::{Credits, ImageSource};
 use crate::networks::network_of;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
@@ -105,7 +105,7 @@ pub async fn get(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    answer(&app, &Client { id, ip, headers, window }, query.as_deref(), false).await
+    answer(&app, &CarClient { id, ip, headers, window }, query.as_deref(), false).await
 }
 
 /// Describe an embedded image
@@ -131,11 +131,11 @@ pub async fn head(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    answer(&app, &Client { id, ip, headers, window }, query.as_deref(), true).await
+    answer(&app, &CarClient { id, ip, headers, window }, query.as_deref(), true).await
 }
 
 /// The client of a request.
-struct Client {
+struct CarClient {
     id: RequestId,
     /// IP address of the client. An error matters only if the request is counted by address.
     ip: Result<ClientIp, Problem>,
@@ -144,7 +144,7 @@ struct Client {
     window: KeyWindow,
 }
 
-async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) -> Response {
+async fn answer(app: &App, client: &CarClient, query: Option<&str>, is_head: bool) -> Response {
     let query = query.unwrap_or_default();
     let (pairs, tags) = without_tags(query);
     // The futures of the grants hold much state. They are boxed, so that it is not on the stack of
@@ -159,7 +159,7 @@ async fn answer(app: &App, client: &Client, query: Option<&str>, is_head: bool) 
 /// the tracking tags of others.
 async fn granted(
     app: &App,
-    client: &Client,
+    client: &CarClient,
     query: &str,
     mut pairs: Vec<(String, String)>,
     is_head: bool,
@@ -206,7 +206,7 @@ async fn granted(
     }
 }
 
-impl Client {
+impl CarClient {
     /// Returns the network under which the client's free images are counted.
     fn network(&self) -> Result<String, Problem> {
         Ok(network_of(self.ip.clone()?.0).to_string())
@@ -305,7 +305,7 @@ impl EmbedRequest<'_> {
             response
         };
         let rendered = self.app.pictures.rendered(self.order).await.map_err(failed)?;
-        let source = if rendered.is_some() { Source::Cache } else { Source::Generated };
+        let source = if rendered.is_some() { ImageSource::Cache } else { ImageSource::Generated };
         let picture = match (rendered, why) {
             (Some(picture), _) => picture,
             (None, FreeGrant::Cached) => {
@@ -347,7 +347,7 @@ impl EmbedRequest<'_> {
 
     /// Answers a browser without a charge. Requests are counted by the visitor's network or by the
     /// account, so that nobody has the whole catalog rendered for nothing.
-    async fn for_browser(&self, grant: BrowserGrant, client: &Client) -> Result<Response, Problem> {
+    async fn for_browser(&self, grant: BrowserGrant, client: &CarClient) -> Result<Response, Problem> {
         let limits = &self.app.config.limits;
         let (who, pictures, limit) = match grant {
             BrowserGrant::Visitor => (client.network()?, "playground", limits.playground_per_minute),
@@ -404,12 +404,12 @@ impl EmbedRequest<'_> {
         response
     }
 
-    fn delivered(&self, delivered: Delivered) -> (Response, Credits, Credits) {
+    fn delivered(&self, delivered: DeliveryOutcome) -> (Response, Credits, Credits) {
         match delivered {
-            Delivered::Image { ready, source, remaining } => {
+            DeliveryOutcome::Image { ready, source, remaining } => {
                 (self.picture(ready, source), Credits::PER_PICTURE, remaining)
             }
-            Delivered::NotModified { etag, remaining } => {
+            DeliveryOutcome::NotModified { etag, remaining } => {
                 (self.described(StatusCode::NOT_MODIFIED, Some(&etag), None), Credits(0), remaining)
             }
         }
@@ -431,7 +431,7 @@ impl EmbedRequest<'_> {
             return self.described(StatusCode::NOT_MODIFIED, Some(etag), None);
         }
         let mut response = self.described(StatusCode::OK, etag.as_deref(), *framed);
-        insert(&mut response, IMAGE_SOURCE, Source::Cache.as_str());
+        insert(&mut response, IMAGE_SOURCE, ImageSource::Cache.as_str());
         if let Some(length) = length {
             insert(&mut response, CONTENT_LENGTH, &length.to_string());
         }
@@ -451,7 +451,7 @@ impl EmbedRequest<'_> {
         self.if_none_match.as_deref().is_some_and(|given| etag_matches(given, etag))
     }
 
-    fn picture(&self, ready: ReadyImage, source: Source) -> Response {
+    fn picture(&self, ready: ReadyImage, source: ImageSource) -> Response {
         let mut response = self.described(StatusCode::OK, Some(&ready.etag), Some(ready.framed));
         insert(&mut response, IMAGE_SOURCE, source.as_str());
         if !self.is_head {

@@ -12,5 +12,5 @@ mod tools;
 pub mod transport;
 
 pub use origins::Page;
-pub use post::{BODY_BYTES_MAX, Endpoint, post};
-pub use tools::{Listed, listing};
+pub use post::{BODY_BYTES_MAX, McpEndpoint, post};
+pub use tools::{ToolSummary, listing};

@@ -26,9 +26,9 @@ pub const BODY_BYTES_MAX: usize = 128 * 1024;
 
 /// The tools behind the protocol. One value is made for a router.
 #[derive(Clone)]
-pub struct Endpoint(Transport);
+pub struct McpEndpoint(Transport);
 
-impl Endpoint {
+impl McpEndpoint {
     pub fn new(app: &App) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
@@ -39,14 +39,14 @@ impl Endpoint {
             .with_max_request_body_bytes(BODY_BYTES_MAX)
             .with_cancellation_token(app.closing.child_token());
         let app = app.clone();
-        Endpoint(Transport::new(move || Server::new(app.clone()), Arc::new(NeverSessionManager::default()), config))
+        McpEndpoint(Transport::new(move || Server::new(app.clone()), Arc::new(NeverSessionManager::default()), config))
     }
 }
 
 /// Answers a message, or an array of messages, of the Model Context Protocol.
 pub async fn post(
     State(app): State<App>,
-    Extension(endpoint): Extension<Endpoint>,
+    Extension(endpoint): Extension<McpEndpoint>,
     mut caller: Caller,
     request: Request,
 ) -> Response {

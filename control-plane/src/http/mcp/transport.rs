@@ -33,13 +33,13 @@ const REFUSAL_BYTES_MAX: usize = 4 * 1024;
 const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
 
-type Service = BoxCloneSyncService<Request, Response, Infallible>;
+type McpService = BoxCloneSyncService<Request, Response, Infallible>;
 
 /// One server of the protocol, with answers as JSON and as event streams.
 #[derive(Clone)]
 pub struct Transport {
-    json: Service,
-    events: Service,
+    json: McpService,
+    events: McpService,
 }
 
 impl Transport {
@@ -69,9 +69,9 @@ impl Transport {
     /// Answers messages. Each is passed on to the SDK with `parts`, which the reader of the
     /// messages has already checked.
     pub async fn answer(&self, mut parts: Parts, messages: Messages) -> Response {
-        let takes_events = Form::Events.is_taken(&parts.headers) && matches!(messages, Messages::One(_));
+        let takes_events = AnswerForm::Events.is_taken(&parts.headers) && matches!(messages, Messages::One(_));
         parts.extensions.insert(TakesEvents(takes_events));
-        let Some(form) = Form::wanted(&parts.headers) else {
+        let Some(form) = AnswerForm::wanted(&parts.headers) else {
             let detail = format!("This URL answers with {JSON} or {EVENT_STREAM}; `Accept` allows neither.");
             return Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", detail).into_response();
         };
@@ -80,8 +80,8 @@ impl Transport {
         match messages {
             Messages::One(message) => {
                 let service = match form {
-                    Form::Json => &self.json,
-                    Form::Events => &self.events,
+                    AnswerForm::Json => &self.json,
+                    AnswerForm::Events => &self.events,
                 };
                 hand_on(service, Request::from_parts(parts, Body::from(message.to_string()))).await
             }
@@ -195,26 +195,26 @@ fn refusal_of(id: Option<&Value>, code: ErrorCode, why: &str) -> Response {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum AnswerForm {
     Json,
     Events,
 }
 
-impl Form {
+impl AnswerForm {
     /// Returns the form that the client accepts, or JSON if it accepts both. Returns `None` if it
     /// accepts neither.
     fn wanted(headers: &HeaderMap) -> Option<Self> {
         let says_nothing = !headers.contains_key(ACCEPT);
-        if says_nothing || Form::Json.is_taken(headers) {
-            return Some(Form::Json);
+        if says_nothing || AnswerForm::Json.is_taken(headers) {
+            return Some(AnswerForm::Json);
         }
-        Form::Events.is_taken(headers).then_some(Form::Events)
+        AnswerForm::Events.is_taken(headers).then_some(AnswerForm::Events)
     }
 
     fn is_taken(self, headers: &HeaderMap) -> bool {
         let ranges = match self {
-            Form::Json => [JSON, "application/*"],
-            Form::Events => [EVENT_STREAM, "text/*"],
+            AnswerForm::Json => [JSON, "application/*"],
+            AnswerForm::Events => [EVENT_STREAM, "text/*"],
         };
         let accepted: Vec<String> = headers
             .get_all(ACCEPT)
@@ -233,7 +233,7 @@ impl Form {
     }
 }
 
-async fn hand_on(service: &Service, request: Request) -> Response {
+async fn hand_on(service: &McpService, request: Request) -> Response {
     let response = match service.clone().oneshot(request).await {
         Ok(response) => response,
         Err(never) => match never {},
@@ -271,7 +271,7 @@ async fn as_problem(response: Response) -> Response {
 
 /// Combines the answers to an array. A response that is no answer to a single message, such as a
 /// refusal by the SDK, becomes the answer to all.
-async fn together(responses: Vec<Response>, form: Form) -> Response {
+async fn together(responses: Vec<Response>, form: AnswerForm) -> Response {
     let mut answers = Vec::with_capacity(responses.len());
     for response in responses {
         let is_json =
@@ -289,8 +289,8 @@ async fn together(responses: Vec<Response>, form: Form) -> Response {
         return StatusCode::ACCEPTED.into_response();
     }
     let (kind, body) = match form {
-        Form::Json => (JSON, Value::Array(answers).to_string()),
-        Form::Events => {
+        AnswerForm::Json => (JSON, Value::Array(answers).to_string()),
+        AnswerForm::Events => {
             (EVENT_STREAM, answers.iter().map(|answer| format!("event: message\ndata: {answer}\n\n")).collect())
         }
     };
@@ -304,15 +304,15 @@ mod tests {
     #[test]
     fn answers_come_as_the_client_accepts_them() {
         for (accept, form) in [
-            (None, Some(Form::Json)),
-            (Some("application/json, text/event-stream"), Some(Form::Json)),
-            (Some("text/event-stream, application/json"), Some(Form::Json)),
-            (Some("application/json"), Some(Form::Json)),
-            (Some("APPLICATION/JSON; charset=utf-8"), Some(Form::Json)),
-            (Some("*/*"), Some(Form::Json)),
-            (Some("text/event-stream"), Some(Form::Events)),
-            (Some("text/*"), Some(Form::Events)),
-            (Some("application/json;q=0, text/event-stream"), Some(Form::Events)),
+            (None, Some(AnswerForm::Json)),
+            (Some("application/json, text/event-stream"), Some(AnswerForm::Json)),
+            (Some("text/event-stream, application/json"), Some(AnswerForm::Json)),
+            (Some("application/json"), Some(AnswerForm::Json)),
+            (Some("APPLICATION/JSON; charset=utf-8"), Some(AnswerForm::Json)),
+            (Some("*/*"), Some(AnswerForm::Json)),
+            (Some("text/event-stream"), Some(AnswerForm::Events)),
+            (Some("text/*"), Some(AnswerForm::Events)),
+            (Some("application/json;q=0, text/event-stream"), Some(AnswerForm::Events)),
             (Some("text/html"), None),
             (Some("application/json; q=0.0"), None),
         ] {
@@ -320,7 +320,7 @@ mod tests {
             if let Some(accept) = accept {
                 headers.insert(ACCEPT, HeaderValue::from_str(accept).expect("a header"));
             }
-            assert_eq!(Form::wanted(&headers), form, "{accept:?}");
+            assert_eq!(AnswerForm::wanted(&headers), form, "{accept:?}");
         }
     }
 

@@ -16,7 +16,7 @@ pub const DAY: &str = "public, max-age=86400";
 /// Returns `data` with the id of the request beside it, or 304.
 pub fn answer<T: Serialize>(data: T, kept_for: &'static str, request_id: &RequestId, headers: &HeaderMap) -> Response {
     #[derive(Serialize)]
-    struct Whole<'a, T> {
+    struct DataEnvelope<'a, T> {
         data: T,
         request_id: &'a str,
     }
@@ -26,6 +26,6 @@ pub fn answer<T: Serialize>(data: T, kept_for: &'static str, request_id: &Reques
     let validators = [(CACHE_CONTROL, kept_for.to_owned()), (ETAG, format!("W/{tag}"))];
     match if_none_match(headers) {
         Some(known) if etag_matches(&known, &tag) => (StatusCode::NOT_MODIFIED, validators).into_response(),
-        _ => (validators, Json(Whole { data, request_id: &request_id.0 })).into_response(),
+        _ => (validators, Json(DataEnvelope { data, request_id: &request_id.0 })).into_response(),
     }
 }

@@ -5,7 +5,7 @@
 
 use super::form::Form;
 use super::next::{self, NextPage};
-use super::sign_in_fields::{Fields, busy};
+use super::sign_in_fields::{SignInFields, busy};
 use super::visit::PageSession;
 use crate::accounts::password::Password;
 use crate::accounts::token::{KeyHash, PlainKey};
@@ -26,7 +26,7 @@ pub async fn get(
     Query(way): Query<NextPage>,
 ) -> Result<Response, Problem> {
     let (_, sign_up) = find(&app, &link).await?;
-    let fields = Fields { email: sign_up.email, next: next::local(&way.next), wrong: None };
+    let fields = SignInFields { email: sign_up.email, next: next::local(&way.next), wrong: None };
     visit.form(&app, "confirm.html", StatusCode::OK, &fields).await
 }
 
@@ -47,7 +47,7 @@ async fn confirm(app: &App, visit: &PageSession, link: &str, form: &Form) -> Res
     let typed = Password::typed(form.text("password"));
     if !app.passwords.verify(typed, Some(sign_up.password)).await.map_err(busy)? {
         let wrong = "This is not the password that you chose when you signed up.".to_owned();
-        let fields = Fields { email: sign_up.email, next, wrong: Some(wrong) };
+        let fields = SignInFields { email: sign_up.email, next, wrong: Some(wrong) };
         return visit.form(app, "confirm.html", StatusCode::FORBIDDEN, &fields).await;
     }
     let free = Credits(app.config.prices.free_credits);

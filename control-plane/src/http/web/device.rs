@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct DeviceQuery {
     user_code: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub async fn get(
     State(app): State<App>,
     ip: ClientIp,
     visit: PageSession,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<DeviceQuery>,
     uri: Uri,
 ) -> Response {
     let typed = asked.user_code.unwrap_or_default();

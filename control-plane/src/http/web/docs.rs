@@ -41,7 +41,7 @@ pub async fn get(
         Some(reference) => reference,
         None => {
             let document = openapi::document(&app.base_url, &app.config.prices.packs);
-            let reference = pages::fragment("reference.html", &Reference::of(&document, &app.base_url))?;
+            let reference = pages::fragment("reference.html", &ApiReference::of(&document, &app.base_url))?;
             made.get_or_init(|| reference)
         }
     };
@@ -49,24 +49,24 @@ pub async fn get(
 }
 
 #[derive(Debug, Serialize)]
-struct Reference {
+struct ApiReference {
     title: String,
     version: String,
     base_url: String,
-    groups: Vec<Group>,
+    groups: Vec<OperationGroup>,
     schemas: Vec<Schema>,
 }
 
 /// The operations of one tag.
 #[derive(Debug, Serialize)]
-struct Group {
+struct OperationGroup {
     name: String,
     description: String,
-    operations: Vec<Operation>,
+    operations: Vec<OperationDoc>,
 }
 
 #[derive(Debug, Serialize)]
-struct Operation {
+struct OperationDoc {
     id: String,
     method: String,
     path: String,
@@ -75,22 +75,22 @@ struct Operation {
     /// Access that a caller needs: a key with a scope, or nothing.
     access: String,
     parameters: Vec<Field>,
-    body: Option<Body>,
-    responses: Vec<Answer>,
+    body: Option<BodyDoc>,
+    responses: Vec<ResponseDoc>,
 }
 
 #[derive(Debug, Serialize)]
-struct Body {
+struct BodyDoc {
     description: Vec<Span>,
-    kind: Kind,
+    kind: TypeDoc,
     example: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Answer {
+struct ResponseDoc {
     status: String,
     description: Vec<Span>,
-    kinds: Vec<(String, Kind)>,
+    kinds: Vec<(String, TypeDoc)>,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,7 +98,7 @@ struct Schema {
     name: String,
     description: Vec<Span>,
     fields: Vec<Field>,
-    kind: Kind,
+    kind: TypeDoc,
 }
 
 /// A parameter of an operation, or a member of an object.
@@ -108,13 +108,13 @@ struct Field {
     place: String,
     required: bool,
     deprecated: bool,
-    kind: Kind,
+    kind: TypeDoc,
     description: Vec<Span>,
 }
 
 /// A type in words, with the name of the schema that it links to.
 #[derive(Debug, Serialize)]
-struct Kind {
+struct TypeDoc {
     text: String,
     schema: Option<String>,
 }
@@ -126,15 +126,15 @@ struct Span {
     code: bool,
 }
 
-impl Reference {
+impl ApiReference {
     fn of(document: &Value, base_url: &str) -> Self {
         let schemas = &document["components"]["schemas"];
-        let groups = items(&document["tags"]).iter().map(|tag| Group {
+        let groups = items(&document["tags"]).iter().map(|tag| OperationGroup {
             name: text(&tag["name"]),
             description: text(&tag["description"]),
             operations: operations(document, &tag["name"]),
         });
-        Reference {
+        ApiReference {
             title: text(&document["info"]["title"]),
             version: text(&document["info"]["version"]),
             base_url: base_url.to_owned(),
@@ -155,7 +155,7 @@ impl Reference {
 /// path.
 const FIRST: [&str; 5] = ["getCarImage", "headCarImage", "createImageUrls", "loadDelivery", "checkDelivery"];
 
-fn operations(document: &Value, tag: &Value) -> Vec<Operation> {
+fn operations(document: &Value, tag: &Value) -> Vec<OperationDoc> {
     let mut found = Vec::new();
     for (path, item) in members(&document["paths"]) {
         for method in ["get", "head", "post"] {
@@ -171,7 +171,7 @@ fn operations(document: &Value, tag: &Value) -> Vec<Operation> {
                 kind: kind(&parameter["schema"]),
                 description: spans(&parameter["description"]),
             });
-            found.push(Operation {
+            found.push(OperationDoc {
                 id: text(&operation["operationId"]),
                 method: method.to_uppercase(),
                 path: path.clone(),
@@ -181,7 +181,7 @@ fn operations(document: &Value, tag: &Value) -> Vec<Operation> {
                 parameters: parameters.collect(),
                 body: body(document, &operation["requestBody"]),
                 responses: members(&operation["responses"])
-                    .map(|(status, answer)| Answer {
+                    .map(|(status, answer)| ResponseDoc {
                         status: status.clone(),
                         description: spans(&answer["description"]),
                         kinds: members(&answer["content"])
@@ -196,12 +196,12 @@ fn operations(document: &Value, tag: &Value) -> Vec<Operation> {
     found
 }
 
-fn body(document: &Value, body: &Value) -> Option<Body> {
+fn body(document: &Value, body: &Value) -> Option<BodyDoc> {
     let schema = &body["content"]["application/json"]["schema"];
     if schema.is_null() {
         return None;
     }
-    Some(Body { description: spans(&body["description"]), kind: kind(schema), example: example(document, schema) })
+    Some(BodyDoc { description: spans(&body["description"]), kind: kind(schema), example: example(document, schema) })
 }
 
 /// Returns the first example of the schema, or of a schema that it is made of.
@@ -244,19 +244,19 @@ fn fields(schema: &Value) -> Vec<Field> {
 }
 
 /// Describes a schema in a few words.
-fn kind(schema: &Value) -> Kind {
+fn kind(schema: &Value) -> TypeDoc {
     if let Some(name) = name_of(schema) {
-        return Kind { text: name.to_owned(), schema: Some(name.to_owned()) };
+        return TypeDoc { text: name.to_owned(), schema: Some(name.to_owned()) };
     }
-    let plain = |text: String| Kind { text, schema: None };
+    let plain = |text: String| TypeDoc { text, schema: None };
     let choices = items(&schema["enum"]);
     if !choices.is_empty() {
         return plain(choices.iter().map(text).collect::<Vec<_>>().join(", "));
     }
     for way in ["oneOf", "anyOf"] {
-        let parts: Vec<Kind> = items(&schema[way]).iter().filter(|part| part["type"] != "null").map(kind).collect();
+        let parts: Vec<TypeDoc> = items(&schema[way]).iter().filter(|part| part["type"] != "null").map(kind).collect();
         if let [one] = parts.as_slice() {
-            return Kind { text: one.text.clone(), schema: one.schema.clone() };
+            return TypeDoc { text: one.text.clone(), schema: one.schema.clone() };
         }
         if !parts.is_empty() {
             return plain(parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(" or "));
@@ -269,7 +269,7 @@ fn kind(schema: &Value) -> Kind {
     };
     if name == "array" {
         let item = kind(&schema["items"]);
-        return Kind { text: format!("list of {}", item.text), schema: item.schema };
+        return TypeDoc { text: format!("list of {}", item.text), schema: item.schema };
     }
     let bound = |name: &str| schema[name].as_f64();
     let length = |name: &str| schema[name].as_u64();

@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub struct Progress {
+pub struct ExamplesProgress {
     pub ready: usize,
     pub total: usize,
     pub complete: bool,
@@ -24,14 +24,14 @@ pub struct Standing {
 
 /// Returns which examples have been rendered. An image whose lookup fails counts as not rendered:
 /// the home page is no place for database errors.
-pub async fn progress(app: &App) -> Progress {
+pub async fn progress(app: &App) -> ExamplesProgress {
     let mut examples = Vec::new();
     for (index, example) in app.examples.iter().enumerate() {
         let ready = matches!(app.pictures.rendered(&example.order).await, Ok(Some(_)));
         examples.push(Standing { number: index + 1, ready });
     }
     let ready = examples.iter().filter(|example| example.ready).count();
-    Progress { ready, total: examples.len(), complete: ready == examples.len(), examples }
+    ExamplesProgress { ready, total: examples.len(), complete: ready == examples.len(), examples }
 }
 
 pub async fn get(State(app): State<App>) -> impl IntoResponse {

@@ -2,7 +2,7 @@
 //! the prices.
 
 use super::dashboard::billing::{ShownPack, packs};
-use super::examples::{Progress, progress};
+use super::examples::{ExamplesProgress, progress};
 use super::format::{capital, thousands};
 use super::visit::PageSession;
 use crate::app::App;
@@ -17,8 +17,8 @@ const WIDTHS_PX: [u32; 3] = [512, 768, 1024];
 
 #[derive(Debug, Serialize)]
 struct Home {
-    progress: Progress,
-    examples: Vec<Shown>,
+    progress: ExamplesProgress,
+    examples: Vec<ShownExample>,
     catalog: CatalogFigures,
     views: Vec<ShownView>,
     colors: Vec<&'static str>,
@@ -30,7 +30,7 @@ struct Home {
 }
 
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownExample {
     number: usize,
     ready: bool,
     name: String,
@@ -61,7 +61,7 @@ struct ShownView {
 pub async fn get(State(app): State<App>, visit: PageSession) -> Response {
     app.examples.start_rendering(&app.pictures, &app.stopping);
     let progress = progress(&app).await;
-    let examples: Vec<Shown> = app
+    let examples: Vec<ShownExample> = app
         .examples
         .iter()
         .zip(&progress.examples)
@@ -98,11 +98,11 @@ pub async fn get(State(app): State<App>, visit: PageSession) -> Response {
     visit.page("home.html", &home)
 }
 
-fn shown(example: &Example, number: usize, ready: bool) -> Shown {
+fn shown(example: &Example, number: usize, ready: bool) -> ShownExample {
     let variant = &example.order.variant;
     let address = |width| format!("/images/car.png?{}", query(example, Format::Webp, Some(width)));
     let name = format!("{} {}", example.make_name, example.model_name);
-    Shown {
+    ShownExample {
         number,
         ready,
         alt: format!("{} {name} of {}, {}", capital(&variant.paint.color()), variant.year, variant.view.description()),

@@ -55,7 +55,7 @@ const NONCE_BYTES: usize = 12;
 
 /// A response in the form in which it is encrypted.
 #[derive(Serialize, Deserialize)]
-struct Answer {
+struct StoredResponse {
     status: u16,
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
@@ -107,7 +107,8 @@ impl SubmittedForm {
 /// Middleware that carries out the forms listed above once, and repeats their responses.
 pub async fn once(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let form = route.as_ref().filter(|_| request.method() == Method::POST).and_then(|route| Kind::of(route.as_str()));
+    let form =
+        route.as_ref().filter(|_| request.method() == Method::POST).and_then(|route| FormKind::of(route.as_str()));
     let Some(kind) = form else { return next.run(request).await };
     let (parts, body) = request.into_parts();
     let body = match read_any_body(Request::from_parts(parts.clone(), body), &app).await {
@@ -126,7 +127,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
 
 /// Kind of sender that a form accepts. It selects the rate limit of the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FormKind {
     SignUp,
     /// Somebody who was sent a link.
     Link,
@@ -134,13 +135,13 @@ enum Kind {
     User,
 }
 
-impl Kind {
+impl FormKind {
     /// Returns the kind of the route's form, or `None` if the form may be carried out again.
     fn of(route: &str) -> Option<Self> {
         match route {
-            "/sign-up" => Some(Kind::SignUp),
-            route if ONCE_OF_VISITORS.contains(&route) => Some(Kind::Link),
-            route => ONCE_OF_USERS.contains(&route).then_some(Kind::User),
+            "/sign-up" => Some(FormKind::SignUp),
+            route if ONCE_OF_VISITORS.contains(&route) => Some(FormKind::Link),
+            route => ONCE_OF_USERS.contains(&route).then_some(FormKind::User),
         }
     }
 }
@@ -154,7 +155,7 @@ fn sent(app: &App, headers: &HeaderMap, path: &str, body: &Bytes) -> Option<Subm
 
 async fn answer(
     app: App,
-    kind: Kind,
+    kind: FormKind,
     ip: Option<ClientIp>,
     sent: SubmittedForm,
     request: Request,
@@ -203,9 +204,9 @@ async fn answer(
 
 /// Returns true if the form can be carried out, so that its response is worth a row. The form of a
 /// signed-in user needs a session.
-async fn may_claim(app: &App, kind: Kind, cookie: &FormCookie) -> Result<bool, Problem> {
+async fn may_claim(app: &App, kind: FormKind, cookie: &FormCookie) -> Result<bool, Problem> {
     match (kind, cookie) {
-        (Kind::User, FormCookie::Visitor(_)) => Ok(false),
+        (FormKind::User, FormCookie::Visitor(_)) => Ok(false),
         _ => visit::is_given(app, cookie).await,
     }
 }
@@ -213,12 +214,12 @@ async fn may_claim(app: &App, kind: Kind, cookie: &FormCookie) -> Result<bool, P
 /// Counts a row that is about to be written, against the limits of the client's network, of the
 /// networks around it and of all clients together. The form's own handler also counts what it does,
 /// but later.
-fn count(app: &App, kind: Kind, ip: Option<ClientIp>) -> Result<(), Problem> {
+fn count(app: &App, kind: FormKind, ip: Option<ClientIp>) -> Result<(), Problem> {
     let limits = &app.config.limits;
     let (purpose, limit) = match kind {
-        Kind::SignUp => ("sign-up forms", limits.sign_up_per_minute),
-        Kind::Link => ("forms of links", limits.sign_in_per_minute),
-        Kind::User => ("forms of users", limits.dashboard_per_minute),
+        FormKind::SignUp => ("sign-up forms", limits.sign_up_per_minute),
+        FormKind::Link => ("forms of links", limits.sign_in_per_minute),
+        FormKind::User => ("forms of users", limits.dashboard_per_minute),
     };
     let Some(ClientIp(ip)) = ip else { return Err(Problem::internal()) };
     app.network_counts.write(purpose, ip, limit, app.clock.now()).map_err(over_limit)
@@ -233,7 +234,8 @@ async fn keep(app: &App, sent: &SubmittedForm, response: Response) -> Response {
     let sealed = (is_done && body.len() <= ANSWER_BYTES_MAX)
         .then(|| {
             let headers = parts.headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()));
-            let answer = Answer { status: parts.status.as_u16(), headers: headers.collect(), body: body.to_vec() };
+            let answer =
+                StoredResponse { status: parts.status.as_u16(), headers: headers.collect(), body: body.to_vec() };
             postcard::to_stdvec(&answer).ok().and_then(|answer| sent.seal(answer, rand::random()))
         })
         .flatten();
@@ -255,7 +257,7 @@ fn asks_to_sign_in(response: &Response) -> bool {
 
 /// Decrypts a stored response.
 fn unkeep(sent: &SubmittedForm, sealed: &str) -> Option<Response> {
-    let answer: Answer = postcard::from_bytes(&sent.unseal(sealed)?).ok()?;
+    let answer: StoredResponse = postcard::from_bytes(&sent.unseal(sealed)?).ok()?;
     let mut response = Response::new(Body::from(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).ok()?;
     for (name, value) in answer.headers {

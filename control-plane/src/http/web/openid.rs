@@ -7,12 +7,12 @@
 
 use super::next::{self, NextPage};
 use super::sign_in;
-use super::sign_in_fields::Fields;
+use super::sign_in_fields::SignInFields;
 use super::sign_up;
 use super::visit::PageSession;
 use crate::accounts::account::AccountError;
 use crate::accounts::identity;
-use crate::accounts::openid::{FLOW_LIFETIME_MS, Flow, OpenIdError, Provider};
+use crate::accounts::openid::{FLOW_LIFETIME_MS, Flow, OpenIdError, OpenIdProvider};
 use crate::accounts::user::User;
 use crate::app::App;
 use crate::http::client_ip::ClientIp;
@@ -53,7 +53,7 @@ pub async fn begin(
 pub async fn set_out(
     app: &App,
     visit: &PageSession,
-    provider: &Provider,
+    provider: &OpenIdProvider,
     next: String,
     link_account_id: Option<String>,
 ) -> Result<String, Problem> {
@@ -160,7 +160,7 @@ async fn come_back(
 
 /// Sends an email to the account's holder, who may not be the one who linked the provider. Errors
 /// are only logged: the provider is linked either way.
-fn tell_of_link(app: &App, user: &User, provider: &Provider) {
+fn tell_of_link(app: &App, user: &User, provider: &OpenIdProvider) {
     let Some(mailer) = &app.mailer else { return };
     let text = format!(
         "A {name} account can now sign in to your account at {base}.\n\n\
@@ -190,7 +190,7 @@ async fn refuse(
     if flow.link_account_id.is_some() {
         return Err(Problem::new(status, "not_linked", wrong));
     }
-    let fields = Fields { email: String::new(), next: flow.next.clone(), wrong: Some(wrong.to_owned()) };
+    let fields = SignInFields { email: String::new(), next: flow.next.clone(), wrong: Some(wrong.to_owned()) };
     sign_in::show(app, visit, status, fields).await
 }
 
@@ -207,7 +207,7 @@ fn out_of_date() -> Problem {
 
 /// Returns the problem for a provider that fails or refuses. The provider's own words are only
 /// logged.
-fn no_answer(provider: &Provider, error: &OpenIdError) -> Problem {
+fn no_answer(provider: &OpenIdProvider, error: &OpenIdError) -> Problem {
     tracing::warn!(
         error = error as &dyn std::error::Error,
         provider_id = provider.id(),

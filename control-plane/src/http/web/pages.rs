@@ -43,7 +43,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = Laz
 
 /// Values that every page shows beside its own content.
 #[derive(Debug, Serialize)]
-pub struct Shared<'a> {
+pub struct CommonValues<'a> {
     /// Email address of the signed-in user.
     pub email: Option<&'a str>,
     /// Token that the page's forms send; empty if nobody can send one.
@@ -54,15 +54,15 @@ pub struct Shared<'a> {
 }
 
 #[derive(Serialize)]
-struct Whole<'a, T> {
-    shared: &'a Shared<'a>,
+struct WholePage<'a, T> {
+    shared: &'a CommonValues<'a>,
     #[serde(flatten)]
     page: &'a T,
 }
 
 /// Renders a template with its context to a response. The `.html` in the name turns escaping on.
-pub fn render<T: Serialize>(name: &str, status: StatusCode, shared: &Shared<'_>, context: &T) -> Response {
-    let html = match fragment(name, &Whole { shared, page: context }) {
+pub fn render<T: Serialize>(name: &str, status: StatusCode, shared: &CommonValues<'_>, context: &T) -> Response {
+    let html = match fragment(name, &WholePage { shared, page: context }) {
         Ok(html) => html,
         Err(problem) => return problem.into_response(),
     };
@@ -86,7 +86,7 @@ pub fn fragment<T: Serialize>(name: &str, context: &T) -> Result<String, Problem
 }
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct FailureContent<'a> {
     status: u16,
     title: &'a str,
     detail: &'a str,
@@ -100,14 +100,14 @@ pub fn is_browser(headers: &HeaderMap) -> bool {
 
 /// Renders a problem as a page.
 pub fn failure(problem: &Problem, id: &RequestId) -> Response {
-    let failure = Failure {
+    let failure = FailureContent {
         status: problem.status().as_u16(),
         title: problem.status().canonical_reason().unwrap_or("Error"),
         detail: problem.detail(),
         request_id: &id.0,
     };
     let mut page =
-        render("problem.html", problem.status(), &Shared { email: None, csrf: "", is_known: false }, &failure);
+        render("problem.html", problem.status(), &CommonValues { email: None, csrf: "", is_known: false }, &failure);
     // The page is not stored, because what is missing or failing now may be available in a moment.
     page.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     page

@@ -11,7 +11,7 @@ use crate::accounts::token::PlainKey;
 use crate::app::App;
 use crate::config::prices::Payments;
 use crate::http::error::Problem;
-use crate::payments::{self, PAGE_PREFIX, Payment, PaymentState, Provider};
+use crate::payments::{self, PAGE_PREFIX, Payment, PaymentProvider, PaymentState};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -58,7 +58,7 @@ pub async fn post(
 
 async fn show(app: &App, visit: &PageSession, status: StatusCode, payment: &Payment) -> Result<Response, Problem> {
     let page = Page {
-        is_local: payment.provider == Provider::Local,
+        is_local: payment.provider == PaymentProvider::Local,
         checkout_url: payment.checkout_url.clone(),
         credits: thousands(payment.pack.credits),
         price: dollars(payment.pack.cents),
@@ -78,7 +78,7 @@ async fn find(app: &App, page: &str) -> Result<Payment, Problem> {
     // A local payment takes no money. Once the service is configured with another provider, the
     // page is not found, so that it can no longer give credits.
     match (payment.provider, &app.config.prices.payments) {
-        (Provider::Local, Payments::Local) | (Provider::Stripe, _) => Ok(payment),
-        (Provider::Local, _) => Err(unknown()),
+        (PaymentProvider::Local, Payments::Local) | (PaymentProvider::Stripe, _) => Ok(payment),
+        (PaymentProvider::Local, _) => Err(unknown()),
     }
 }

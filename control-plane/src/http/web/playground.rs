@@ -56,7 +56,7 @@ struct Page {
     model: String,
     year: String,
     /// Bodies of the model in that year. The usual one is first and has an empty value.
-    bodies: Vec<Choice>,
+    bodies: Vec<FormChoice>,
     view: String,
     color: String,
     /// Size preset; empty if `width` and `height` give the size.
@@ -67,15 +67,15 @@ struct Page {
     has_trim: bool,
     has_true_scale: bool,
     has_shadow: bool,
-    views: Vec<Choice>,
-    colors: Vec<Choice>,
-    paint: Own,
-    finishes: Vec<Choice>,
-    sizes: Vec<Choice>,
-    formats: Vec<Choice>,
-    fits: Vec<Choice>,
-    grounds: Vec<Choice>,
-    ground: Own,
+    views: Vec<FormChoice>,
+    colors: Vec<FormChoice>,
+    paint: CustomColor,
+    finishes: Vec<FormChoice>,
+    sizes: Vec<FormChoice>,
+    formats: Vec<FormChoice>,
+    fits: Vec<FormChoice>,
+    grounds: Vec<FormChoice>,
+    ground: CustomColor,
     /// True if the framing is something else than a square of a listed size.
     is_framed: bool,
     wrong: Option<String>,
@@ -83,14 +83,14 @@ struct Page {
     wrong_at: String,
     /// Group of fields that the wrong parameter belongs to.
     wrong_in: &'static str,
-    suggestions: Vec<Suggested>,
-    shown: Option<Shown>,
+    suggestions: Vec<SuggestedVehicle>,
+    shown: Option<ShownPicture>,
     year_from: u16,
     year_to: u16,
 }
 
 #[derive(Serialize)]
-struct Choice {
+struct FormChoice {
     value: &'static str,
     label: String,
     is_chosen: bool,
@@ -98,7 +98,7 @@ struct Choice {
 
 /// A custom colour: one that no choice of a list names.
 #[derive(Serialize)]
-struct Own {
+struct CustomColor {
     is_chosen: bool,
     /// Text in the colour's field.
     text: String,
@@ -108,13 +108,13 @@ struct Own {
 
 /// Another vehicle that the user may have meant.
 #[derive(Serialize)]
-struct Suggested {
+struct SuggestedVehicle {
     name: String,
     link: String,
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ShownPicture {
     name: String,
     alt: String,
     picture: String,
@@ -164,7 +164,7 @@ pub async fn get(State(app): State<App>, visit: PageSession, RawQuery(query): Ra
                 let name = format!("{} {} {}", found.make_name, found.model_name, found.year);
                 page.name(&app, &found);
                 match Order::find(&app.catalog.now(), &app.missing_vehicles, &request) {
-                    Ok(order) => page.shown = Some(Shown::of(&app, name, &request, &order)),
+                    Ok(order) => page.shown = Some(ShownPicture::of(&app, name, &request, &order)),
                     Err(missing) => page.wrong = Some(plain(&missing.detail)),
                 }
             }
@@ -202,12 +202,12 @@ fn choices<T: Copy>(
     value: impl Fn(T) -> &'static str,
     label: impl Fn(T) -> String,
     chosen: &str,
-) -> Vec<Choice> {
-    let choice = |one: &T| Choice { value: value(*one), label: label(*one), is_chosen: value(*one) == chosen };
+) -> Vec<FormChoice> {
+    let choice = |one: &T| FormChoice { value: value(*one), label: label(*one), is_chosen: value(*one) == chosen };
     all.iter().map(choice).collect()
 }
 
-impl Own {
+impl CustomColor {
     /// `usual` is shown while a choice of the list is selected.
     fn of(given: &str, is_chosen: bool, usual: &str) -> Self {
         let (text, picked) = match srgb_of_hex(given.strip_prefix('#').unwrap_or(given)) {
@@ -216,7 +216,7 @@ impl Own {
             None if given == OTHER => (String::new(), usual.to_owned()),
             None => (given.to_owned(), usual.to_owned()),
         };
-        Own { is_chosen, text, picked }
+        CustomColor { is_chosen, text, picked }
     }
 }
 
@@ -250,7 +250,7 @@ impl Page {
         Page {
             views: choices(View::ALL, View::as_str, |one| one.label().to_owned(), &view),
             colors: choices(Colour::ALL, Colour::as_str, |one| one.to_string(), &color),
-            paint: Own::of(&color, is_own_paint, OWN_PAINT),
+            paint: CustomColor::of(&color, is_own_paint, OWN_PAINT),
             finishes: choices(
                 Finish::ALL,
                 Finish::as_str,
@@ -266,7 +266,7 @@ impl Page {
             ),
             fits: choices(Fit::ALL, Fit::as_str, |one| capital(one.as_str()), &fit),
             grounds: choices(&GROUNDS, |one| one, ground_label, &background),
-            ground: Own::of(&background, is_own_ground, OWN_GROUND),
+            ground: CustomColor::of(&background, is_own_ground, OWN_GROUND),
             is_framed: pairs.iter().any(|(key, _)| FOLDED.contains(&key.as_str()))
                 || !width.is_empty()
                 || !height.is_empty(),
@@ -314,7 +314,7 @@ impl Page {
         let others = others.iter().map(|body| body_choice(Some(*body), chosen == Some(*body)));
         self.bodies = others.collect();
         let is_usual = !self.bodies.iter().any(|body| body.is_chosen);
-        let usual = Choice { label: body_label(*usual), ..body_choice(None, is_usual) };
+        let usual = FormChoice { label: body_label(*usual), ..body_choice(None, is_usual) };
         self.bodies.insert(0, usual);
     }
 
@@ -363,13 +363,13 @@ impl Page {
                 ])
                 .extend_pairs(pairs.iter().filter(|(key, _)| !NAMES.contains(&key.as_str())))
                 .finish();
-            Some(Suggested { name: format!("{} {model_name} {year}", near.make_name), link })
+            Some(SuggestedVehicle { name: format!("{} {model_name} {year}", near.make_name), link })
         });
         self.suggestions = suggested.collect();
     }
 }
 
-impl Shown {
+impl ShownPicture {
     fn of(app: &App, name: String, request: &ImageRequest, order: &Order) -> Self {
         let (make, model) = (&order.variant.make, &order.variant.model);
         let query = ImageRequest { response: ResponseKind::Image, ..request.clone() }.canonical_query(&order.variant);
@@ -387,7 +387,7 @@ impl Shown {
             PaintColour::Preset(_) => format!("{} {name}", capital(&painted)),
             PaintColour::Custom { .. } => format!("{name} in {painted}"),
         };
-        Shown {
+        ShownPicture {
             alt: format!("{what}, {}", request.view.description()),
             picture: format!("/images/car.png?{query}"),
             size,
@@ -431,9 +431,9 @@ fn painted(colour: PaintColour) -> String {
 }
 
 /// Returns the choice of a body; `None` is the usual one.
-fn body_choice(body: Option<BodyClass>, is_chosen: bool) -> Choice {
+fn body_choice(body: Option<BodyClass>, is_chosen: bool) -> FormChoice {
     let (value, label) = body.map_or(("", "Default".to_owned()), |body| (body.as_str(), body_label(body)));
-    Choice { value, label, is_chosen }
+    FormChoice { value, label, is_chosen }
 }
 
 fn body_label(body: BodyClass) -> String {
@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn a_colour_of_ones_own_is_shown_as_it_was_given() {
         let of = |given, is_chosen| {
-            let Own { text, picked, .. } = Own::of(given, is_chosen, OWN_PAINT);
+            let CustomColor { text, picked, .. } = CustomColor::of(given, is_chosen, OWN_PAINT);
             (text, picked)
         };
         for (given, is_chosen, text, picked) in [

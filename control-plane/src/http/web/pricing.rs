@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Pricing {
+struct PricingPage {
     packs: Vec<ShownPack>,
     free_credits: i64,
     credits_per_dollar: String,
@@ -17,7 +17,7 @@ struct Pricing {
 
 pub async fn get(State(app): State<App>, visit: PageSession) -> Response {
     let prices = &app.config.prices;
-    let pricing = Pricing {
+    let pricing = PricingPage {
         packs: packs(&app),
         free_credits: prices.free_credits,
         credits_per_dollar: thousands(prices.credits_per_dollar),

@@ -8,7 +8,7 @@ use super::next;
 use super::sign_in_fields::busy;
 use super::sign_up::{CheckMail, email_unavailable};
 use super::visit::PageSession;
-use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::attempts::{self, CountedAttempt};
 use crate::accounts::password::Password;
 use crate::accounts::token::PlainKey;
 use crate::accounts::user::{self, LINK_PREFIX, User};
@@ -55,7 +55,7 @@ async fn mail_link(app: &App, visit: &PageSession, form: &Form) -> Result<Respon
         return refuse(StatusCode::BAD_REQUEST, "This is not an email address.").await;
     };
     let now = app.clock.now();
-    if !attempts::count(&app.db, Attempt::ResetMail { email }, now).await? {
+    if !attempts::count(&app.db, CountedAttempt::ResetMail { email }, now).await? {
         let wrong = "Several emails were sent to this address already. Check your email, or try again in 15 minutes.";
         return refuse(StatusCode::TOO_MANY_REQUESTS, wrong).await;
     }
@@ -135,7 +135,7 @@ async fn set(app: &App, ip: ClientIp, visit: &PageSession, link: &str, form: &Fo
     let end: Vec<&str> = form.all("end").collect();
     let user = user::set_password(&app.db, &user, &hash, &end).await?.ok_or_else(used_up)?;
     // Somebody who locked the address by guessing passwords must not lock its owner out.
-    attempts::delete(&app.db, Attempt::SignIn { email: &user.email, network: network_of(ip.0) }).await?;
+    attempts::delete(&app.db, CountedAttempt::SignIn { email: &user.email, network: network_of(ip.0) }).await?;
     tracing::info!(account_id = user.account_id, "new password set");
     visit.sign_in(app, &user).await?;
     Ok(Redirect::to(next::HOME).into_response())

@@ -3,9 +3,9 @@
 
 use super::form::Form;
 use super::next::{self, NextPage};
-use super::sign_in_fields::{Button, Fields, busy, buttons};
+use super::sign_in_fields::{Button, SignInFields, busy, buttons};
 use super::visit::PageSession;
-use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::attempts::{self, CountedAttempt};
 use crate::accounts::password::Password;
 use crate::accounts::user;
 use crate::app::App;
@@ -22,19 +22,24 @@ pub async fn get(State(app): State<App>, visit: PageSession, Query(way): Query<N
     let next = next::local(&way.next);
     match visit.user {
         Some(_) => Ok(Redirect::to(&next).into_response()),
-        None => show(&app, &visit, StatusCode::OK, Fields { next, ..Fields::default() }).await,
+        None => show(&app, &visit, StatusCode::OK, SignInFields { next, ..SignInFields::default() }).await,
     }
 }
 
 #[derive(Serialize)]
 struct Page {
     #[serde(flatten)]
-    fields: Fields,
+    fields: SignInFields,
     providers: Vec<Button>,
 }
 
 /// Renders the sign-in page.
-pub async fn show(app: &App, visit: &PageSession, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
+pub async fn show(
+    app: &App,
+    visit: &PageSession,
+    status: StatusCode,
+    fields: SignInFields,
+) -> Result<Response, Problem> {
     visit.form(app, "sign_in.html", status, &Page { fields, providers: buttons(app) }).await
 }
 
@@ -47,7 +52,7 @@ async fn sign_in(app: &App, ip: ClientIp, visit: &PageSession, form: &Form) -> R
     let email = form.text("email").trim();
     let next = next::local(form.text("next"));
     let refuse = async |status, wrong: &str| {
-        let fields = Fields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong.to_owned()) };
+        let fields = SignInFields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong.to_owned()) };
         show(app, visit, status, fields).await
     };
     // Attempts are counted before the password is checked, for known and unknown addresses.
@@ -57,8 +62,8 @@ async fn sign_in(app: &App, ip: ClientIp, visit: &PageSession, form: &Form) -> R
         None => None,
     };
     let attempt = match &device {
-        Some(device) => Attempt::SignInOfDevice { device },
-        None => Attempt::SignIn { email, network: network_of(ip.0) },
+        Some(device) => CountedAttempt::SignInOfDevice { device },
+        None => CountedAttempt::SignIn { email, network: network_of(ip.0) },
     };
     if !attempts::count(&app.db, attempt, app.clock.now()).await? {
         let wrong = "Too many attempts with this email address. Try again in 15 minutes.";

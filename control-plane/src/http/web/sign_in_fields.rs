@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// Values that were typed, to be shown again, and the error message.
 #[derive(Debug, Default, Serialize)]
-pub struct Fields {
+pub struct SignInFields {
     pub email: String,
     pub next: String,
     pub wrong: Option<String>,

@@ -2,10 +2,10 @@
 
 use super::form::Form;
 use super::next::{self, NextPage};
-use super::sign_in_fields::{Button, Fields, busy, buttons};
+use super::sign_in_fields::{Button, SignInFields, busy, buttons};
 use super::visit::PageSession;
 use crate::accounts::account::{self, AccountError};
-use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::attempts::{self, CountedAttempt};
 use crate::accounts::password::{Password, PasswordHash};
 use crate::accounts::sign_up_counts::{self, SignUpCount};
 use crate::accounts::token::PlainKey;
@@ -27,21 +27,21 @@ pub async fn get(State(app): State<App>, visit: PageSession, Query(way): Query<N
     let next = next::local(&way.next);
     match visit.user {
         Some(_) => Ok(Redirect::to(&next).into_response()),
-        None => show(&app, &visit, StatusCode::OK, Fields { next, ..Fields::default() }).await,
+        None => show(&app, &visit, StatusCode::OK, SignInFields { next, ..SignInFields::default() }).await,
     }
 }
 
 #[derive(Serialize)]
 struct Page {
     #[serde(flatten)]
-    fields: Fields,
+    fields: SignInFields,
     providers: Vec<Button>,
     free_credits: i64,
     /// True if the user has to prove the address by email first.
     is_proven_by_mail: bool,
 }
 
-async fn show(app: &App, visit: &PageSession, status: StatusCode, fields: Fields) -> Result<Response, Problem> {
+async fn show(app: &App, visit: &PageSession, status: StatusCode, fields: SignInFields) -> Result<Response, Problem> {
     let page = Page {
         fields,
         providers: buttons(app),
@@ -60,7 +60,7 @@ async fn sign_up(app: &App, ip: ClientIp, visit: &PageSession, form: &Form) -> R
     let email = form.text("email").trim();
     let next = next::local(form.text("next"));
     let refuse = |status, wrong: String| {
-        show(app, visit, status, Fields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong) })
+        show(app, visit, status, SignInFields { email: email.to_owned(), next: next.clone(), wrong: Some(wrong) })
     };
     let Some(address) = account::normal_email(email) else {
         return refuse(StatusCode::BAD_REQUEST, "This is not an email address.".to_owned()).await;
@@ -73,7 +73,7 @@ async fn sign_up(app: &App, ip: ClientIp, visit: &PageSession, form: &Form) -> R
     let networks = admit(app, ip).await?;
     let hash = app.passwords.hash(password).await.map_err(busy)?;
     if let Some(mailer) = &app.mailer {
-        if !attempts::count(&app.db, Attempt::SignUpMail { email }, now).await? {
+        if !attempts::count(&app.db, CountedAttempt::SignUpMail { email }, now).await? {
             let wrong =
                 "Several emails were sent to this address already. Check your email, or try again in 15 minutes.";
             return refuse(StatusCode::TOO_MANY_REQUESTS, wrong.to_owned()).await;

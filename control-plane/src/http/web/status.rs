@@ -10,13 +10,13 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct Status {
-    lines: Vec<Line>,
+    lines: Vec<StatusLine>,
     is_well: bool,
     version: &'static str,
 }
 
 #[derive(Serialize)]
-struct Line {
+struct StatusLine {
     name: &'static str,
     is_well: bool,
     told: String,
@@ -28,7 +28,7 @@ pub async fn get(State(app): State<App>, visit: PageSession) -> Result<Response,
     let budget = app.renders.budget().await?;
     let is_spent = budget.reserved_microusd + budget.settled_microusd + app.config.farm.render_cost_microusd
         > budget.microusd_per_day;
-    let line = |name, is_well, well: String, ill: &str| Line {
+    let line = |name, is_well, well: String, ill: &str| StatusLine {
         name,
         is_well,
         told: if is_well { well } else { ill.to_owned() },

@@ -1,11 +1,11 @@
 use crate::http::router;
-use crate::http::tests::{Service, service};
+use crate::http::tests::{TestService, service};
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
-async fn get(service: &Service, path: &str, if_none_match: Option<&str>) -> (StatusCode, HeaderMap, String) {
+async fn get(service: &TestService, path: &str, if_none_match: Option<&str>) -> (StatusCode, HeaderMap, String) {
     let mut request = Request::get(path).header("host", "images.test");
     if let Some(etag) = if_none_match {
         request = request.header(IF_NONE_MATCH, etag);

@@ -2,7 +2,7 @@
 //! the cookies and what they permit. Passwords and sign-ups belong to `accounts`.
 
 use super::known_device as device;
-use super::pages::{self, Shared};
+use super::pages::{self, CommonValues};
 use super::visitor;
 use crate::accounts::openid::{FLOW_LIFETIME_MS, Flow};
 use crate::accounts::session::Sessions;
@@ -201,7 +201,7 @@ impl PageSession {
 
     fn render<T: Serialize>(&self, name: &str, status: StatusCode, csrf: &str, context: &T) -> Response {
         let email = self.user.as_ref().map(|user| user.email.as_str());
-        let mut response = pages::render(name, status, &Shared { email, csrf, is_known: true }, context);
+        let mut response = pages::render(name, status, &CommonValues { email, csrf, is_known: true }, context);
         if email.is_some() || !csrf.is_empty() {
             // The page belongs to one person. It is stored nowhere, also not for the back button
             // after signing out.

@@ -4,8 +4,8 @@
 use crate::app::App;
 use crate::http::body::read_any_body;
 use crate::http::error::Problem;
-use crate::payments::stripe::event::Event;
-use crate::payments::stripe::settle::{self, Outcome};
+use crate::payments::stripe::event::StripeEvent;
+use crate::payments::stripe::settle::{self, EventOutcome};
 use crate::payments::stripe::signature;
 use crate::plain_text;
 use axum::extract::{Request, State};
@@ -30,14 +30,14 @@ pub async fn post(State(app): State<App>, request: Request) -> Result<StatusCode
     }
     // NUL is removed from what customers have typed: PostgreSQL cannot store it, and Stripe would
     // send an event that is refused again for three days.
-    let event = Event::read(&plain_text::without_escaped_nul(&body)).map_err(|error| {
+    let event = StripeEvent::read(&plain_text::without_escaped_nul(&body)).map_err(|error| {
         tracing::error!(error = &error as &dyn std::error::Error, "an event of Stripe could not be parsed");
         Problem::bad_request("unknown_form", "The event has an unknown form.")
     })?;
     let outcome = settle::apply(&app.db, &event, app.clock.now()).await?;
     let (event_id, kind) = (event.id.as_str(), event.kind.as_str());
     match outcome {
-        Outcome::Applied(effect) => {
+        EventOutcome::Applied(effect) => {
             tracing::info!(event_id, kind, "an event of Stripe was applied");
             if let Some(note) = effect.note {
                 metrics::counter!("cyclorama_payment_alerts_total").increment(1);
@@ -48,11 +48,13 @@ pub async fn post(State(app): State<App>, request: Request) -> Result<StatusCode
                 app.reload_letters().tell_of_failure(&account_id).await;
             }
         }
-        Outcome::Refused(why) => {
+        EventOutcome::Refused(why) => {
             metrics::counter!("cyclorama_payment_alerts_total").increment(1);
             tracing::error!(event_id, kind, why, "an event of Stripe matches no payment; nothing was credited");
         }
-        Outcome::Ignored | Outcome::Repeated => tracing::debug!(event_id, kind, "an event of Stripe was ignored"),
+        EventOutcome::Ignored | EventOutcome::Repeated => {
+            tracing::debug!(event_id, kind, "an event of Stripe was ignored")
+        }
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -10,7 +10,7 @@ mod table;
 
 use super::ended::{CountedIn, EndedHold};
 use super::unanswered::{self, BatchId};
-use super::{AnswerToKeep, Charge, Credits, Entry, MeterAnswer, Outcome, ProcessId, Window};
+use super::{AnswerToKeep, Charge, ChargeOutcome, Credits, MeterAnswer, MeterRequest, ProcessId, Window};
 use super::{delivery_urls, idempotency, usage};
 use crate::clock::UnixMs;
 use crate::db::{self, Database, Tx};
@@ -21,8 +21,8 @@ const WINDOW_MS: i64 = 60_000;
 
 /// Result of a batch that was applied.
 #[derive(Debug)]
-pub(super) struct Applied {
-    /// One answer for each entry, in the order of the entries.
+pub(super) struct AppliedBatch {
+    /// One answer for each request, in the order of the requests.
     pub answers: Vec<MeterAnswer>,
     /// True if the batch contains a final charge. It then has a row in `meter_batches`, which
     /// records whether its waiting requests were answered.
@@ -30,17 +30,17 @@ pub(super) struct Applied {
 }
 
 #[derive(Debug)]
-pub(super) enum BatchError {
+pub(super) enum MeterBatchError {
     /// The database refused something in the batch; its halves may succeed.
     Refused(sqlx::Error),
     /// The database cannot be reached or used now; no part of the batch would succeed.
     Unavailable(sqlx::Error),
     /// The connection broke during the commit, so the batch may or may not be committed. Only
     /// returned for a batch that charges somebody.
-    Unknown(sqlx::Error, Applied),
+    Unknown(sqlx::Error, AppliedBatch),
 }
 
-fn classify(error: sqlx::Error) -> BatchError {
+fn classify(error: sqlx::Error) -> MeterBatchError {
     let refused = match &error {
         // Two transactions conflict (SQLSTATE class 40); in smaller batches they succeed.
         sqlx::Error::Database(refused)
@@ -52,20 +52,20 @@ fn classify(error: sqlx::Error) -> BatchError {
         sqlx::Error::Encode(_) => true,
         _ => false,
     };
-    if refused { BatchError::Refused(error) } else { BatchError::Unavailable(error) }
+    if refused { MeterBatchError::Refused(error) } else { MeterBatchError::Unavailable(error) }
 }
 
-/// Applies all entries in one transaction and commits it. The ids of the rows that it
+/// Applies all requests in one transaction and commits it. The ids of the rows that it
 /// writes begin with `batch`.
 pub(super) async fn apply(
     database: &Database,
     now: UnixMs,
     owner: &ProcessId,
     batch: &BatchId,
-    entries: &[&Entry],
-) -> Result<Applied, BatchError> {
-    let mut tx = database.begin().await.map_err(BatchError::Unavailable)?;
-    let written = write(&mut tx, database, now, owner, batch, entries).await;
+    requests: &[&MeterRequest],
+) -> Result<AppliedBatch, MeterBatchError> {
+    let mut tx = database.begin().await.map_err(MeterBatchError::Unavailable)?;
+    let written = write(&mut tx, database, now, owner, batch, requests).await;
     let applied = match written {
         Ok(applied) => applied,
         Err(error) => {
@@ -76,9 +76,9 @@ pub(super) async fn apply(
     match tx.commit().await {
         Ok(()) => Ok(applied),
         // The connection may have broken after the database committed.
-        Err(error) if applied.has_charged => Err(BatchError::Unknown(error, applied)),
+        Err(error) if applied.has_charged => Err(MeterBatchError::Unknown(error, applied)),
         // Nothing was charged for good: an open hold is released by itself.
-        Err(error) => Err(BatchError::Unavailable(error)),
+        Err(error) => Err(MeterBatchError::Unavailable(error)),
     }
 }
 
@@ -88,45 +88,45 @@ async fn write(
     now: UnixMs,
     owner: &ProcessId,
     batch: &BatchId,
-    entries: &[&Entry],
-) -> Result<Applied, sqlx::Error> {
-    let windows = count_requests(tx, now, entries).await?;
-    let mut outcomes: Vec<Option<Outcome>> = entries
+    requests: &[&MeterRequest],
+) -> Result<AppliedBatch, sqlx::Error> {
+    let windows = count_requests(tx, now, requests).await?;
+    let mut outcomes: Vec<Option<ChargeOutcome>> = requests
         .iter()
         .zip(&windows)
-        .map(|(entry, counted)| match counted {
-            Some(Counted { over: Some(over), .. }) => Some(*over),
-            _ if matches!(entry.charge, Charge::Nothing) => Some(Outcome::Done { remaining: None }),
+        .map(|(request, counted)| match counted {
+            Some(CountedWindow { over: Some(over), .. }) => Some(*over),
+            _ if matches!(request.charge, Charge::Nothing) => Some(ChargeOutcome::Done { remaining: None }),
             _ => None,
         })
         .collect();
 
     // Check the attempts before ending holds: if another attempt has taken the request over, this
     // attempt's hold must stay open, so that its owner can give it back.
-    check_attempts(tx, entries, &mut outcomes).await?;
-    let mut ended = end_holds(tx, now, entries, &mut outcomes).await?;
-    change_urls(tx, now, entries, &mut outcomes, &mut ended).await?;
-    let moved = money::move_balances(tx, now, entries, &ended, &mut outcomes).await?;
-    keep_answers(tx, batch, entries, &outcomes).await?;
-    usage::add(tx, now, usage::of_batch(entries, &outcomes, &ended)).await?;
-    let mut appended = rows::Appended::default();
-    let is_done = |index: usize| matches!(outcomes[index], Some(Outcome::Done { .. }));
-    for (index, entry) in entries.iter().enumerate().filter(|(index, _)| is_done(*index)) {
-        let (id, capped_month) = (batch.entry(index), moved.caps.month(entry));
-        appended.add(rows::Done { now, owner, entry, id, ended: ended.get(&index), capped_month });
+    check_attempts(tx, requests, &mut outcomes).await?;
+    let mut ended = end_holds(tx, now, requests, &mut outcomes).await?;
+    change_urls(tx, now, requests, &mut outcomes, &mut ended).await?;
+    let moved = money::move_balances(tx, now, requests, &ended, &mut outcomes).await?;
+    keep_answers(tx, batch, requests, &outcomes).await?;
+    usage::add(tx, now, usage::of_batch(requests, &outcomes, &ended)).await?;
+    let mut appended = rows::AppendedRows::default();
+    let is_done = |index: usize| matches!(outcomes[index], Some(ChargeOutcome::Done { .. }));
+    for (index, request) in requests.iter().enumerate().filter(|(index, _)| is_done(*index)) {
+        let (id, capped_month) = (batch.entry(index), moved.caps.month(request));
+        appended.add(rows::Done { now, owner, request, id, ended: ended.get(&index), capped_month });
     }
     appended.write(tx, database.kind, now, &moved.books).await?;
-    let charged = entries.iter().enumerate().filter(|(index, entry)| is_done(*index) && entry.charge.is_final());
+    let charged = requests.iter().enumerate().filter(|(index, request)| is_done(*index) && request.charge.is_final());
     let has_charged = charged.clone().next().is_some();
     if has_charged {
-        let loads = charged.clone().filter_map(|(_, entry)| match &entry.charge {
+        let loads = charged.clone().filter_map(|(_, request)| match &request.charge {
             Charge::Load { delivery_url_id, .. } => Some(delivery_url_id.as_str()),
             _ => None,
         });
         unanswered::begin(tx, database.kind, now, owner, batch, &loads.collect::<Vec<_>>()).await?;
     }
     let entry_ids: BTreeMap<usize, String> = charged
-        .filter(|(_, entry)| !matches!(entry.charge, Charge::Load { .. }))
+        .filter(|(_, request)| !matches!(request.charge, Charge::Load { .. }))
         .map(|(index, _)| (index, batch.entry(index)))
         .collect();
 
@@ -136,33 +136,37 @@ async fn write(
         .enumerate()
         .map(|(index, (outcome, counted))| MeterAnswer {
             window: counted.map(|counted| counted.window),
-            outcome: outcome.unwrap_or(Outcome::UnknownAccount),
+            outcome: outcome.unwrap_or(ChargeOutcome::UnknownAccount),
             entry_id: entry_ids.get(&index).cloned(),
         })
         .collect();
-    Ok(Applied { answers, has_charged })
+    Ok(AppliedBatch { answers, has_charged })
 }
 
-struct Counted {
+struct CountedWindow {
     /// The window of the key or the client address, not that of the account.
     window: Window,
-    over: Option<Outcome>,
+    over: Option<ChargeOutcome>,
 }
 
 /// Counts every request of the batch against its own window and against its account's window. Each
 /// window is one row, which the next window takes over.
-async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Result<Vec<Option<Counted>>, sqlx::Error> {
+async fn count_requests(
+    tx: &mut Tx<'_>,
+    now: UnixMs,
+    requests: &[&MeterRequest],
+) -> Result<Vec<Option<CountedWindow>>, sqlx::Error> {
     let window_start_ms = now.0 - now.0.rem_euclid(WINDOW_MS);
     let mut by_window: BTreeMap<String, Vec<(usize, i64, bool)>> = BTreeMap::new();
-    for (index, entry) in entries.iter().enumerate() {
-        let Some(count) = &entry.count else { continue };
+    for (index, request) in requests.iter().enumerate() {
+        let Some(count) = &request.count else { continue };
         by_window.entry(count.counted.clone()).or_default().push((index, count.limit_per_minute, false));
         if let (Some(account_id), Some(limit)) = (&count.account_id, count.account_limit_per_minute) {
             by_window.entry(format!("account {account_id}")).or_default().push((index, limit, true));
         }
     }
-    let mut windows: Vec<Option<Window>> = entries.iter().map(|_| None).collect();
-    let mut over: Vec<Option<Outcome>> = entries.iter().map(|_| None).collect();
+    let mut windows: Vec<Option<Window>> = requests.iter().map(|_| None).collect();
+    let mut over: Vec<Option<ChargeOutcome>> = requests.iter().map(|_| None).collect();
     for (counted_for, counted) in by_window {
         // A process whose clock is a little behind counts into the newer window rather than
         // reopening the older one.
@@ -191,12 +195,12 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
             // If both windows are full, the key's is reported: it is the window that
             // the key's holder sees.
             if used > limit && (over[index].is_none() || !of_account) {
-                over[index] = Some(Outcome::RateLimited { limit, of_account });
+                over[index] = Some(ChargeOutcome::RateLimited { limit, of_account });
             }
         }
     }
     let counted = windows.into_iter().zip(over);
-    Ok(counted.map(|(window, over)| window.map(|window| Counted { window, over })).collect())
+    Ok(counted.map(|(window, over)| window.map(|window| CountedWindow { window, over })).collect())
 }
 
 /// Ends the holds that the batch settles or releases. A hold that is no longer
@@ -204,14 +208,14 @@ async fn count_requests(tx: &mut Tx<'_>, now: UnixMs, entries: &[&Entry]) -> Res
 async fn end_holds(
     tx: &mut Tx<'_>,
     now: UnixMs,
-    entries: &[&Entry],
-    outcomes: &mut [Option<Outcome>],
+    requests: &[&MeterRequest],
+    outcomes: &mut [Option<ChargeOutcome>],
 ) -> Result<BTreeMap<usize, EndedHold>, sqlx::Error> {
-    let mut endings: Vec<(&str, bool, usize)> = entries
+    let mut endings: Vec<(&str, bool, usize)> = requests
         .iter()
         .enumerate()
         .filter(|(index, _)| outcomes[*index].is_none())
-        .filter_map(|(index, entry)| match &entry.charge {
+        .filter_map(|(index, request)| match &request.charge {
             Charge::Settle { hold_id, .. } => Some((hold_id.as_str(), true, index)),
             Charge::Release { hold_id } => Some((hold_id.as_str(), false, index)),
             _ => None,
@@ -242,7 +246,7 @@ async fn end_holds(
                     EndedHold { account_id: row.try_get(0)?, credits: Credits(row.try_get(1)?), counted },
                 );
             }
-            None => outcomes[index] = Some(Outcome::HoldNotOpen),
+            None => outcomes[index] = Some(ChargeOutcome::HoldNotOpen),
         }
     }
     Ok(ended)
@@ -252,15 +256,15 @@ async fn end_holds(
 async fn change_urls(
     tx: &mut Tx<'_>,
     now: UnixMs,
-    entries: &[&Entry],
-    outcomes: &mut [Option<Outcome>],
+    requests: &[&MeterRequest],
+    outcomes: &mut [Option<ChargeOutcome>],
     ended: &mut BTreeMap<usize, EndedHold>,
 ) -> Result<(), sqlx::Error> {
-    let mut changes: Vec<(&str, usize)> = entries
+    let mut changes: Vec<(&str, usize)> = requests
         .iter()
         .enumerate()
         .filter(|(index, _)| outcomes[*index].is_none())
-        .filter_map(|(index, entry)| match &entry.charge {
+        .filter_map(|(index, request)| match &request.charge {
             Charge::Load { delivery_url_id, .. } | Charge::Refund { delivery_url_id } => {
                 Some((delivery_url_id.as_str(), index))
             }
@@ -269,20 +273,20 @@ async fn change_urls(
         .collect();
     changes.sort_unstable();
     for (id, index) in changes {
-        let is_load = matches!(entries[index].charge, Charge::Load { .. });
+        let is_load = matches!(requests[index].charge, Charge::Load { .. });
         let changed = match is_load {
             true => delivery_urls::count_load(tx, now, id).await?,
             false => delivery_urls::consume(tx, id).await?,
         };
         match changed {
-            Some(delivery_urls::Changed { account_id, counted }) => {
+            Some(delivery_urls::ChangedUrl { account_id, counted }) => {
                 ended.insert(index, EndedHold { account_id, credits: Credits::PER_PICTURE, counted });
                 // A load moves no credits, so its answer contains no balance.
                 if is_load {
-                    outcomes[index] = Some(Outcome::Done { remaining: None });
+                    outcomes[index] = Some(ChargeOutcome::Done { remaining: None });
                 }
             }
-            None => outcomes[index] = Some(Outcome::DeliveryUrlClosed),
+            None => outcomes[index] = Some(ChargeOutcome::DeliveryUrlClosed),
         }
     }
     Ok(())
@@ -291,17 +295,17 @@ async fn change_urls(
 /// Refuses requests whose idempotency key another attempt has taken over.
 async fn check_attempts(
     tx: &mut Tx<'_>,
-    entries: &[&Entry],
-    outcomes: &mut [Option<Outcome>],
+    requests: &[&MeterRequest],
+    outcomes: &mut [Option<ChargeOutcome>],
 ) -> Result<(), sqlx::Error> {
-    let mut attempts: Vec<(&str, usize)> = answers_to_keep(entries)
+    let mut attempts: Vec<(&str, usize)> = answers_to_keep(requests)
         .filter(|(_, index)| outcomes[*index].is_none())
         .map(|(keep, index)| (keep.attempt_id.as_str(), index))
         .collect();
     attempts.sort_unstable();
     for (attempt_id, index) in attempts {
         if !idempotency::is_ours(tx, attempt_id).await? {
-            outcomes[index] = Some(Outcome::AttemptLost);
+            outcomes[index] = Some(ChargeOutcome::AttemptLost);
         }
     }
     Ok(())
@@ -311,11 +315,11 @@ async fn check_attempts(
 async fn keep_answers(
     tx: &mut Tx<'_>,
     batch: &BatchId,
-    entries: &[&Entry],
-    outcomes: &[Option<Outcome>],
+    requests: &[&MeterRequest],
+    outcomes: &[Option<ChargeOutcome>],
 ) -> Result<(), sqlx::Error> {
-    for (keep, index) in answers_to_keep(entries) {
-        if let Some(Outcome::Done { remaining: Some(remaining) }) = outcomes[index] {
+    for (keep, index) in answers_to_keep(requests) {
+        if let Some(ChargeOutcome::Done { remaining: Some(remaining) }) = outcomes[index] {
             let entry_id = batch.entry(index);
             idempotency::keep_charged(tx, &keep.attempt_id, &keep.answer, remaining, Some(&entry_id)).await?;
         }
@@ -323,8 +327,8 @@ async fn keep_answers(
     Ok(())
 }
 
-fn answers_to_keep<'a>(entries: &[&'a Entry]) -> impl Iterator<Item = (&'a AnswerToKeep, usize)> {
-    entries.iter().enumerate().filter_map(|(index, entry)| match &entry.charge {
+fn answers_to_keep<'a>(requests: &[&'a MeterRequest]) -> impl Iterator<Item = (&'a AnswerToKeep, usize)> {
+    requests.iter().enumerate().filter_map(|(index, request)| match &request.charge {
         Charge::Mint { keep: Some(keep), .. }
         | Charge::Debit { keep: Some(keep), .. }
         | Charge::Settle { keep: Some(keep), .. } => Some((keep, index)),

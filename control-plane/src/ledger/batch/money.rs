@@ -7,11 +7,11 @@ use crate::db::Tx;
 use crate::ledger::balance::{self, BalanceChange, Book};
 use crate::ledger::ended::EndedHold;
 use crate::ledger::key_cap::{Caps, KeyCap};
-use crate::ledger::{Charge, Credits, Entry, Outcome};
+use crate::ledger::{Charge, ChargeOutcome, Credits, MeterRequest};
 use std::collections::BTreeMap;
 
 impl BalanceChange {
-    /// Returns the change that an entry of a batch makes to its account's row.
+    /// Returns the change that a request of a batch makes to its account's row.
     pub fn of(charge: &Charge, ended: Option<&EndedHold>) -> Self {
         let ended = ended.map_or(0, |ended| ended.credits.0);
         let asked = charge.asks().0;
@@ -49,18 +49,18 @@ pub(super) struct Transfer {
     pub books: BTreeMap<String, Book>,
 }
 
-/// Moves the credits of every entry that is not refused yet, and fills in the outcomes.
+/// Moves the credits of every request that is not refused yet, and fills in the outcomes.
 pub(super) async fn move_balances(
     tx: &mut Tx<'_>,
     now: UnixMs,
-    entries: &[&Entry],
+    requests: &[&MeterRequest],
     ended: &BTreeMap<usize, EndedHold>,
-    outcomes: &mut [Option<Outcome>],
+    outcomes: &mut [Option<ChargeOutcome>],
 ) -> Result<Transfer, sqlx::Error> {
-    let mut caps = Caps::lock(tx, now, entries, ended, outcomes).await?;
+    let mut caps = Caps::lock(tx, now, requests, ended, outcomes).await?;
     let mut by_account: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, entry) in entries.iter().enumerate().filter(|(index, _)| outcomes[*index].is_none()) {
-        let account_id = match &entry.charge {
+    for (index, request) in requests.iter().enumerate().filter(|(index, _)| outcomes[*index].is_none()) {
+        let account_id = match &request.charge {
             Charge::Nothing | Charge::Load { .. } => continue,
             Charge::Read { account_id }
             | Charge::Debit { account_id, .. }
@@ -75,7 +75,7 @@ pub(super) async fn move_balances(
     }
     let mut books = BTreeMap::new();
     for (account_id, indexes) in by_account {
-        let group = Group { account_id, entries, ended, indexes };
+        let group = AccountRequests { account_id, requests, ended, indexes };
         let book = match group.move_all(tx, &mut caps).await? {
             Some(after_all) => {
                 group.tell(after_all, outcomes);
@@ -89,36 +89,36 @@ pub(super) async fn move_balances(
     Ok(Transfer { caps, books })
 }
 
-/// The entries of a batch for one account.
-struct Group<'a> {
+/// The requests of a batch for one account.
+struct AccountRequests<'a> {
     account_id: &'a str,
-    entries: &'a [&'a Entry],
+    requests: &'a [&'a MeterRequest],
     ended: &'a BTreeMap<usize, EndedHold>,
     indexes: Vec<usize>,
 }
 
-impl Group<'_> {
+impl AccountRequests<'_> {
     fn movement(&self, index: usize) -> BalanceChange {
-        BalanceChange::of(&self.entries[index].charge, self.ended.get(&index))
+        BalanceChange::of(&self.requests[index].charge, self.ended.get(&index))
     }
 
     fn asked(&self) -> i64 {
-        self.indexes.iter().map(|index| self.entries[*index].charge.asks().0).sum()
+        self.indexes.iter().map(|index| self.requests[*index].charge.asks().0).sum()
     }
 
-    /// Fills in the outcomes of the account's entries, each with the balance right after it.
-    fn tell(&self, after_all: Book, outcomes: &mut [Option<Outcome>]) {
+    /// Fills in the outcomes of the account's requests, each with the balance right after it.
+    fn tell(&self, after_all: Book, outcomes: &mut [Option<ChargeOutcome>]) {
         let mut remaining = after_all.credits + self.asked();
         for index in &self.indexes {
-            remaining -= self.entries[*index].charge.asks().0;
-            outcomes[*index] = Some(Outcome::Done { remaining: Some(Credits(remaining)) });
+            remaining -= self.requests[*index].charge.asks().0;
+            outcomes[*index] = Some(ChargeOutcome::Done { remaining: Some(Credits(remaining)) });
         }
     }
 
-    /// Moves the credits of all these entries in one statement and returns the account's row after
+    /// Moves the credits of all these requests in one statement and returns the account's row after
     /// it. Returns `None` if the caps or the balance do not cover all of them together.
     async fn move_all(&self, tx: &mut Tx<'_>, caps: &mut Caps) -> Result<Option<Book>, sqlx::Error> {
-        let all: Vec<&Entry> = self.indexes.iter().map(|index| self.entries[*index]).collect();
+        let all: Vec<&MeterRequest> = self.indexes.iter().map(|index| self.requests[*index]).collect();
         if !caps.take_all(&all) {
             return Ok(None);
         }
@@ -130,21 +130,21 @@ impl Group<'_> {
         Ok(after)
     }
 
-    /// Moves the credits entry by entry, because the balance or a key's cap does not cover all of
-    /// them together. Entries that give credits back come first, then the others in their order of
-    /// arrival.
+    /// Moves the credits request by request, because the balance or a key's cap does not cover all
+    /// of them together. Entries that give credits back come first, then the others in their order
+    /// of arrival.
     async fn one_by_one(
         &self,
         tx: &mut Tx<'_>,
         caps: &mut Caps,
-        outcomes: &mut [Option<Outcome>],
+        outcomes: &mut [Option<ChargeOutcome>],
     ) -> Result<Option<Book>, sqlx::Error> {
-        let takes = |index: &usize| self.entries[*index].charge.asks().0 > 0;
+        let takes = |index: &usize| self.requests[*index].charge.asks().0 > 0;
         let given = self.indexes.iter().filter(|index| !takes(index)).map(|index| self.movement(*index)).sum();
         let mut book = change(tx, self.account_id, given).await?;
         for index in &self.indexes {
-            let entry = self.entries[*index];
-            let over_cap = caps.refuses(entry);
+            let request = self.requests[*index];
+            let over_cap = caps.refuses(request);
             let taken = match over_cap {
                 None if takes(index) => change(tx, self.account_id, self.movement(*index)).await?,
                 None => book,
@@ -152,15 +152,15 @@ impl Group<'_> {
             };
             outcomes[*index] = Some(match (taken, over_cap, book) {
                 (Some(after), ..) => {
-                    caps.take(entry);
+                    caps.take(request);
                     book = Some(after);
-                    Outcome::Done { remaining: Some(Credits(after.credits)) }
+                    ChargeOutcome::Done { remaining: Some(Credits(after.credits)) }
                 }
                 (None, Some(KeyCap { cap, spent }), Some(book)) => {
-                    Outcome::OverCap { balance: Credits(book.credits), cap, spent }
+                    ChargeOutcome::OverCap { balance: Credits(book.credits), cap, spent }
                 }
-                (None, None, Some(book)) => Outcome::Insufficient { balance: Credits(book.credits) },
-                (None, _, None) => Outcome::UnknownAccount,
+                (None, None, Some(book)) => ChargeOutcome::Insufficient { balance: Credits(book.credits) },
+                (None, _, None) => ChargeOutcome::UnknownAccount,
             });
         }
         Ok(book)

@@ -5,12 +5,12 @@ use crate::clock::UnixMs;
 use crate::db::{DatabaseKind, Tx};
 use crate::ledger::balance::{BalanceChange, Book};
 use crate::ledger::ended::EndedHold;
-use crate::ledger::{Charge, Credits, Delivery, Entry, NewDeliveryUrl, ProcessId};
+use crate::ledger::{Charge, Credits, DeliveryRecord, MeterRequest, NewDeliveryUrl, ProcessId};
 use std::collections::BTreeMap;
 
 /// Rows that are written together at the end of a batch.
 #[derive(Default)]
-pub(super) struct Appended<'e> {
+pub(super) struct AppendedRows<'e> {
     holds: Vec<Vec<Value<'e>>>,
     delivery_urls: Vec<Vec<Value<'e>>>,
     ledger_entries: Vec<LedgerRow<'e>>,
@@ -28,28 +28,29 @@ struct LedgerRow<'e> {
     reason: Value<'e>,
 }
 
-/// An entry of the batch whose outcome is [`Outcome::Done`](crate::ledger::Outcome::Done).
+/// A request of the batch whose outcome is
+/// [`ChargeOutcome::Done`](crate::ledger::ChargeOutcome::Done).
 pub(super) struct Done<'e> {
     pub now: UnixMs,
     pub owner: &'e ProcessId,
-    pub entry: &'e Entry,
-    /// Id of the entry's row in the ledger, and of its delivery.
+    pub request: &'e MeterRequest,
+    /// Id of the request's row in the ledger, and of its delivery.
     pub id: String,
     pub ended: Option<&'e EndedHold>,
-    /// The month in which the entry's credits count against a cap.
+    /// The month in which the request's credits count against a cap.
     pub capped_month: Option<&'e str>,
 }
 
-impl<'e> Appended<'e> {
-    /// Collects the rows of an entry.
+impl<'e> AppendedRows<'e> {
+    /// Collects the rows of a request.
     pub fn add(&mut self, done: Done<'e>) {
-        let Done { now, owner, entry, id, ended, capped_month } = done;
+        let Done { now, owner, request, id, ended, capped_month } = done;
         let mut ledger_row = |kind: &'static str, account_id: &'e str, hold_id, delivery_url_id, reason: Value<'e>| {
-            let credits = BalanceChange::of(&entry.charge, ended).entered().unwrap_or_default().0;
+            let credits = BalanceChange::of(&request.charge, ended).entered().unwrap_or_default().0;
             let id = id.clone();
             self.ledger_entries.push(LedgerRow { id, account_id, kind, credits, hold_id, delivery_url_id, reason });
         };
-        match &entry.charge {
+        match &request.charge {
             Charge::Nothing | Charge::Read { .. } | Charge::Release { .. } => {}
             // A load takes no credits: the signed URL was paid for when it was made.
             Charge::Load { delivery, .. } => {
@@ -70,7 +71,7 @@ impl<'e> Appended<'e> {
                 Value::Text(owner.as_str()),
                 Value::Number(now.0),
                 Value::Number(*expires_at_ms),
-                Value::text_or_null(entry.capped_key_id.as_deref().filter(|_| capped_month.is_some())),
+                Value::text_or_null(request.capped_key_id.as_deref().filter(|_| capped_month.is_some())),
                 Value::text_or_null(capped_month),
             ]),
             Charge::Settle { hold_id, delivery, address, .. } => {
@@ -167,7 +168,7 @@ fn delivery_row<'e>(
     now: UnixMs,
     account_id: &'e str,
     credits: Credits,
-    delivery: &'e Delivery,
+    delivery: &'e DeliveryRecord,
 ) -> Vec<Value<'e>> {
     vec![
         Value::Owned(id),

@@ -9,7 +9,7 @@ mod failure_emails;
 mod sweep;
 
 pub use failure_emails::FailureEmails;
-pub use sweep::Sweep;
+pub use sweep::AutoReloadSweep;
 
 use crate::accounts::account;
 use crate::clock::{DAY_MS, UnixMs};

@@ -7,8 +7,8 @@ use crate::clock::{Clock, DAY_MS};
 use crate::config::prices::Pack;
 use crate::db::Database;
 use crate::ledger::LedgerError;
-use crate::payments::stripe::settle::{self, Outcome};
-use crate::payments::stripe::{Stripe, StripeError};
+use crate::payments::stripe::settle::{self, EventOutcome};
+use crate::payments::stripe::{StripeClient, StripeError};
 use crate::tasks::every;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,17 +25,17 @@ const EVENTS_KEPT_MS: i64 = 60 * DAY_MS;
 const TIDY_EVERY: Duration = Duration::from_secs(3600);
 
 /// The settings and services that the task needs.
-pub struct Sweep {
+pub struct AutoReloadSweep {
     pub db: Database,
     pub clock: Clock,
-    pub stripe: Stripe,
+    pub stripe: StripeClient,
     pub packs: Vec<Pack>,
     /// Pause between two checks of the balances.
     pub every: Duration,
     pub letters: FailureEmails,
 }
 
-impl Sweep {
+impl AutoReloadSweep {
     /// Starts the sweep and the deletion of old events. Both tasks run until they are aborted.
     pub fn start(self) -> [tokio::task::JoinHandle<()>; 2] {
         let sweep = Arc::new(self);
@@ -83,7 +83,7 @@ impl Sweep {
                 (_, Some(paid)) => {
                     let outcome = settle::charged(&self.db, &paid, now).await?;
                     match outcome {
-                        Outcome::Refused(why) => tracing::error!(why, "a payment arrived and was not credited"),
+                        EventOutcome::Refused(why) => tracing::error!(why, "a payment arrived and was not credited"),
                         _ => {
                             tracing::info!(
                                 account_id = due.account_id,
@@ -134,7 +134,7 @@ impl Sweep {
         }
         // Any other outcome means that the owner turned auto-reload off, or that an event reported
         // the failure first and the email has been sent.
-        if matches!(outcome, Outcome::Applied(_)) {
+        if matches!(outcome, EventOutcome::Applied(_)) {
             self.tell(&due.account_id, why).await;
         }
         Ok(())

@@ -4,7 +4,7 @@
 use super::*;
 use crate::ledger::{self, Credits};
 use crate::payments::stripe::event::Paid;
-use crate::payments::stripe::settle::{self, Outcome};
+use crate::payments::stripe::settle::{self, EventOutcome};
 use crate::test_database::databases;
 
 const NOW: UnixMs = UnixMs(1_000_000);
@@ -165,7 +165,7 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         // The card is declined while auto-reload is off: no email is sent, and the next
         // reload is not blocked.
         let mut tx = db.begin().await.expect("begin");
-        let all = ledger::Payment { reference: "spent", credits: Credits(5010), reason: "spent" };
+        let all = ledger::ReceivedPayment { reference: "spent", credits: Credits(5010), reason: "spent" };
         ledger::take_back(&mut tx, &account_id, all, NOW).await.expect("takes");
         tx.commit().await.expect("commit");
         assert!(begin_now(NOW).await);
@@ -175,7 +175,7 @@ async fn turned_off_it_charges_no_more_and_turned_on_again_nothing_old() {
         let mut tx = db.begin().await.expect("begin");
         let ended = settle::cancel(&mut tx, &third.payment_id, "reload", NOW).await.expect("cancels");
         tx.commit().await.expect("commit");
-        assert_eq!(ended, Outcome::Ignored);
+        assert_eq!(ended, EventOutcome::Ignored);
         set(&db, &PACKS, &account_id, ON, NOW).await.expect("sets");
         assert!(begin_now(NOW).await);
     }
@@ -201,7 +201,7 @@ async fn reloads_that_stripe_was_never_asked_for_do_not_use_up_the_day() {
             settle::charged(&db, &paid(&due), NOW).await.expect("credits");
             let mut tx = db.begin().await.expect("begin");
             let reference = format!("spent {number}");
-            let all = ledger::Payment { reference: &reference, credits: Credits(5000), reason: "spent" };
+            let all = ledger::ReceivedPayment { reference: &reference, credits: Credits(5000), reason: "spent" };
             ledger::take_back(&mut tx, &account_id, all, NOW).await.expect("takes");
             tx.commit().await.expect("commit");
         }
@@ -230,8 +230,11 @@ async fn what_is_not_wanted_any_more_is_not_asked_for_again() {
             let of_ours = async |at| due_of(&db, &account_id, at).await;
             if bought > 0 {
                 let mut tx = db.begin().await.expect("begin");
-                let entry =
-                    ledger::Payment { reference: &account_id, credits: Credits(bought), reason: "credits bought" };
+                let entry = ledger::ReceivedPayment {
+                    reference: &account_id,
+                    credits: Credits(bought),
+                    reason: "credits bought",
+                };
                 ledger::purchase(&mut tx, &account_id, entry, NOW).await.expect("enters");
                 tx.commit().await.expect("commit");
             }

@@ -7,7 +7,7 @@
 
 use super::event::{CURRENCY, PAYMENT, PaymentIntent};
 use crate::config::prices::Pack;
-use crate::config::stripe::Stripe as Settings;
+use crate::config::stripe::StripeSettings as Settings;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -44,14 +44,14 @@ pub enum StripeError {
 
 /// Client of Stripe's API. Cheap to clone.
 #[derive(Clone)]
-pub struct Stripe {
+pub struct StripeClient {
     http: Client,
     settings: Settings,
 }
 
 /// A payment page at Stripe.
 #[derive(Debug, Deserialize)]
-pub struct Session {
+pub struct PaymentPage {
     pub id: String,
     pub url: Option<String>,
 }
@@ -74,12 +74,12 @@ struct Id {
 }
 
 #[derive(Deserialize)]
-struct Url {
+struct PageUrl {
     url: String,
 }
 
 #[derive(Deserialize)]
-struct List<T> {
+struct StripeList<T> {
     data: Vec<T>,
 }
 
@@ -94,7 +94,7 @@ pub struct WebhookEndpoint {
 }
 
 #[derive(Deserialize, Default)]
-struct Failure {
+struct StripeFailure {
     #[serde(default)]
     error: FailureError,
 }
@@ -111,9 +111,9 @@ struct FailureError {
     param: Option<String>,
 }
 
-type Fields<'a> = Vec<(&'a str, &'a str)>;
+type StripeFields<'a> = Vec<(&'a str, &'a str)>;
 
-impl Stripe {
+impl StripeClient {
     pub fn new(settings: Settings) -> Result<Self, reqwest::Error> {
         // Fails only if a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -122,7 +122,7 @@ impl Stripe {
             .timeout(TRY)
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Stripe { http, settings })
+        Ok(StripeClient { http, settings })
     }
 
     pub fn webhook_secret(&self) -> &str {
@@ -136,7 +136,7 @@ impl Stripe {
         Ok(made.id)
     }
 
-    pub async fn create_session(&self, new: &NewSession<'_>) -> Result<Session, StripeError> {
+    pub async fn create_session(&self, new: &NewSession<'_>) -> Result<PaymentPage, StripeError> {
         let cents = new.pack.cents.to_string();
         let product = format!("{} Cyclorama credits", new.pack.credits);
         let on_session = format!("metadata[{PAYMENT}]");
@@ -170,21 +170,22 @@ impl Stripe {
     pub async fn create_portal_session(&self, customer: &str, return_url: &str) -> Result<String, StripeError> {
         let fields = vec![("customer", customer), ("return_url", return_url)];
         let name = format!("portal-{}", uuid::Uuid::new_v4());
-        let made: Url = self.post("/v1/billing_portal/sessions", fields, &name).await?;
+        let made: PageUrl = self.post("/v1/billing_portal/sessions", fields, &name).await?;
         Ok(made.url)
     }
 
     /// Returns the newest card that is stored for a customer.
     pub async fn newest_card(&self, customer: &str) -> Result<Option<String>, StripeError> {
         let query = encode(&[("customer", customer), ("type", "card"), ("limit", "1")]);
-        let list: List<Id> = self.call(Method::GET, &format!("/v1/payment_methods?{query}"), None, None).await?;
+        let list: StripeList<Id> = self.call(Method::GET, &format!("/v1/payment_methods?{query}"), None, None).await?;
         Ok(list.data.into_iter().next().map(|card| card.id))
     }
 
     /// Returns the endpoints to which events are sent: at most a hundred, as many as Stripe lists
     /// at once; an account has sixteen.
     pub async fn webhook_endpoints(&self) -> Result<Vec<WebhookEndpoint>, StripeError> {
-        let list: List<WebhookEndpoint> = self.call(Method::GET, "/v1/webhook_endpoints?limit=100", None, None).await?;
+        let list: StripeList<WebhookEndpoint> =
+            self.call(Method::GET, "/v1/webhook_endpoints?limit=100", None, None).await?;
         Ok(list.data)
     }
 
@@ -210,7 +211,12 @@ impl Stripe {
         self.post("/v1/payment_intents", fields, payment_id).await
     }
 
-    async fn post<T: DeserializeOwned>(&self, path: &str, fields: Fields<'_>, name: &str) -> Result<T, StripeError> {
+    async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        fields: StripeFields<'_>,
+        name: &str,
+    ) -> Result<T, StripeError> {
         self.call(Method::POST, path, Some(encode(&fields)), Some(name)).await
     }
 
@@ -261,7 +267,7 @@ async fn answer<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Strip
     if status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::CONFLICT) {
         return Err(StripeError::Down(None));
     }
-    let error = serde_json::from_slice::<Failure>(&body).unwrap_or_default().error;
+    let error = serde_json::from_slice::<StripeFailure>(&body).unwrap_or_default().error;
     if status == StatusCode::PAYMENT_REQUIRED {
         let code = error.decline_code.or(error.code).unwrap_or_else(|| "no reason given".to_owned());
         return Err(StripeError::Declined { code });

@@ -1,6 +1,6 @@
 //! The customer at Stripe of each account, and the customer's stored card.
 
-use super::client::{Stripe, StripeError};
+use super::client::{StripeClient, StripeError};
 use super::event::KeptCard;
 use crate::accounts::account;
 use crate::clock::UnixMs;
@@ -35,7 +35,7 @@ pub async fn find(db: &Database, account_id: &str) -> Result<Option<Customer>, s
 /// calls create only one.
 pub async fn establish(
     db: &Database,
-    stripe: &Stripe,
+    stripe: &StripeClient,
     account_id: &str,
     email: &str,
 ) -> Result<Customer, CustomerError> {

@@ -47,11 +47,11 @@ struct Data {
 }
 
 #[derive(Debug)]
-pub struct Event {
+pub struct StripeEvent {
     /// Stripe's id, the same however often the event is sent.
     pub id: String,
     pub kind: String,
-    pub told: EventContent,
+    pub content: EventContent,
 }
 
 /// The content of an event.
@@ -97,7 +97,7 @@ pub struct KeptCard {
 }
 
 #[derive(Deserialize)]
-struct Session {
+struct CheckoutSession {
     id: String,
     mode: String,
     payment_status: String,
@@ -109,7 +109,7 @@ struct Session {
     /// Present in newer API versions, in which they are ours.
     #[serde(default)]
     presentment_details: Option<Presentment>,
-    payment_intent: Option<Reference>,
+    payment_intent: Option<ObjectReference>,
     #[serde(default)]
     metadata: Option<Map<String, Value>>,
 }
@@ -147,19 +147,19 @@ pub struct PaymentIntent {
     currency: String,
     #[serde(default)]
     presentment_details: Option<Presentment>,
-    customer: Option<Reference>,
-    payment_method: Option<Reference>,
+    customer: Option<ObjectReference>,
+    payment_method: Option<ObjectReference>,
     setup_future_usage: Option<String>,
     #[serde(default)]
     metadata: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
-struct Charge {
+struct StripeCharge {
     id: Option<String>,
     amount_refunded: i64,
     currency: String,
-    payment_intent: Option<Reference>,
+    payment_intent: Option<ObjectReference>,
     #[serde(default)]
     metadata: Option<Map<String, Value>>,
 }
@@ -172,11 +172,11 @@ struct ReturnEvent {
     currency: String,
     #[serde(default)]
     status: Option<String>,
-    payment_intent: Option<Reference>,
+    payment_intent: Option<ObjectReference>,
 }
 
 impl ReturnEvent {
-    fn told(self, kind: ReturnKind, state: ReturnState) -> EventContent {
+    fn content(self, kind: ReturnKind, state: ReturnState) -> EventContent {
         EventContent::Returned(Return {
             id: self.id,
             kind,
@@ -220,32 +220,32 @@ struct PaymentMethod {
 /// Reference to another object: its id, or the whole object.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Reference {
+enum ObjectReference {
     Id(String),
     Object { id: String },
 }
 
-impl From<Reference> for String {
-    fn from(reference: Reference) -> String {
+impl From<ObjectReference> for String {
+    fn from(reference: ObjectReference) -> String {
         match reference {
-            Reference::Id(id) | Reference::Object { id } => id,
+            ObjectReference::Id(id) | ObjectReference::Object { id } => id,
         }
     }
 }
 
-impl Event {
+impl StripeEvent {
     /// Reads an event. Fails if an event about our payments does not have the known form.
     pub fn read(body: &[u8]) -> Result<Self, serde_json::Error> {
         let Envelope { id, kind, data } = serde_json::from_slice(body)?;
-        let told = tell(&kind, data.object)?;
-        Ok(Event { id, kind, told })
+        let content = tell(&kind, data.object)?;
+        Ok(StripeEvent { id, kind, content })
     }
 }
 
 fn tell(kind: &str, object: Value) -> Result<EventContent, serde_json::Error> {
     Ok(match kind {
         "checkout.session.completed" | "checkout.session.async_payment_succeeded" => {
-            let session: Session = serde_json::from_value(object)?;
+            let session: CheckoutSession = serde_json::from_value(object)?;
             // A slow payment method sends two events, first an unpaid one.
             let is_paid = session.mode == "payment" && session.payment_status == "paid";
             match (is_paid, payment_of(session.metadata.as_ref())) {
@@ -254,12 +254,12 @@ fn tell(kind: &str, object: Value) -> Result<EventContent, serde_json::Error> {
             }
         }
         "checkout.session.async_payment_failed" => {
-            let session: Session = serde_json::from_value(object)?;
+            let session: CheckoutSession = serde_json::from_value(object)?;
             payment_of(session.metadata.as_ref())
                 .map_or(EventContent::Nothing, |payment_id| EventContent::Failed { payment_id })
         }
         "checkout.session.expired" => {
-            let session: Session = serde_json::from_value(object)?;
+            let session: CheckoutSession = serde_json::from_value(object)?;
             payment_of(session.metadata.as_ref())
                 .map_or(EventContent::Nothing, |payment_id| EventContent::Expired { payment_id })
         }
@@ -273,7 +273,7 @@ fn tell(kind: &str, object: Value) -> Result<EventContent, serde_json::Error> {
                 .map_or(EventContent::Nothing, |payment_id| EventContent::ChargeFailed { payment_id })
         }
         "charge.refunded" => {
-            let charge: Charge = serde_json::from_value(object)?;
+            let charge: StripeCharge = serde_json::from_value(object)?;
             let payment_intent = charge.payment_intent.map(String::from);
             EventContent::Returned(Return {
                 // At most one charge of an intent succeeds.
@@ -292,7 +292,7 @@ fn tell(kind: &str, object: Value) -> Result<EventContent, serde_json::Error> {
                 "refund.failed" => ReturnState::Back,
                 _ => state_of_refund(refund.status.as_deref()),
             };
-            refund.told(ReturnKind::Refund, state)
+            refund.content(ReturnKind::Refund, state)
         }
         "charge.dispute.created"
         | "charge.dispute.updated"
@@ -301,7 +301,7 @@ fn tell(kind: &str, object: Value) -> Result<EventContent, serde_json::Error> {
         | "charge.dispute.funds_reinstated" => {
             let dispute: ReturnEvent = serde_json::from_value(object)?;
             let state = state_of_dispute(kind, dispute.status.as_deref());
-            dispute.told(ReturnKind::Dispute, state)
+            dispute.content(ReturnKind::Dispute, state)
         }
         "payment_method.detached" => {
             let method: PaymentMethod = serde_json::from_value(object)?;
@@ -311,14 +311,14 @@ fn tell(kind: &str, object: Value) -> Result<EventContent, serde_json::Error> {
     })
 }
 
-impl Session {
+impl CheckoutSession {
     fn paid(self, payment_id: String) -> Paid {
-        let told = (self.amount_total.unwrap_or_default(), self.currency.unwrap_or_default().to_ascii_lowercase());
+        let content = (self.amount_total.unwrap_or_default(), self.currency.unwrap_or_default().to_ascii_lowercase());
         let ((cents, currency), presented) = match (self.currency_conversion, self.presentment_details) {
-            (Some(conversion), _) if told.1 != CURRENCY => {
-                ((conversion.amount_total, conversion.source_currency.to_ascii_lowercase()), Some(told))
+            (Some(conversion), _) if content.1 != CURRENCY => {
+                ((conversion.amount_total, conversion.source_currency.to_ascii_lowercase()), Some(content))
             }
-            (_, presentment) => (told, presentment.map(Presentment::presented)),
+            (_, presentment) => (content, presentment.map(Presentment::presented)),
         };
         Paid {
             payment_id,

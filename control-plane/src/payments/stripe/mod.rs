@@ -14,4 +14,4 @@ mod returns;
 pub mod settle;
 pub mod signature;
 
-pub use client::{Stripe, StripeError};
+pub use client::{StripeClient, StripeError};

@@ -79,7 +79,7 @@ pub struct Price {
 
 /// Cents of the price that went back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sums {
+pub struct ReturnedCents {
     pub refunded_cents: i64,
     pub disputed_cents: i64,
 }
@@ -127,7 +127,7 @@ impl Price {
     }
 
     /// Adds up everything that was reported as returned of a payment.
-    pub fn sums(&self, returns: &[Return]) -> Sums {
+    pub fn sums(&self, returns: &[Return]) -> ReturnedCents {
         let of = |kind: ReturnKind, counts: fn(ReturnState) -> bool| {
             let ours = returns.iter().filter(move |one| one.kind == kind && counts(one.state));
             ours.filter_map(|one| self.counted(one)).map(i128::from)
@@ -139,7 +139,7 @@ impl Price {
         let failed: i128 = of(ReturnKind::Refund, |state| state == ReturnState::Back).sum();
         let disputed: i128 = of(ReturnKind::Dispute, |state| state == ReturnState::Gone).sum();
         let within = |cents: i128| cents.clamp(0, i128::from(self.cents)) as i64;
-        Sums { refunded_cents: within(charged_back.max(begun) - failed), disputed_cents: within(disputed) }
+        ReturnedCents { refunded_cents: within(charged_back.max(begun) - failed), disputed_cents: within(disputed) }
     }
 }
 
@@ -326,7 +326,7 @@ mod tests {
                     currency: "usd".to_owned(),
                 })
                 .collect();
-            let expected = Sums { refunded_cents: refunded, disputed_cents: disputed };
+            let expected = ReturnedCents { refunded_cents: refunded, disputed_cents: disputed };
             assert_eq!(price(None, true).sums(&returns), expected, "{told:?}");
         }
     }

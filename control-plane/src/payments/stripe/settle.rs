@@ -7,7 +7,7 @@
 
 use super::customers;
 use super::event::CURRENCY;
-use super::event::{Event, EventContent, Paid};
+use super::event::{EventContent, Paid, StripeEvent};
 use super::returns::{self, Part, Price, Return, ReturnKind, ReturnState};
 use crate::accounts::account;
 use crate::clock::UnixMs;
@@ -20,7 +20,7 @@ use sqlx::any::AnyRow;
 
 /// Result of applying an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum EventOutcome {
     Applied(Effect),
     /// The event does not concern us, or there is nothing to do.
     Ignored,
@@ -39,22 +39,22 @@ pub struct Effect {
     pub note: Option<String>,
 }
 
-impl Outcome {
+impl EventOutcome {
     fn done() -> Self {
-        Outcome::Applied(Effect::default())
+        EventOutcome::Applied(Effect::default())
     }
 
     fn as_str(&self) -> &'static str {
         match self {
-            Outcome::Applied(_) => "applied",
-            Outcome::Ignored | Outcome::Repeated => "ignored",
-            Outcome::Refused(_) => "refused",
+            EventOutcome::Applied(_) => "applied",
+            EventOutcome::Ignored | EventOutcome::Repeated => "ignored",
+            EventOutcome::Refused(_) => "refused",
         }
     }
 }
 
 /// Applies an event, and records that it was received, in one transaction.
-pub async fn apply(db: &Database, event: &Event, now: UnixMs) -> Result<Outcome, LedgerError> {
+pub async fn apply(db: &Database, event: &StripeEvent, now: UnixMs) -> Result<EventOutcome, LedgerError> {
     let mut tx = db.begin().await?;
     let first = sqlx::query(
         "insert into webhook_events (id, kind, outcome, received_at_ms) values ($1, $2, 'ignored', $3) on conflict do nothing",
@@ -65,9 +65,9 @@ pub async fn apply(db: &Database, event: &Event, now: UnixMs) -> Result<Outcome,
     .execute(&mut *tx)
     .await?;
     if first.rows_affected() == 0 {
-        return Ok(Outcome::Repeated);
+        return Ok(EventOutcome::Repeated);
     }
-    let outcome = match &event.told {
+    let outcome = match &event.content {
         EventContent::Paid(paid) => received(&mut tx, paid, now).await?,
         EventContent::Failed { payment_id } => cancel(&mut tx, payment_id, "page", now).await?,
         EventContent::ChargeFailed { payment_id } => cancel(&mut tx, payment_id, "reload", now).await?,
@@ -75,16 +75,16 @@ pub async fn apply(db: &Database, event: &Event, now: UnixMs) -> Result<Outcome,
         EventContent::Returned(told) => returned(&mut tx, told, now).await?,
         EventContent::CardGone { payment_method } => {
             match customers::forget_card(&mut tx, payment_method, now).await? {
-                true => Outcome::done(),
-                false => Outcome::Ignored,
+                true => EventOutcome::done(),
+                false => EventOutcome::Ignored,
             }
         }
-        EventContent::Nothing => Outcome::Ignored,
+        EventContent::Nothing => EventOutcome::Ignored,
     };
     let detail = match &outcome {
-        Outcome::Refused(why) => Some(why.as_str()),
-        Outcome::Applied(effect) => effect.note.as_deref(),
-        Outcome::Ignored | Outcome::Repeated => None,
+        EventOutcome::Refused(why) => Some(why.as_str()),
+        EventOutcome::Applied(effect) => effect.note.as_deref(),
+        EventOutcome::Ignored | EventOutcome::Repeated => None,
     };
     sqlx::query("update webhook_events set outcome = $1, detail = $2 where id = $3")
         .bind(outcome.as_str())
@@ -97,7 +97,7 @@ pub async fn apply(db: &Database, event: &Event, now: UnixMs) -> Result<Outcome,
 }
 
 /// Credits money that Stripe's answer to a charge reports.
-pub async fn charged(db: &Database, paid: &Paid, now: UnixMs) -> Result<Outcome, LedgerError> {
+pub async fn charged(db: &Database, paid: &Paid, now: UnixMs) -> Result<EventOutcome, LedgerError> {
     let mut tx = db.begin().await?;
     let outcome = received(&mut tx, paid, now).await?;
     tx.commit().await?;
@@ -114,7 +114,7 @@ pub async fn forget_events(db: &Database, before: UnixMs) -> Result<u64, sqlx::E
 
 /// A payment at Stripe. Its account and, on PostgreSQL, its row stay locked until
 /// the transaction ends.
-struct Locked {
+struct LockedPayment {
     id: String,
     account_id: String,
     is_reload: bool,
@@ -127,7 +127,7 @@ struct Locked {
     reversals: i64,
 }
 
-impl Locked {
+impl LockedPayment {
     async fn by(tx: &mut Tx<'_>, column: &'static str, value: &str) -> Result<Option<Self>, sqlx::Error> {
         // Lock the account first, as every transaction does that locks several of its rows.
         let sql = format!("select id, account_id from payments where {column} = $1 and provider = 'stripe'");
@@ -149,7 +149,7 @@ impl Locked {
     fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
         let presented: (Option<i64>, Option<String>) =
             (row.try_get("presented_cents")?, row.try_get("presented_currency")?);
-        Ok(Locked {
+        Ok(LockedPayment {
             id: row.try_get("id")?,
             account_id: row.try_get("account_id")?,
             is_reload: row.try_get::<&str, _>("purpose")? == "reload",
@@ -175,25 +175,25 @@ impl Locked {
     }
 }
 
-async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, LedgerError> {
+async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<EventOutcome, LedgerError> {
     if let Some(intent) = &paid.payment_intent {
         returns::lock_intent(tx, intent, now).await?;
     }
-    let Some(mut payment) = Locked::by(tx, "id", &paid.payment_id).await? else {
-        return Ok(Outcome::Refused(format!("money arrived for the unknown payment {}", paid.payment_id)));
+    let Some(mut payment) = LockedPayment::by(tx, "id", &paid.payment_id).await? else {
+        return Ok(EventOutcome::Refused(format!("money arrived for the unknown payment {}", paid.payment_id)));
     };
     // An intent in the buyer's currency does not contain the amount in ours; its session does.
     let waits_for_session = paid.currency != CURRENCY && paid.session.is_none() && !payment.is_reload;
     if !waits_for_session && (paid.currency != CURRENCY || paid.cents != payment.price.cents) {
         let (cents, currency, expected) = (paid.cents, &paid.currency, payment.price.cents);
-        return Ok(Outcome::Refused(format!(
+        return Ok(EventOutcome::Refused(format!(
             "{cents} {currency} arrived for the payment {}, not {expected} {CURRENCY}",
             payment.id
         )));
     }
     let differs = |known: &Option<String>, told: &Option<String>| matches!((known, told), (Some(a), Some(b)) if a != b);
     if differs(&payment.session, &paid.session) || differs(&payment.payment_intent, &paid.payment_intent) {
-        return Ok(Outcome::Refused(format!(
+        return Ok(EventOutcome::Refused(format!(
             "money arrived for the payment {} with another session or intent",
             payment.id
         )));
@@ -228,10 +228,10 @@ async fn received(tx: &mut Tx<'_>, paid: &Paid, now: UnixMs) -> Result<Outcome, 
 /// the payment's credits.
 async fn bring_up_to_date(
     tx: &mut Tx<'_>,
-    mut payment: Locked,
+    mut payment: LockedPayment,
     mut notes: Vec<String>,
     now: UnixMs,
-) -> Result<Outcome, LedgerError> {
+) -> Result<EventOutcome, LedgerError> {
     if let Some(intent) = &payment.payment_intent {
         for told in returns::adopt(tx, &payment.id, intent).await? {
             notes.extend(act_on(tx, &payment, &told, None, now).await?);
@@ -239,34 +239,34 @@ async fn bring_up_to_date(
     }
     notes.extend(reckon(tx, &mut payment, now).await?);
     let note = (!notes.is_empty()).then(|| notes.join("; "));
-    Ok(Outcome::Applied(Effect { note, ..Effect::default() }))
+    Ok(EventOutcome::Applied(Effect { note, ..Effect::default() }))
 }
 
 /// Applies a return: money goes back, or has come again.
-async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<Outcome, LedgerError> {
+async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<EventOutcome, LedgerError> {
     if let Some(intent) = &told.payment_intent {
         returns::lock_intent(tx, intent, now).await?;
     }
     let payment = match (&told.payment_id, &told.payment_intent) {
-        (Some(id), _) => Locked::by(tx, "id", id).await?,
-        (None, Some(intent)) => Locked::by(tx, "payment_intent", intent).await?,
-        (None, None) => return Ok(Outcome::Ignored),
+        (Some(id), _) => LockedPayment::by(tx, "id", id).await?,
+        (None, Some(intent)) => LockedPayment::by(tx, "payment_intent", intent).await?,
+        (None, None) => return Ok(EventOutcome::Ignored),
     };
     let Some(mut payment) = payment else {
         return match &told.payment_id {
             // A payment's row exists before Stripe learns of it, so this payment
             // belongs to another service.
-            Some(id) => Ok(Outcome::Refused(format!("money was returned for the unknown payment {id}"))),
+            Some(id) => Ok(EventOutcome::Refused(format!("money was returned for the unknown payment {id}"))),
             // The return belongs to a payment that is reported later, or to something else that is
             // sold by the same Stripe account.
             None => {
                 returns::keep(tx, told, None, now).await?;
-                Ok(Outcome::Ignored)
+                Ok(EventOutcome::Ignored)
             }
         };
     };
     if told.kind != ReturnKind::Dispute && payment.price.part(told.cents, &told.currency) == Part::Misfit {
-        return Ok(Outcome::Refused(misfit(&payment, told)));
+        return Ok(EventOutcome::Refused(misfit(&payment, told)));
     }
     let before = returns::keep(tx, told, Some(&payment.id), now).await?;
     if payment.payment_intent.is_none() {
@@ -281,7 +281,7 @@ async fn returned(tx: &mut Tx<'_>, told: &Return, now: UnixMs) -> Result<Outcome
     bring_up_to_date(tx, payment, notes, now).await
 }
 
-fn misfit(payment: &Locked, told: &Return) -> String {
+fn misfit(payment: &LockedPayment, told: &Return) -> String {
     let (cents, currency, expected) = (told.cents, &told.currency, payment.price.cents);
     format!("{cents} {currency} was returned for the payment {} of {expected} {CURRENCY}", payment.id)
 }
@@ -290,7 +290,7 @@ fn misfit(payment: &Locked, told: &Return) -> String {
 /// turns auto-reload off, and returns a note for the operator.
 async fn act_on(
     tx: &mut Tx<'_>,
-    payment: &Locked,
+    payment: &LockedPayment,
     told: &Return,
     before: Option<ReturnState>,
     now: UnixMs,
@@ -335,7 +335,7 @@ async fn act_on(
 /// Takes the credits whose money went back, as far as they are not spent, and gives those
 /// back that were taken for money that has come again. Returns a note for the operator if
 /// credits were spent already.
-async fn reckon(tx: &mut Tx<'_>, payment: &mut Locked, now: UnixMs) -> Result<Option<String>, LedgerError> {
+async fn reckon(tx: &mut Tx<'_>, payment: &mut LockedPayment, now: UnixMs) -> Result<Option<String>, LedgerError> {
     let told = returns::of(tx, &payment.id, payment.payment_intent.as_deref()).await?;
     let sums = payment.price.sums(&told);
     let cents = sums.refunded_cents.saturating_add(sums.disputed_cents).min(payment.price.cents);
@@ -345,7 +345,8 @@ async fn reckon(tx: &mut Tx<'_>, payment: &mut Locked, now: UnixMs) -> Result<Op
         let more = due - before;
         payment.reversals += 1;
         let reference = format!("payment {} returned, part {}", payment.id, payment.reversals);
-        let entry = ledger::Payment { reference: &reference, credits: Credits(more), reason: "payment returned" };
+        let entry =
+            ledger::ReceivedPayment { reference: &reference, credits: Credits(more), reason: "payment returned" };
         let missing = more - ledger::take_back(tx, &payment.account_id, entry, now).await?.0;
         payment.missing_credits += missing;
         note = (missing > 0).then(|| {
@@ -387,10 +388,10 @@ pub(in crate::payments) async fn cancel(
     payment_id: &str,
     purpose: &'static str,
     now: UnixMs,
-) -> Result<Outcome, LedgerError> {
+) -> Result<EventOutcome, LedgerError> {
     let sql = "select account_id from payments where id = $1 and provider = 'stripe' and purpose = $2";
     let row = sqlx::query(sql).bind(payment_id).bind(purpose).fetch_optional(&mut **tx).await?;
-    let Some(row) = row else { return Ok(Outcome::Ignored) };
+    let Some(row) = row else { return Ok(EventOutcome::Ignored) };
     let account_id: String = row.try_get(0)?;
     account::lock(tx, &account_id).await?;
     // It is now known that no money arrives for a payment that was cancelled before.
@@ -401,20 +402,20 @@ pub(in crate::payments) async fn cancel(
     let sql = "update payments set state = 'cancelled', ended_at_ms = $1 where id = $2 and state = 'open'";
     let ended = sqlx::query(sql).bind(now.0).bind(payment_id).execute(&mut **tx).await?;
     if ended.rows_affected() == 0 {
-        return Ok(Outcome::Ignored);
+        return Ok(EventOutcome::Ignored);
     }
     if purpose == "page" {
-        return Ok(Outcome::done());
+        return Ok(EventOutcome::done());
     }
     auto_reload::turn_off(tx, &account_id, now).await?;
-    Ok(Outcome::Applied(Effect { failed_reload_of: Some(account_id), note: None }))
+    Ok(EventOutcome::Applied(Effect { failed_reload_of: Some(account_id), note: None }))
 }
 
-async fn expire(tx: &mut Tx<'_>, payment_id: &str, now: UnixMs) -> Result<Outcome, LedgerError> {
+async fn expire(tx: &mut Tx<'_>, payment_id: &str, now: UnixMs) -> Result<EventOutcome, LedgerError> {
     let sql = "update payments set expires_at_ms = $1
                where id = $2 and provider = 'stripe' and purpose = 'page' and state = 'open' and expires_at_ms > $1";
     let expired = sqlx::query(sql).bind(now.0).bind(payment_id).execute(&mut **tx).await?;
-    Ok(if expired.rows_affected() == 1 { Outcome::done() } else { Outcome::Ignored })
+    Ok(if expired.rows_affected() == 1 { EventOutcome::done() } else { EventOutcome::Ignored })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 use super::day::{self, BUDGET_SPENT};
 use crate::clock::UnixMs;
 use crate::db::Tx;
-use crate::renders::{Renders, Settings};
+use crate::renders::{RenderSettings, Renders};
 use sqlx::Row;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -74,7 +74,7 @@ impl Renders {
 
 /// Raises the amount that the budget reserves for a job to the amount that it needs. Returns false
 /// if the budget has not that much left.
-pub async fn cover(tx: &mut Tx<'_>, settings: &Settings, job: CostCover<'_>) -> Result<bool, sqlx::Error> {
+pub async fn cover(tx: &mut Tx<'_>, settings: &RenderSettings, job: CostCover<'_>) -> Result<bool, sqlx::Error> {
     let missing = job.needed_microusd - job.cost_microusd;
     if missing <= 0 {
         return Ok(true);

@@ -8,7 +8,7 @@ use crate::ledger;
 use crate::renders::lane::Requester;
 use crate::renders::rules::BudgetScope;
 use crate::renders::signals::Signal;
-use crate::renders::{RenderError, Renders, Settings};
+use crate::renders::{RenderError, RenderSettings, Renders};
 use sqlx::Row;
 
 /// Kind of the failure of a job that was ended because the budget did not cover it.
@@ -104,7 +104,7 @@ impl Renders {
 /// `percent` of the budget.
 pub async fn reserve(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     now: UnixMs,
     requester: &Requester,
     cost: i64,
@@ -112,7 +112,7 @@ pub async fn reserve(
 ) -> Result<Reservation, RenderError> {
     let (day, reset_at_ms) = day_of(now);
     let rules = &settings.rules;
-    let spent = |share| RenderError::BudgetSpent { reset_at_ms, share };
+    let spent = |scope| RenderError::BudgetSpent { reset_at_ms, scope };
     let percent = percent.min(rules.percent_of(requester.lane));
     if !grow(tx, settings, &day, cost, percent).await? {
         // The budget is spent, or the day has no row yet. Of two transactions that find no row at
@@ -123,9 +123,9 @@ pub async fn reserve(
         }
     }
     // The day's row is locked, so no other transaction adds to the amounts meanwhile.
-    match share_left(tx, settings, &day, requester, cost).await? {
+    match ratio_left(tx, settings, &day, requester, cost).await? {
         Ok(of_free_account) => Ok(Reservation { day, cost_microusd: cost, of_free_account }),
-        Err(share) => Err(spent(share)),
+        Err(scope) => Err(spent(scope)),
     }
 }
 
@@ -134,7 +134,7 @@ pub async fn reserve(
 /// requester's account has only had free credits.
 pub async fn may_take_over(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     job_id: &str,
     requester: &Requester,
 ) -> Result<Option<bool>, sqlx::Error> {
@@ -159,16 +159,16 @@ pub async fn may_take_over(
     // Locks the day's row, so that no other transaction adds to the amounts meanwhile.
     let locking = "update budget_days set reserved_microusd = reserved_microusd where day = $1";
     sqlx::query(locking).bind(&day).execute(&mut **tx).await?;
-    let left = share_left(tx, settings, &day, requester, cost).await?;
+    let left = ratio_left(tx, settings, &day, requester, cost).await?;
     Ok(left.ok())
 }
 
 /// Checks if `cost` more stays within the limit of the requester's account, and within that of all
 /// accounts that have only had free credits if the account is one of them. Returns true inside `Ok`
 /// if it is one, and the exceeded limit inside `Err`.
-async fn share_left(
+async fn ratio_left(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     day: &str,
     requester: &Requester,
     cost: i64,
@@ -197,7 +197,7 @@ async fn share_left(
 /// the condition `jobs` (in which `$3` is the requester's account).
 async fn fits(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     day: &str,
     (jobs, requester): (&'static str, &Requester),
     cost: i64,
@@ -222,7 +222,7 @@ async fn fits(
 /// `percent` of the day's budget.
 pub async fn grow(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     day: &str,
     microusd: i64,
     percent: i64,
@@ -245,7 +245,7 @@ pub async fn grow(
 
 /// True if more is reserved and spent than the day's budget. The causes are an operator who lowered
 /// the budget, and a render that took longer than could be covered.
-pub async fn is_passed(tx: &mut Tx<'_>, settings: &Settings, day: &str) -> Result<bool, sqlx::Error> {
+pub async fn is_passed(tx: &mut Tx<'_>, settings: &RenderSettings, day: &str) -> Result<bool, sqlx::Error> {
     let row = sqlx::query(
         "select 1 from budget_days where day = $1
             and reserved_microusd + settled_microusd > coalesce((select microusd_per_day from budget where id = 1), $2)",

@@ -6,4 +6,4 @@ mod overview;
 
 pub use inspect::Inspection;
 pub use nodes::Node;
-pub use overview::{Hour, Overview};
+pub use overview::{FarmOverview, Hour};

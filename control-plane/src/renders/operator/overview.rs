@@ -48,7 +48,7 @@ pub struct Hour {
 
 #[derive(Debug, Clone, PartialEq)]
 /// The work of a farm: waiting jobs, jobs in progress, and the results of the last day.
-pub struct Overview {
+pub struct FarmOverview {
     /// In the order in which the lanes go.
     pub lanes: Vec<LaneQueue>,
     /// The job that has been leased longest comes first.
@@ -61,7 +61,7 @@ pub struct Overview {
 
 impl Renders {
     /// Reads the overview of the queue and of the last 24 hours.
-    pub async fn overview(&self) -> Result<Overview, sqlx::Error> {
+    pub async fn overview(&self) -> Result<FarmOverview, sqlx::Error> {
         let now = self.0.clock.now();
         let pool = &self.0.database.readers;
         let lanes = sqlx::query(
@@ -105,7 +105,7 @@ impl Renders {
         .fetch_all(pool)
         .await?;
         let failures = failures.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
-        Ok(Overview {
+        Ok(FarmOverview {
             lanes: lanes.collect::<Result<_, sqlx::Error>>()?,
             working: working.collect::<Result<_, sqlx::Error>>()?,
             hours: self.hours(now.0).await?,

@@ -7,7 +7,7 @@
 
 use super::new_job::next_turn;
 use crate::db::Tx;
-use crate::renders::lane::{Lane, Requester, Waiting};
+use crate::renders::lane::{Lane, Requester, WaitingCounts};
 use crate::renders::pace::{LaneRates, Pace, RETRY_AFTER_SECONDS_USUAL};
 use crate::renders::{RenderError, Renders};
 use sqlx::Row;
@@ -112,7 +112,7 @@ impl Renders {
         .bind(turn)
         .fetch_one(&mut **tx)
         .await?;
-        let waiting = Waiting { all: row.try_get(0)?, in_lane: row.try_get(1)?, of_account: row.try_get(2)? };
+        let waiting = WaitingCounts { all: row.try_get(0)?, in_lane: row.try_get(1)?, of_account: row.try_get(2)? };
         match self.late(requester.lane, row.try_get(3)?) {
             Some(retry_after_seconds) => Err(RenderError::AtCapacity { retry_after_seconds }),
             None if waiting.has_room(requester, self.queue_max()) => Ok(turn),

@@ -15,7 +15,7 @@ use crate::renders::lane::{Lane, Requester};
 use crate::renders::revision::FIRST_REVISION;
 use crate::renders::signals::Signal;
 use crate::renders::state::{JobState, colours_of, column, print_colours};
-use crate::renders::{RenderError, Renders, Settings};
+use crate::renders::{RenderError, RenderSettings, Renders};
 use cyclorama_core::wire::JobKind;
 use cyclorama_core::{Paint, Variant, Vehicle, View};
 use sqlx::Row;
@@ -190,7 +190,7 @@ impl Renders {
 /// quicker.
 async fn join_job(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     live: &AnyRow,
     colours: &[Paint],
     requester: &Requester,
@@ -223,7 +223,12 @@ async fn join_job(
 /// Raises a job to the lane of a requester who waits for it now. The job's cost then counts against
 /// the requester's part of the budget. If that has no room, the job stays with the account that had
 /// it queued: the first requester pays, as always when a request joins a wait.
-async fn raise(tx: &mut Tx<'_>, settings: &Settings, job_id: &str, requester: &Requester) -> Result<(), sqlx::Error> {
+async fn raise(
+    tx: &mut Tx<'_>,
+    settings: &RenderSettings,
+    job_id: &str,
+    requester: &Requester,
+) -> Result<(), sqlx::Error> {
     let turn = next_turn(tx, requester).await?;
     let takes_over = may_take_over(tx, settings, job_id, requester).await?;
     sqlx::query(

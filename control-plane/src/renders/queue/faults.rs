@@ -10,7 +10,7 @@
 
 use crate::clock::UnixMs;
 use crate::db::Tx;
-use crate::renders::{Renders, Settings};
+use crate::renders::{RenderSettings, Renders};
 use cyclorama_core::wire::NodeState;
 use sqlx::Row;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const FAILURES_MAX: usize = 3;
 
 /// Jobs that a node was told to stop and still reports, each with the time of the first order to
 /// stop, in Unix milliseconds.
-pub type Cancelled = BTreeMap<String, i64>;
+pub type CancelledJobs = BTreeMap<String, i64>;
 
 /// A lease that ended without a report from its node.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub struct Silent<'a> {
 impl Renders {
     /// Returns the state that a node counts as: the one that it reported, or unhealthy if it has
     /// not given up a cancelled job in time.
-    pub(super) fn state_of(&self, said: NodeState, cancelled: &Cancelled, now: UnixMs) -> NodeState {
+    pub(super) fn state_of(&self, said: NodeState, cancelled: &CancelledJobs, now: UnixMs) -> NodeState {
         // A node has as long to give up a job as it may be silent.
         let patience_ms = self.settings().lease_seconds as i64 * 1000;
         let hangs = cancelled.values().any(|since_ms| now.0 - since_ms > patience_ms);
@@ -110,7 +110,7 @@ pub async fn count_lost(tx: &mut Tx<'_>, now: UnixMs, began_at: UnixMs, lease: S
 /// half of the time that a request waits. Clients that leave sooner are no fault of the node.
 pub async fn count_lapsed(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     now: UnixMs,
     lease: Silent<'_>,
 ) -> Result<(), sqlx::Error> {
@@ -123,7 +123,7 @@ pub async fn count_lapsed(
 
 /// Returns the jobs that the node is to stop now (`cancel`), each with the time of the first order
 /// to stop. `before` is the stored JSON of the previous heartbeat.
-pub fn still_cancelled(before: Option<&str>, cancel: &[String], now: UnixMs) -> Cancelled {
-    let before: Cancelled = before.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+pub fn still_cancelled(before: Option<&str>, cancel: &[String], now: UnixMs) -> CancelledJobs {
+    let before: CancelledJobs = before.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     cancel.iter().map(|id| (id.clone(), before.get(id).copied().unwrap_or(now.0))).collect()
 }

@@ -23,7 +23,7 @@ use crate::renders::rules::AtLimit;
 use crate::renders::signals::Signal;
 use crate::renders::staging::LeasePlace;
 use crate::renders::state::{colours_of, column};
-use crate::renders::{LEASE_MS_MAX, Renders, Settings, Stale, layers};
+use crate::renders::{LEASE_MS_MAX, RenderSettings, Renders, Stale, layers};
 use cyclorama_core::View;
 use cyclorama_core::wire::{FailureKind, Job, JobKind, JobProgress};
 use sha2::{Digest, Sha256};
@@ -171,7 +171,7 @@ impl Loss {
 }
 
 /// Returns the end of a lease that begins or is renewed now, in Unix milliseconds.
-pub fn lease_until_ms(settings: &Settings, now: UnixMs) -> i64 {
+pub fn lease_until_ms(settings: &RenderSettings, now: UnixMs) -> i64 {
     now.0 + settings.lease_seconds as i64 * 1000
 }
 
@@ -523,7 +523,7 @@ async fn end_for_budget(tx: &mut Tx<'_>, now: UnixMs, lease: LeaseId<'_>) -> Res
 /// state has changed meanwhile.
 pub async fn expire(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     now: UnixMs,
     job_id: &str,
     leased: Option<(i64, &str)>,
@@ -571,7 +571,7 @@ pub async fn expire(
 /// is logged, the result is accepted all the same, and its cost is booked when it is recorded.
 pub async fn cover_result(
     tx: &mut Tx<'_>,
-    settings: &Settings,
+    settings: &RenderSettings,
     job_id: &str,
     renewed: &AnyRow,
 ) -> Result<(), sqlx::Error> {

@@ -22,6 +22,6 @@ pub use lease::{ENDED_COLUMNS, EndedAttempt, LEASED_BY_TOKEN, cover_result, leas
 pub use new_job::{NewJob, insert_job, next_turn};
 pub use node_error::NodeError;
 pub use nodes::pipelines;
-pub use prewarm::{Existing, Progress};
+pub use prewarm::{Existing, PaintProgress};
 #[cfg(test)]
 pub use {enqueue::EnqueueTerms, lease::LEASES_MAX, lease::Loss, variants::EnqueueOutcome, wait::LINGER_MAX};

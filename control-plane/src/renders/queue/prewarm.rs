@@ -19,7 +19,7 @@ const RENDERS_MEASURED: i64 = 50;
 
 /// Progress of the paints of a vehicle and view.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
+pub enum PaintProgress {
     Done,
     Making,
     /// One of them failed for good, and none is being made.
@@ -89,14 +89,19 @@ impl Renders {
         budget_percent: i64,
         deadline_ms: i64,
     ) -> Result<bool, RenderError> {
-        let requester = Requester::nobody(Lane::Prewarm);
+        let requester = Requester::without_account(Lane::Prewarm);
         let terms = EnqueueTerms { requester: &requester, deadline_ms, budget_percent };
         let wanted = self.want_all(vehicle, variants, terms).await?;
         Ok(wanted.iter().all(|wanted| matches!(wanted, EnqueueOutcome::Done(_))))
     }
 
     /// Returns how far the images of a vehicle and view in these paints are.
-    pub async fn progress(&self, vehicle_key: &str, view: View, colours: &[Paint]) -> Result<Progress, sqlx::Error> {
+    pub async fn progress(
+        &self,
+        vehicle_key: &str,
+        view: View,
+        colours: &[Paint],
+    ) -> Result<PaintProgress, sqlx::Error> {
         let rows = sqlx::query(
             "select id, color, state, failure_kind, failure_detail from renders where vehicle_key = $1 and view = $2",
         )
@@ -113,7 +118,7 @@ impl Renders {
             }
             match column(row.try_get("state")?, "renders.state", &id)? {
                 RenderState::Done => done += 1,
-                RenderState::Wanted => return Ok(Progress::Making),
+                RenderState::Wanted => return Ok(PaintProgress::Making),
                 // Its job was ended because the budget was spent, so it can be made on another day.
                 RenderState::Failed if row.try_get::<&str, _>("failure_kind")? == BUDGET_SPENT => {}
                 RenderState::Failed => {
@@ -123,9 +128,9 @@ impl Renders {
             }
         }
         Ok(match failure {
-            _ if done == colours.len() => Progress::Done,
-            Some((kind, detail)) => Progress::Failed { kind, detail },
-            None => Progress::Nowhere,
+            _ if done == colours.len() => PaintProgress::Done,
+            Some((kind, detail)) => PaintProgress::Failed { kind, detail },
+            None => PaintProgress::Nowhere,
         })
     }
 

@@ -8,7 +8,7 @@ use super::variants::EnqueueOutcome;
 use crate::renders::budget;
 use crate::renders::lane::Requester;
 use crate::renders::rules::BudgetScope;
-use crate::renders::shared_wait::{Outcome, SharedWait};
+use crate::renders::shared_wait::{SharedWait, WaitResult};
 use crate::renders::state::RenderState;
 use crate::renders::{RenderError, RenderedImage, Renders};
 use cyclorama_core::traces::Trace;
@@ -104,7 +104,7 @@ impl Renders {
         vehicle: &Vehicle,
         variant: &Variant,
         requester: &Requester,
-    ) -> (watch::Receiver<Outcome>, Arc<()>) {
+    ) -> (watch::Receiver<WaitResult>, Arc<()>) {
         let key = (variant.clone(), requester.clone());
         let mut watched = self.watched();
         if let Some(running) = watched.get(&key)
@@ -142,7 +142,7 @@ impl Renders {
     }
 
     /// Watches until the variant has an outcome. Returns `None` if no request waits any more.
-    async fn watch_until(&self, watcher: &Watcher<'_>) -> Outcome {
+    async fn watch_until(&self, watcher: &Watcher<'_>) -> WaitResult {
         let ends = self.0.signals.ends(&watcher.variant.vehicle_key(), watcher.variant.view.as_str());
         let reassert = REASSERT.min(self.settings().render_wait / 4);
         let mut waiting: Option<(String, i64)> = None;
@@ -221,7 +221,7 @@ impl Renders {
             RenderState::Failed => {
                 let (kind, detail) = row.failure.unwrap_or_default();
                 Err(match budget::reset_of(&kind, self.0.clock.now()) {
-                    Some(reset_at_ms) => RenderError::BudgetSpent { reset_at_ms, share: BudgetScope::Day },
+                    Some(reset_at_ms) => RenderError::BudgetSpent { reset_at_ms, scope: BudgetScope::Day },
                     None => RenderError::Failed { kind, detail },
                 })
             }

@@ -7,7 +7,7 @@ use crate::renders::Stale;
 /// until the lease ends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("object `{name}`: {reason}")]
-pub struct Rejected {
+pub struct RejectedObject {
     pub name: String,
     pub reason: String,
 }
@@ -18,7 +18,7 @@ pub enum ResultError {
     #[error(transparent)]
     Stale(#[from] Stale),
     #[error(transparent)]
-    Rejected(#[from] Rejected),
+    Rejected(#[from] RejectedObject),
     #[error("the object store failed")]
     Store(#[from] ObjectError),
     #[error("the database did not answer")]

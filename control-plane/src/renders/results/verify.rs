@@ -9,7 +9,7 @@
 //! Why: `docs/decisions/object-store.md` (Publishing a result: verified under a second name).
 
 use super::accepting::Accepting;
-use super::error::{Rejected, ResultError};
+use super::error::{RejectedObject, ResultError};
 use crate::objects::{ObjectError, ObjectKey, keys};
 use crate::renders::staging::{RequiredObject, owed};
 use crate::renders::{Renders, Stale};
@@ -32,8 +32,8 @@ pub struct VerifiedUpload {
 }
 
 impl Renders {
-    /// Pins and verifies every object that the job requires. Fails with [`Rejected`] for the first
-    /// one that is missing or wrong.
+    /// Pins and verifies every object that the job requires. Fails with [`RejectedObject`] for the
+    /// first one that is missing or wrong.
     pub(in crate::renders) async fn verify_uploads(
         &self,
         job: &Accepting,
@@ -51,7 +51,7 @@ impl Renders {
         owed: RequiredObject,
     ) -> Result<(ObjectName, VerifiedUpload), ResultError> {
         let name = owed.name.clone();
-        let rejected = |reason: &str| Rejected { name: name.to_string(), reason: reason.to_owned() };
+        let rejected = |reason: &str| RejectedObject { name: name.to_string(), reason: reason.to_owned() };
         let reported = result.objects.iter().find(|object| object.name == name);
         let reported = reported.ok_or_else(|| rejected("is not in the result"))?;
         if reported.bytes > owed.bytes_max() {

@@ -122,7 +122,7 @@ impl Renders {
     }
 }
 
-struct Place {
+struct CandidateImage {
     vehicle_key: String,
     view: View,
     /// True if a job of the vehicle and view is live.
@@ -135,7 +135,7 @@ async fn place_of_candidate(
     render_id: &str,
     revision: i64,
     decision: &str,
-) -> Result<Option<Place>, ReviewError> {
+) -> Result<Option<CandidateImage>, ReviewError> {
     // Locks the candidate, so that of two concurrent decisions one takes effect.
     let row = sqlx::query(
         "update candidates set made_at_ms = made_at_ms where render_id = $1 and revision = $2 returning vehicle_key, view",
@@ -159,7 +159,7 @@ async fn place_of_candidate(
         .bind(view.as_str())
         .fetch_optional(&mut **tx)
         .await?;
-    Ok(Some(Place { vehicle_key, view, is_busy: live.is_some() }))
+    Ok(Some(CandidateImage { vehicle_key, view, is_busy: live.is_some() }))
 }
 
 /// Queues a paint job for the paints of the view that the candidates lack, from the layers that are
@@ -167,7 +167,7 @@ async fn place_of_candidate(
 async fn repaint_others(
     tx: &mut Tx<'_>,
     now: UnixMs,
-    place: &Place,
+    place: &CandidateImage,
     revision: i64,
     taken: Option<&sqlx::any::AnyRow>,
 ) -> Result<bool, sqlx::Error> {
@@ -191,7 +191,7 @@ async fn repaint_others(
         .fetch_one(&mut **tx)
         .await?
         .try_get(0)?;
-    let requester = Requester::nobody(Lane::Rerender);
+    let requester = Requester::without_account(Lane::Rerender);
     let paint = NewJob {
         kind: JobKind::Paint,
         vehicle_key: place.vehicle_key.clone(),

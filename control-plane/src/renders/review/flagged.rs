@@ -10,7 +10,7 @@ const REASONS_MAX: i64 = 5;
 
 /// A revision that enough accounts reported as bad.
 #[derive(Debug, Clone, serde::Serialize)]
-pub struct Flagged {
+pub struct FlaggedRevision {
     pub render_id: String,
     pub vehicle: String,
     pub view: String,
@@ -30,7 +30,7 @@ pub struct Flagged {
 
 impl Renders {
     /// Returns the renders in review, those that have waited longest first.
-    pub async fn flagged(&self, limit: i64) -> Result<Vec<Flagged>, sqlx::Error> {
+    pub async fn flagged(&self, limit: i64) -> Result<Vec<FlaggedRevision>, sqlx::Error> {
         let pool = &self.0.database.readers;
         let rows = sqlx::query(
             "select r.id, r.vehicle_key, r.view, r.color, w.revision, w.flagged_at_ms,
@@ -56,7 +56,7 @@ impl Renders {
             .bind(REASONS_MAX)
             .fetch_all(pool)
             .await?;
-            flagged.push(Flagged {
+            flagged.push(FlaggedRevision {
                 vehicle: row.try_get("vehicle_key")?,
                 view: row.try_get("view")?,
                 color: row.try_get("color")?,

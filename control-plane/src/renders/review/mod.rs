@@ -10,4 +10,4 @@ mod rerender;
 
 pub use error::ReviewError;
 pub use feedback::{Opinion, RatedImage, Verdict};
-pub use flagged::Flagged;
+pub use flagged::FlaggedRevision;

@@ -87,7 +87,7 @@ impl Renders {
         .await?
         .try_get(0)?;
         newest = newest.max(known);
-        let requester = Requester::nobody(Lane::Rerender);
+        let requester = Requester::without_account(Lane::Rerender);
         let reserved = reserve(&mut tx, self.settings(), now, &requester, self.render_cost_microusd(), 100).await?;
         let job = NewJob {
             kind: JobKind::Render,

@@ -22,8 +22,8 @@ async fn only_what_the_account_began_and_was_to_pay_for_is_counted() {
     for database in databases().await {
         let renders = renders(&database, settings());
         for (model, first) in [
-            ("prewarmed", Requester::nobody(Lane::Prewarm)),
-            ("a-visitors", Requester::nobody(Lane::Example)),
+            ("prewarmed", Requester::without_account(Lane::Prewarm)),
+            ("a-visitors", Requester::without_account(Lane::Example)),
             ("of-a-page", Requester::account(Lane::FirstLoad, "account-1")),
             ("of-another", Requester::account(Lane::Interactive, "account-2")),
         ] {

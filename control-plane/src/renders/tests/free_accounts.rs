@@ -3,7 +3,7 @@
 use super::*;
 use crate::accounts::password::PasswordHash;
 use crate::accounts::user;
-use crate::ledger::{self, Credits, Payment};
+use crate::ledger::{self, Credits, ReceivedPayment};
 
 async fn account(database: &Database, name: &str) -> String {
     let password = PasswordHash::from_stored("x".to_owned());
@@ -18,7 +18,7 @@ async fn wants(renders: &Renders, model: &str, lane: Lane, account_id: &str) -> 
     let requester = Requester::account(lane, account_id);
     match renders.request(&vehicle, &variant(&vehicle, Colour::Red), &requester, deadline_ms).await {
         Ok(_) => "queued",
-        Err(RenderError::BudgetSpent { share: BudgetScope::FreeAccounts, .. }) => "share of free accounts",
+        Err(RenderError::BudgetSpent { scope: BudgetScope::FreeAccounts, .. }) => "share of free accounts",
         Err(other) => panic!("{other}"),
     }
 }
@@ -26,7 +26,7 @@ async fn wants(renders: &Renders, model: &str, lane: Lane, account_id: &str) -> 
 /// Four renders are the limit of all of them together.
 fn shared(database: &Database) -> Renders {
     let rules = Rules { free_percent: 40, ..settings().rules };
-    renders(database, Settings { rules, daily_budget_microusd: 20_000, ..settings() })
+    renders(database, RenderSettings { rules, daily_budget_microusd: 20_000, ..settings() })
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn accounts_with_free_credits_leave_the_rest_to_those_who_pay() {
         let mut tx = database.begin().await.expect("begins");
         let now = Clock::SYSTEM.now();
         ledger::grant(&mut tx, &ada, Credits(1), "a trial", now).await.expect("grants");
-        let payment = Payment { reference: "order-1", credits: Credits(10), reason: "a pack" };
+        let payment = ReceivedPayment { reference: "order-1", credits: Credits(10), reason: "a pack" };
         ledger::purchase(&mut tx, &bob, payment, now).await.expect("buys");
         tx.commit().await.expect("commits");
         for (model, account, expected) in [

@@ -10,7 +10,7 @@ async fn join(renders: &Renders, token_id: &str) -> Result<String, JoinError> {
 #[tokio::test]
 async fn silent_nodes_of_a_token_give_way_to_new_ones() {
     for database in databases().await {
-        let renders = renders(&database, Settings { nodes_per_token: 3, ..settings() });
+        let renders = renders(&database, RenderSettings { nodes_per_token: 3, ..settings() });
         let mut joined = Vec::new();
         for _ in 0..3 {
             joined.push(join(&renders, TOKEN).await.expect("joins"));

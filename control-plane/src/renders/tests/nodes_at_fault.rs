@@ -31,7 +31,7 @@ async fn earlier(database: &Database, seconds: i64) {
 }
 
 /// A process of the service that has run for long: no lease is from before it.
-fn long_running(database: &Database, settings: Settings) -> Renders {
+fn long_running(database: &Database, settings: RenderSettings) -> Renders {
     let mut renders = renders(database, settings);
     Arc::get_mut(&mut renders.0).expect("nobody else has it").began_at = crate::clock::UnixMs(0);
     renders
@@ -108,7 +108,7 @@ async fn a_node_that_does_not_let_go_of_a_cancelled_job_is_unhealthy_and_no_capa
     for database in databases().await {
         let renders = long_running(&database, settings());
         // The same service, with shorter leases.
-        let brief = Settings { lease_seconds: 1, ..settings() };
+        let brief = RenderSettings { lease_seconds: 1, ..settings() };
         let brief = Renders::new(database.clone(), Clock::SYSTEM, renders.0.store.clone(), brief);
         let node_id = node(&renders).await;
         let slots = |renders: &Renders| {

@@ -5,7 +5,7 @@ use super::super::results::{Accepting, VerifiedUpload};
 use super::*;
 use crate::objects::{ObjectError, ObjectKey, keys};
 use bytes::Bytes;
-use cyclorama_tests::bucket::{Bucket, Mood};
+use cyclorama_tests::bucket::{Bucket, BucketBehaviour};
 use std::collections::HashMap;
 
 /// A folder, and a bucket that lives as long as the test.
@@ -106,7 +106,7 @@ async fn a_lease_that_is_lost_after_its_result_was_verified_changes_nothing() {
             // The process that checks the result stalls. Another one takes the lease back, and
             // cannot reach the store to delete the uploads.
             if let Some(bucket) = &bucket {
-                bucket.feel(Mood::Answers(403, "AccessDenied"));
+                bucket.feel(BucketBehaviour::Answers(403, "AccessDenied"));
                 assert!(renders.clear_staging(&stale.job_id, stale.fence).await.is_err());
             }
             let asked = bucket.as_ref().map_or(0, Bucket::requests);
@@ -116,7 +116,7 @@ async fn a_lease_that_is_lost_after_its_result_was_verified_changes_nothing() {
                 while bucket.requests() < asked + 14 {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
-                bucket.feel(Mood::Well);
+                bucket.feel(BucketBehaviour::Well);
             }
             let fresh = one(&renders, &second).await;
             assert!(fresh.fence > stale.fence);

@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test]
 async fn a_newer_request_of_a_node_ends_the_older_and_a_token_has_its_share() {
     for database in databases().await {
-        let renders = renders(&database, Settings { polls_per_token: 2, ..settings() });
+        let renders = renders(&database, RenderSettings { polls_per_token: 2, ..settings() });
         let nodes = [node(&renders).await, node(&renders).await, node(&renders).await];
         let ask = |token: &'static str, node: &str| {
             let (renders, node) = (renders.clone(), node.to_owned());

@@ -1,7 +1,7 @@
 //! Lines on a panel: sections across the strips, in which waves are counted, and lines along which
 //! one angle is mirrored, whose tremor is measured.
 
-use super::panel::Panel;
+use super::panel::PaintPanel;
 use glam::Vec2;
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ const WINDOW: usize = 10;
 
 /// Returns how often the mirrored angle turns from rising to falling or back in sections across the
 /// strips, and the sections' total length in metres.
-pub fn waves(panel: &Panel) -> (usize, f32) {
+pub fn waves(panel: &PaintPanel) -> (usize, f32) {
     let apart = ((SECTIONS_APART_M / panel.pitch_m).round() as usize).max(1);
     let step = ((SECTION_STEP_M / panel.pitch_m).round() as usize).max(1);
     let (mut waves, mut length_m) = (0, 0.0);
@@ -74,7 +74,7 @@ fn turns(values: impl Iterator<Item = f32>, prominence: f32) -> usize {
 
 /// Returns how far the direction of the lines of one angle strays from a circular arc's, in each
 /// window of ten centimetres; degrees (RMS).
-pub fn tremors(panel: &Panel) -> Vec<f32> {
+pub fn tremors(panel: &PaintPanel) -> Vec<f32> {
     let mut tremors = Vec::new();
     for (level, segments) in segments(panel) {
         for line in chains(&segments) {
@@ -87,7 +87,7 @@ pub fn tremors(panel: &Panel) -> Vec<f32> {
 }
 
 /// The edge of the grid between a pixel and its right (even) or upper (odd) neighbour.
-type Edge = usize;
+type GridEdge = usize;
 
 fn level_angle(level: i32) -> f32 {
     (level as f32 + 0.5) * LEVELS_APART_DEGREES
@@ -95,8 +95,8 @@ fn level_angle(level: i32) -> f32 {
 
 /// Marching squares: returns pieces of the lines of each level, as the two edges that each piece
 /// connects.
-fn segments(panel: &Panel) -> BTreeMap<i32, Vec<[Edge; 2]>> {
-    let mut segments: BTreeMap<i32, Vec<[Edge; 2]>> = BTreeMap::new();
+fn segments(panel: &PaintPanel) -> BTreeMap<i32, Vec<[GridEdge; 2]>> {
+    let mut segments: BTreeMap<i32, Vec<[GridEdge; 2]>> = BTreeMap::new();
     let steep = |at: usize| {
         let point = panel.points[at].filter(|point| point.change_seen >= STEEP_LEAST_DEGREES_PER_M);
         point.map(|point| point.angle)
@@ -145,24 +145,24 @@ fn segments(panel: &Panel) -> BTreeMap<i32, Vec<[Edge; 2]>> {
 }
 
 /// Returns where on an edge of the grid the angle is met; metres.
-fn crossing(panel: &Panel, edge: Edge, angle: f32) -> Vec2 {
+fn crossing(panel: &PaintPanel, edge: GridEdge, angle: f32) -> Vec2 {
     let (from, is_upward) = (edge / 2, edge % 2 == 1);
     let to = if is_upward { from + panel.columns } else { from + 1 };
     let [a, b] = [from, to].map(|at| panel.points[at].map_or(angle, |point| point.angle));
-    let share = if a == b { 0.5 } else { (angle - a) / (b - a) };
+    let ratio = if a == b { 0.5 } else { (angle - a) / (b - a) };
     let way = if is_upward { Vec2::Y } else { Vec2::X };
-    (Vec2::new((from % panel.columns) as f32, (from / panel.columns) as f32) + way * share) * panel.pitch_m
+    (Vec2::new((from % panel.columns) as f32, (from / panel.columns) as f32) + way * ratio) * panel.pitch_m
 }
 
 /// Joins pieces into lines, open ones first.
-fn chains(segments: &[[Edge; 2]]) -> Vec<Vec<Edge>> {
-    let mut beside: BTreeMap<Edge, Vec<Edge>> = BTreeMap::new();
+fn chains(segments: &[[GridEdge; 2]]) -> Vec<Vec<GridEdge>> {
+    let mut beside: BTreeMap<GridEdge, Vec<GridEdge>> = BTreeMap::new();
     for [a, b] in segments {
         beside.entry(*a).or_default().push(*b);
         beside.entry(*b).or_default().push(*a);
     }
     let ends = beside.iter().filter(|(_, others)| others.len() == 1).map(|(edge, _)| *edge);
-    let starts: Vec<Edge> = ends.chain(beside.keys().copied()).collect();
+    let starts: Vec<GridEdge> = ends.chain(beside.keys().copied()).collect();
     let mut chains = Vec::new();
     for start in starts {
         let mut chain = Vec::new();
@@ -200,8 +200,8 @@ fn directions(places: &[Vec2]) -> Vec<f32> {
             while piece + 2 < places.len() && along[piece + 1] < at {
                 piece += 1;
             }
-            let share = (at - along[piece]) / (along[piece + 1] - along[piece]).max(1e-9);
-            places[piece].lerp(places[piece + 1], share.clamp(0.0, 1.0))
+            let ratio = (at - along[piece]) / (along[piece + 1] - along[piece]).max(1e-9);
+            places[piece].lerp(places[piece + 1], ratio.clamp(0.0, 1.0))
         })
         .collect();
     let mut directions: Vec<f32> = Vec::with_capacity(count);

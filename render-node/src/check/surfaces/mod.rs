@@ -14,7 +14,7 @@ pub mod picture;
 mod sight;
 
 use crate::vehicle::{EdgeStray, VehicleMesh};
-use panel::{Panel, Point, panels};
+use panel::{PaintPanel, Point, panels};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sight::{Sight, Standpoint};
@@ -142,12 +142,12 @@ impl Figure {
 }
 
 /// Figures of one aspect; a figure that cannot be measured is absent.
-pub type Figures = BTreeMap<Figure, f32>;
+pub type AspectFigures = BTreeMap<Figure, f32>;
 
 /// Figures of a body; an aspect with hardly any paint is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Surfaces(pub BTreeMap<Aspect, Figures>);
+pub struct Surfaces(pub BTreeMap<Aspect, AspectFigures>);
 
 impl Surfaces {
     pub fn get(&self, aspect: Aspect, figure: Figure) -> Option<f32> {
@@ -180,12 +180,12 @@ fn measure_at(mesh: &VehicleMesh, pitch_m: f32) -> Surfaces {
 /// Returns the columns of the bonnet, seen from above.
 fn bonnet(sight: &Sight) -> Range<usize> {
     let (first, last) = sight.covered_columns().unwrap_or_default();
-    let at = |share: f32| first + ((last - first) as f32 * share).round() as usize;
+    let at = |ratio: f32| first + ((last - first) as f32 * ratio).round() as usize;
     at(BONNET.start)..at(BONNET.end)
 }
 
 /// Returns the figures of some panels, or `None` if there is hardly anything to measure.
-fn figures(panels: &[Panel]) -> Option<Figures> {
+fn figures(panels: &[PaintPanel]) -> Option<AspectFigures> {
     let points = || panels.iter().flat_map(|panel| &panel.points).flatten();
     // Summed in double precision, because a body has half a million points.
     let area_of = |counts: fn(&Point) -> bool| -> f64 {
@@ -216,7 +216,7 @@ fn figures(panels: &[Panel]) -> Option<Figures> {
 }
 
 /// Returns the figures of edges, or `None` without edges.
-fn edges(strays: &[EdgeStray]) -> Option<Figures> {
+fn edges(strays: &[EdgeStray]) -> Option<AspectFigures> {
     let millimetres = || strays.iter().map(|piece| (piece.stray_m * 1000.0, piece.length_m)).collect();
     let (stray, worst) = (below(millimetres(), 0.95)?, below(millimetres(), 1.0)?);
     Some(BTreeMap::from([(Figure::StrayMm, stray), (Figure::WorstStrayMm, worst)]))
@@ -224,9 +224,9 @@ fn edges(strays: &[EdgeStray]) -> Option<Figures> {
 
 /// Returns the weighted quantile: the smallest of the (value, weight) pairs' values at or below
 /// which `share` of the weight lies.
-fn below(mut weighted: Vec<(f32, f32)>, share: f64) -> Option<f32> {
+fn below(mut weighted: Vec<(f32, f32)>, ratio: f64) -> Option<f32> {
     weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let wanted = share * weighted.iter().map(|(_, weight)| f64::from(*weight)).sum::<f64>();
+    let wanted = ratio * weighted.iter().map(|(_, weight)| f64::from(*weight)).sum::<f64>();
     let mut passed = 0.0;
     let middle = weighted.iter().find(|(_, weight)| {
         passed += f64::from(*weight);

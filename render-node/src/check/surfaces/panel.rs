@@ -5,7 +5,7 @@
 //! light at infinity that runs along the sight's horizontal axis. Lines of one angle are the edges
 //! of such strips' images, from which an eye reads a panel's shape.
 
-use super::sight::{Pixel, Sight};
+use super::sight::{Sight, SightPixel};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ const SADDLE_BELOW_PER_M2: f32 = -0.05;
 
 /// A connected piece of paint, smoothed: the pixels of the smallest rectangle around it, row by row
 /// from below.
-pub struct Panel {
+pub struct PaintPanel {
     pub pitch_m: f32,
     /// Column and row in the sight of its first pixel.
     pub left: usize,
@@ -84,7 +84,7 @@ impl Point {
 }
 
 /// Returns the panels between two columns of a sight.
-pub fn panels(sight: &Sight, columns: Range<usize>) -> Vec<Panel> {
+pub fn panels(sight: &Sight, columns: Range<usize>) -> Vec<PaintPanel> {
     let whole = unbroken(sight);
     let is_kept: Vec<bool> = (0..sight.pixels.len())
         .map(|index| {
@@ -94,13 +94,13 @@ pub fn panels(sight: &Sight, columns: Range<usize>) -> Vec<Panel> {
         .collect();
     let least_pixels = (LEAST_PANEL_M2 / (sight.pitch_m * sight.pitch_m)) as usize;
     let islands = islands(is_kept, sight.columns).into_iter().filter(|island| island.len() >= least_pixels);
-    islands.map(|island| Panel::new(sight, &island)).collect()
+    islands.map(|island| PaintPanel::new(sight, &island)).collect()
 }
 
 /// Returns, for each pixel, true if the surface continues smoothly to its four neighbours.
 fn unbroken(sight: &Sight) -> Vec<bool> {
     let least_cosine = BREAK_DEGREES.to_radians().max(sight.pitch_m / BREAK_RADIUS_M).cos();
-    let go_together = |a: Option<Pixel>, b: Option<Pixel>, way: Vec3| {
+    let go_together = |a: Option<SightPixel>, b: Option<SightPixel>, way: Vec3| {
         let (Some(a), Some(b)) = (a, b) else { return false };
         let both = a.normal + b.normal;
         let expected = -both.dot(way) / both.z.max(1e-3) * sight.pitch_m;
@@ -153,8 +153,8 @@ fn neighbours(at: usize, columns: usize, count: usize) -> impl Iterator<Item = u
     [left, right, lower, upper].into_iter().flatten()
 }
 
-impl Panel {
-    fn new(sight: &Sight, island: &[usize]) -> Panel {
+impl PaintPanel {
+    fn new(sight: &Sight, island: &[usize]) -> PaintPanel {
         let place = |index: usize| (index % sight.columns, index / sight.columns);
         let (mut left, mut bottom, mut right, mut top) = (usize::MAX, usize::MAX, 0, 0);
         for (x, y) in island.iter().map(|index| place(*index)) {
@@ -174,29 +174,29 @@ impl Panel {
             let facing = raw[at].filter(|_| inner[at])?.normal.z;
             Some(point(&smooth, at, columns, sight.pitch_m, facing))
         });
-        Panel { pitch_m: sight.pitch_m, left, bottom, columns, rows, points: points.collect() }
+        PaintPanel { pitch_m: sight.pitch_m, left, bottom, columns, rows, points: points.collect() }
     }
 }
 
 /// A smoothed pixel.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct SmoothedPixel {
     nearness: f32,
     normal: Vec3,
     /// Elevation of the mirrored ray about the strip; degrees.
     angle: f32,
 }
 
-impl Place {
-    fn new(nearness: f32, normal: Vec3) -> Place {
+impl SmoothedPixel {
+    fn new(nearness: f32, normal: Vec3) -> SmoothedPixel {
         let n = normal.normalize_or(Vec3::Z);
         let angle = (2.0 * n.z * n.y).atan2(2.0 * n.z * n.z - 1.0).to_degrees();
-        Place { nearness, normal: n, angle }
+        SmoothedPixel { nearness, normal: n, angle }
     }
 }
 
 /// Smooths each pixel of the panel by a Gaussian over the pixels that belong to the panel.
-fn smoothed(raw: &[Option<Pixel>], columns: usize, pitch_m: f32) -> Vec<Place> {
+fn smoothed(raw: &[Option<SightPixel>], columns: usize, pitch_m: f32) -> Vec<SmoothedPixel> {
     let sigma = SMOOTHED_OVER_M / pitch_m;
     let reach = (4.0 * sigma).round() as usize;
     let weights: Vec<f32> = (0..=reach).map(|step| (-0.5 * (step as f32 / sigma).powi(2)).exp()).collect();
@@ -205,7 +205,9 @@ fn smoothed(raw: &[Option<Pixel>], columns: usize, pitch_m: f32) -> Vec<Place> {
     let first = raw.iter().flatten().next().map_or(0.0, |pixel| pixel.nearness);
     let given: Vec<[f32; 5]> = raw
         .iter()
-        .map(|pixel| pixel.map_or([0.0; 5], |Pixel { nearness, normal: n, .. }| [1.0, nearness - first, n.x, n.y, n.z]))
+        .map(|pixel| {
+            pixel.map_or([0.0; 5], |SightPixel { nearness, normal: n, .. }| [1.0, nearness - first, n.x, n.y, n.z])
+        })
         .collect();
     let add = |sum: &mut [f32; 5], value: &[f32; 5], weight: f32| {
         for (sum, value) in sum.iter_mut().zip(value) {
@@ -227,7 +229,7 @@ fn smoothed(raw: &[Option<Pixel>], columns: usize, pitch_m: f32) -> Vec<Place> {
         }
     }
     let rows = raw.len() / columns;
-    let mut places = vec![Place::default(); raw.len()];
+    let mut places = vec![SmoothedPixel::default(); raw.len()];
     for at in (0..raw.len()).filter(|at| raw[*at].is_some()) {
         let (x, y) = (at % columns, at / columns);
         let mut sum = [0.0; 5];
@@ -235,13 +237,13 @@ fn smoothed(raw: &[Option<Pixel>], columns: usize, pitch_m: f32) -> Vec<Place> {
             add(&mut sum, &across[row * columns + x], weights[row.abs_diff(y)]);
         }
         let [weight, nearness, nx, ny, nz] = sum;
-        places[at] = Place::new(nearness / weight, Vec3::new(nx, ny, nz));
+        places[at] = SmoothedPixel::new(nearness / weight, Vec3::new(nx, ny, nz));
     }
     places
 }
 
 /// Returns, for each pixel, true if it is farther than `border` steps from the panel's end.
-fn inner(raw: &[Option<Pixel>], columns: usize, border: usize) -> Vec<bool> {
+fn inner(raw: &[Option<SightPixel>], columns: usize, border: usize) -> Vec<bool> {
     let mut kept: Vec<bool> = raw.iter().map(Option::is_some).collect();
     for _ in 0..border {
         let before = kept.clone();
@@ -254,7 +256,7 @@ fn inner(raw: &[Option<Pixel>], columns: usize, border: usize) -> Vec<bool> {
 }
 
 /// Computes an inner pixel's point from the differences to its neighbours.
-fn point(places: &[Place], at: usize, columns: usize, pitch_m: f32, facing: f32) -> Point {
+fn point(places: &[SmoothedPixel], at: usize, columns: usize, pitch_m: f32, facing: f32) -> Point {
     let [left, right, lower, upper] = [at - 1, at + 1, at - columns, at + columns].map(|index| places[index]);
     let per_m = 0.5 / pitch_m;
     let angle_x = (right.angle - left.angle) * per_m;

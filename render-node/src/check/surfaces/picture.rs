@@ -25,18 +25,18 @@ const BAND_DEGREES: f32 = 10.0;
 const BAND_SHADE: f32 = 0.88;
 
 /// A kind of point. A point belongs to the first kind whose condition holds.
-struct Kind {
+struct PointKind {
     words: &'static str,
     colour: Colour,
     holds: fn(&Point) -> bool,
 }
 
-const KINDS: [Kind; 5] = [
-    Kind { words: "dead: mirrors one spot", colour: [214.0, 50.0, 48.0], holds: Point::is_dead },
-    Kind { words: "fillet: radius 50 to 150 mm", colour: [250.0, 145.0, 30.0], holds: Point::is_fillet },
-    Kind { words: "extruded: same along the car", colour: [245.0, 215.0, 70.0], holds: Point::is_extruded },
-    Kind { words: "saddle: hollow and bulging", colour: [70.0, 130.0, 225.0], holds: Point::is_saddle },
-    Kind { words: "bulging, and changes all ways", colour: [95.0, 180.0, 105.0], holds: |_| true },
+const KINDS: [PointKind; 5] = [
+    PointKind { words: "dead: mirrors one spot", colour: [214.0, 50.0, 48.0], holds: Point::is_dead },
+    PointKind { words: "fillet: radius 50 to 150 mm", colour: [250.0, 145.0, 30.0], holds: Point::is_fillet },
+    PointKind { words: "extruded: same along the car", colour: [245.0, 215.0, 70.0], holds: Point::is_extruded },
+    PointKind { words: "saddle: hollow and bulging", colour: [70.0, 130.0, 225.0], holds: Point::is_saddle },
+    PointKind { words: "bulging, and changes all ways", colour: [95.0, 180.0, 105.0], holds: |_| true },
 ];
 
 /// Draws the page. `title` is the vehicle's name, `surfaces` the figures of the same mesh.

@@ -10,11 +10,11 @@ pub struct Sight {
     pub columns: usize,
     pub rows: usize,
     /// Row by row from below.
-    pub pixels: Vec<Option<Pixel>>,
+    pub pixels: Vec<Option<SightPixel>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Pixel {
+pub struct SightPixel {
     /// Coordinate towards the eye; larger is nearer.
     pub nearness: f32,
     /// Unit length, turned towards the eye.
@@ -90,18 +90,18 @@ impl Sight {
         for y in range(low.y, high.y, self.rows) {
             for x in range(low.x, high.x, self.columns) {
                 let p = Vec2::new(x as f32, y as f32);
-                let shares = [(c - b).perp_dot(p - b), (a - c).perp_dot(p - c), (b - a).perp_dot(p - a)]
-                    .map(|share| share / area);
-                if shares.iter().any(|share| *share < -EDGE_TOLERANCE) {
+                let ratios = [(c - b).perp_dot(p - b), (a - c).perp_dot(p - c), (b - a).perp_dot(p - a)]
+                    .map(|ratio| ratio / area);
+                if ratios.iter().any(|ratio| *ratio < -EDGE_TOLERANCE) {
                     continue;
                 }
-                let nearness: f32 = (0..3).map(|corner| places[corner].z * shares[corner]).sum();
+                let nearness: f32 = (0..3).map(|corner| places[corner].z * ratios[corner]).sum();
                 let pixel = &mut self.pixels[y * self.columns + x];
                 if pixel.is_none_or(|seen| nearness > seen.nearness) {
-                    let normal: Vec3 = (0..3).map(|corner| normals[corner] * shares[corner]).sum();
+                    let normal: Vec3 = (0..3).map(|corner| normals[corner] * ratios[corner]).sum();
                     let normal = normal.normalize_or(Vec3::Z);
                     let normal = if normal.z < 0.0 { -normal } else { normal };
-                    *pixel = Some(Pixel { nearness, normal, material });
+                    *pixel = Some(SightPixel { nearness, normal, material });
                 }
             }
         }

@@ -107,8 +107,8 @@ fn the_inner_half_of_a_torus_is_a_saddle() {
     // 0.2.
     let reach = 0.2f32.acos();
     let (half, less) = (ring * reach, tube * (1.0 - reach.cos()));
-    let share = 100.0 * (half - less) / (2.0 * half);
-    assert!((figure(Figure::SaddlePercent) - share).abs() < 3.0, "{} for {share}", figure(Figure::SaddlePercent));
+    let ratio = 100.0 * (half - less) / (2.0 * half);
+    assert!((figure(Figure::SaddlePercent) - ratio).abs() < 3.0, "{} for {ratio}", figure(Figure::SaddlePercent));
 
     let finer = measure_at(&torus, PITCH_M * 0.5);
     for same in [Figure::SaddlePercent, Figure::ExtrudedPercent, Figure::FilletPercent] {

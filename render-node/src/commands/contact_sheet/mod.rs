@@ -5,7 +5,7 @@ pub mod page;
 use crate::commands::name_argument::parse;
 use crate::commands::vehicle_commands::read_vehicles;
 use crate::config::LocalConfig;
-use crate::vehicle::close_up::Part;
+use crate::vehicle::close_up::CloseUpPart;
 use anyhow::{Context, bail};
 use clap::Args;
 use cyclorama_core::{Format, Paint, Vehicle, View, encoding, output};
@@ -32,7 +32,7 @@ pub struct ContactSheetArguments {
     /// Close-ups of these parts instead of whole views, with the look `light`, `quick` or `zebra`;
     /// `--parts` alone shows all parts.
     #[arg(long, value_enum, value_delimiter = ',', num_args = 0.., conflicts_with = "views")]
-    parts: Option<Vec<Part>>,
+    parts: Option<Vec<CloseUpPart>>,
     /// Paint: a preset such as `red`, or a hex colour, with a finish and without the shadow if
     /// wanted: `#1f4e8c`, `#1f4e8c-matt-no-shadow`.
     #[arg(long, default_value = "silver", value_delimiter = ',', value_parser = parse::<Paint>)]
@@ -44,7 +44,7 @@ pub struct ContactSheetArguments {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=400))]
     in_a_row: u16,
     #[arg(long, value_enum, default_value = "model")]
-    look: page::Look,
+    look: page::PageLook,
     /// Side of each image in pixels.
     #[arg(long, default_value_t = 384)]
     cell: u32,
@@ -71,10 +71,12 @@ pub fn contact_sheet(config: &LocalConfig, arguments: ContactSheetArguments) -> 
     if vehicles.len() > VEHICLES_ON_A_SHEET_MAX {
         bail!("{} vehicles do not fit on a sheet of at most {VEHICLES_ON_A_SHEET_MAX}", vehicles.len());
     }
-    let plan = page::Plan {
+    let plan = page::PagePlan {
         vehicles,
         views: arguments.views,
-        parts: arguments.parts.map_or(Vec::new(), |parts| if parts.is_empty() { Part::ALL.to_vec() } else { parts }),
+        parts: arguments
+            .parts
+            .map_or(Vec::new(), |parts| if parts.is_empty() { CloseUpPart::ALL.to_vec() } else { parts }),
         colours: arguments.colors,
         one_colour_each: arguments.one_color_each,
         in_a_row: usize::from(arguments.in_a_row),

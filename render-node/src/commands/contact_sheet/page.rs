@@ -14,8 +14,8 @@ use crate::finish::{ComposeError, Compositor, Lacquers};
 use crate::gpu::{Gpu, GpuError};
 use crate::studio::camera::NothingToSee;
 use crate::studio::rig::{Rig, RigError};
-use crate::studio::{Camera, Settings, Studio, StudioError};
-use crate::vehicle::close_up::Part;
+use crate::studio::{Camera, ShootSettings, Studio, StudioError};
+use crate::vehicle::close_up::CloseUpPart;
 use crate::vehicle::{self, Library, LibraryError, VehicleError};
 use cyclorama_core::encoding::{self, EncodingError, PictureError, Pixmap};
 use cyclorama_core::traces::Trace;
@@ -54,7 +54,7 @@ pub enum ContactSheetError {
 
 /// The way in which the vehicles are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Look {
+pub enum PageLook {
     /// As delivered to clients: with the diffusion model.
     Model,
     /// Base shading only.
@@ -77,11 +77,11 @@ pub enum Look {
 
 /// The content of a sheet: every vehicle's views side by side, its colours below each other.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct PagePlan {
     pub vehicles: Vec<Vehicle>,
     pub views: Vec<View>,
     /// Close-ups of these parts in place of whole views; only in the base shading.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CloseUpPart>,
     pub colours: Vec<Paint>,
     /// Shows each vehicle in the next colour, in place of every vehicle in all colours.
     pub one_colour_each: bool,
@@ -102,7 +102,7 @@ pub enum SheetRenderer {
         studio: Box<Studio>,
         compositor: Box<Compositor>,
         library: Arc<Library>,
-        settings: Settings,
+        settings: ShootSettings,
         receipts: Vec<Value>,
     },
     /// Shows the input of a ControlNet, or, if `control` is `None`, the image that the model starts
@@ -119,9 +119,9 @@ pub enum SheetRenderer {
 }
 
 impl SheetRenderer {
-    pub fn open(look: Look, config: &LocalConfig) -> Result<SheetRenderer, ContactSheetError> {
+    pub fn open(look: PageLook, config: &LocalConfig) -> Result<SheetRenderer, ContactSheetError> {
         let library = || Library::open(config.sheets.as_deref());
-        let light = |settings: Settings| {
+        let light = |settings: ShootSettings| {
             let gpu = Gpu::open(&config.adapter)?;
             let (studio, compositor) = (Box::new(Studio::new(&gpu)?), Box::new(Compositor::new(&gpu)?));
             Ok(SheetRenderer::Light { studio, compositor, library: library()?, settings, receipts: Vec::new() })
@@ -131,17 +131,17 @@ impl SheetRenderer {
             Ok(SheetRenderer::Told { studio, library: library()?, control })
         };
         match look {
-            Look::Model => {
+            PageLook::Model => {
                 Ok(SheetRenderer::Model { renderer: Box::new(Renderer::start(config)?), receipts: Vec::new() })
             }
-            Look::Light => light(Settings::default()),
-            Look::Quick => light(Settings { passes: 1, ..Settings::default() }),
-            Look::Zebra => light(Settings { zebra: true, passes: 1, ..Settings::default() }),
-            Look::Shown => told(None),
-            Look::Depth => told(Some(Control::Depth)),
-            Look::Normal => told(Some(Control::Normal)),
-            Look::Segmentation => told(Some(Control::Segmentation)),
-            Look::Sketch => {
+            PageLook::Light => light(ShootSettings::default()),
+            PageLook::Quick => light(ShootSettings { passes: 1, ..ShootSettings::default() }),
+            PageLook::Zebra => light(ShootSettings { zebra: true, passes: 1, ..ShootSettings::default() }),
+            PageLook::Shown => told(None),
+            PageLook::Depth => told(Some(Control::Depth)),
+            PageLook::Normal => told(Some(Control::Normal)),
+            PageLook::Segmentation => told(Some(Control::Segmentation)),
+            PageLook::Sketch => {
                 let reference_diagonal_m = Rig::built_in()?.reference_diagonal_m;
                 Ok(SheetRenderer::Sketch { library: library()?, reference_diagonal_m })
             }
@@ -219,16 +219,16 @@ impl SheetRenderer {
     fn close_ups(
         &mut self,
         vehicle: &Vehicle,
-        parts: &[Part],
+        parts: &[CloseUpPart],
         colours: &[Paint],
     ) -> Result<Vec<Vec<Pixmap>>, ContactSheetError> {
         let SheetRenderer::Light { studio, compositor, library, settings, .. } = self else {
             return Err(ContactSheetError::NoCloseUps);
         };
         let mesh = vehicle::build(library, vehicle)?;
-        let shoot = |part: &Part| {
+        let shoot = |part: &CloseUpPart| {
             let Some(close_up) = part.bounds(&mesh) else { return Ok(Vec::new()) };
-            let settings = Settings { close_up: Some(close_up), ..*settings };
+            let settings = ShootSettings { close_up: Some(close_up), ..*settings };
             let shot = studio.shoot_with(&mesh, part.view(), settings)?;
             Ok(compositor.compose(&Lacquers::over(&shot.layers), colours)?)
         };
@@ -244,7 +244,7 @@ const SKETCH_SAMPLES: usize = 2;
 /// total.
 pub fn make(
     darkroom: &mut SheetRenderer,
-    plan: &Plan,
+    plan: &PagePlan,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Pixmap, ContactSheetError> {
     let rows_each = if plan.one_colour_each { 1 } else { plan.colours.len() };
@@ -252,7 +252,7 @@ pub fn make(
     let across = if plan.parts.is_empty() { plan.views.len() } else { plan.parts.len() };
     let columns = across * in_a_row;
     let rows = plan.vehicles.len().div_ceil(in_a_row) * rows_each;
-    let mut sheet = Sheet::new(columns as u32, rows as u32, plan.cell_px, plan.page);
+    let mut sheet = ImageGrid::new(columns as u32, rows as u32, plan.cell_px, plan.page);
     for (index, vehicle) in plan.vehicles.iter().enumerate() {
         let one = index % plan.colours.len().max(1);
         let colours = if plan.one_colour_each { &plan.colours[one..=one] } else { &plan.colours };
@@ -272,7 +272,7 @@ pub fn make(
 }
 
 /// Square images in rows and columns.
-pub struct Sheet {
+pub struct ImageGrid {
     columns: u32,
     rows: u32,
     cell_px: u32,
@@ -280,12 +280,12 @@ pub struct Sheet {
     rgba: Vec<u8>,
 }
 
-impl Sheet {
+impl ImageGrid {
     /// Creates an empty sheet. `page` is the grey behind the images; without one the sheet stays
     /// transparent.
-    pub fn new(columns: u32, rows: u32, cell_px: u32, page: Option<u8>) -> Sheet {
+    pub fn new(columns: u32, rows: u32, cell_px: u32, page: Option<u8>) -> ImageGrid {
         let blank = page.map_or([0; 4], |grey| [grey, grey, grey, 255]);
-        Sheet {
+        ImageGrid {
             columns,
             rows,
             cell_px,
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn pictures_land_in_their_cells_on_the_page() {
         let half = Pixmap::from_rgba(1, 1, vec![255, 0, 0, 128]).expect("one pixel");
-        let mut sheet = Sheet::new(2, 1, 1, Some(100));
+        let mut sheet = ImageGrid::new(2, 1, 1, Some(100));
         sheet.put(1, 0, &half).expect("inside");
         sheet.put(2, 0, &half).expect("outside is ignored");
         assert_eq!(sheet.finish().expect("two pixels").rgba(), [100, 100, 100, 255, 178, 50, 50, 255]);

@@ -12,7 +12,7 @@ use crate::diffusion::base_shaded::{BaseShaded, fitting_base};
 use crate::diffusion::diffusion_error::DiffusionError;
 use crate::diffusion::model_file::{LockError, read_json};
 use denoiser::{Denoiser, Item, UNET_MODEL};
-use scheduler::FlowMatchEuler;
+use scheduler::FlowMatchSampler;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub struct LightModel {
     folder: ModelFolder,
     config: UnetConfig,
     denoiser: Denoiser,
-    scheduler: FlowMatchEuler,
+    scheduler: FlowMatchSampler,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -51,7 +51,7 @@ impl LightModel {
         expect_conditioning(&folder, conditioning)?;
         let config: UnetConfig = read_json(folder.root(), UNET_CONFIG)?;
         config.check().map_err(|detail| folder.broken_file(UNET_CONFIG, detail))?;
-        let scheduler = FlowMatchEuler::from_config(read_json(folder.root(), SCHEDULER_CONFIG)?)
+        let scheduler = FlowMatchSampler::from_config(read_json(folder.root(), SCHEDULER_CONFIG)?)
             .map_err(|e| folder.broken_file(SCHEDULER_CONFIG, e.to_string()))?;
         let denoiser = Denoiser::load(runtime, provider, &folder, config.side_px as usize, conditioning.len())?;
         Ok(Self { folder, config, denoiser, scheduler })

@@ -17,7 +17,7 @@ const REPETITION_NOISE: f32 = 0.1;
 
 /// A sampler with Euler steps between fixed timesteps.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FlowMatchEuler {
+pub struct FlowMatchSampler {
     timesteps: Vec<f32>,
     initial_noise_scale: f32,
 }
@@ -30,7 +30,7 @@ pub enum SchedulerError {
 
 /// The content of `scheduler_config.json`.
 #[derive(serde::Deserialize)]
-pub struct Config {
+pub struct SchedulerConfig {
     #[serde(rename = "_class_name")]
     class_name: String,
     prediction_type: String,
@@ -40,9 +40,9 @@ pub struct Config {
     initial_noise_scale: f32,
 }
 
-impl FlowMatchEuler {
+impl FlowMatchSampler {
     /// Checks a configuration. Without `timesteps` the steps are even: 1, (n-1)/n, .. 1/n.
-    pub fn from_config(config: Config) -> Result<Self, SchedulerError> {
+    pub fn from_config(config: SchedulerConfig) -> Result<Self, SchedulerError> {
         let wrong = |setting, found: String, expected| Err(SchedulerError::Setting { setting, found, expected });
         if config.class_name != "FlowMatchEulerScheduler" {
             return wrong("_class_name", config.class_name, "FlowMatchEulerScheduler");
@@ -104,9 +104,9 @@ impl FlowMatchEuler {
 mod tests {
     use super::*;
 
-    fn config(rest: &str) -> Result<FlowMatchEuler, SchedulerError> {
+    fn config(rest: &str) -> Result<FlowMatchSampler, SchedulerError> {
         let json = format!(r#"{{"_class_name": "FlowMatchEulerScheduler", "prediction_type": "sample", {rest}}}"#);
-        FlowMatchEuler::from_config(serde_json::from_str(&json).unwrap())
+        FlowMatchSampler::from_config(serde_json::from_str(&json).unwrap())
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         }
         let other = r#"{"_class_name": "DDIMScheduler", "prediction_type": "epsilon", "num_inference_steps": 1}"#;
         assert!(
-            FlowMatchEuler::from_config(serde_json::from_str(other).unwrap())
+            FlowMatchSampler::from_config(serde_json::from_str(other).unwrap())
                 .unwrap_err()
                 .to_string()
                 .contains("DDIMScheduler")

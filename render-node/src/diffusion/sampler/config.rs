@@ -16,7 +16,7 @@ use crate::diffusion::sampler::sampler_error::SamplerError;
 const TRAIN_STEPS: std::ops::RangeInclusive<usize> = 2..=100_000;
 
 #[derive(Debug, Clone)]
-pub(super) enum Config {
+pub(super) enum SamplerConfig {
     Ddim(Ddim),
     Euler(Euler),
     EulerAncestral(EulerAncestral),
@@ -145,10 +145,10 @@ impl Prediction {
     }
 }
 
-impl Config {
+impl SamplerConfig {
     /// Reads a configuration. `class_name`, if given, replaces the one in the file.
     pub(super) fn read(json: &str, class_name: Option<&str>) -> Result<Self, SamplerError> {
-        let mut settings = Settings(serde_json::from_str(&without_infinity(json))?);
+        let mut settings = SchedulerSettings(serde_json::from_str(&without_infinity(json))?);
         if let Some(name) = class_name {
             settings.0.insert("_class_name".to_owned(), name.into());
         }
@@ -180,7 +180,7 @@ fn without_infinity(json: &str) -> Cow<'_, str> {
     replaced.map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
-fn ddim(settings: &Settings) -> Result<Ddim, SamplerError> {
+fn ddim(settings: &SchedulerSettings) -> Result<Ddim, SamplerError> {
     settings.refuse("thresholding")?;
     Ok(Ddim {
         training: training(settings, "linear", 0.0001, 0.02)?,
@@ -192,7 +192,7 @@ fn ddim(settings: &Settings) -> Result<Ddim, SamplerError> {
     })
 }
 
-fn euler(settings: &Settings) -> Result<Euler, SamplerError> {
+fn euler(settings: &SchedulerSettings) -> Result<Euler, SamplerError> {
     settings.refuse("use_exponential_sigmas")?;
     settings.refuse("use_beta_sigmas")?;
     settings.only("interpolation_type", "linear")?;
@@ -209,7 +209,7 @@ fn euler(settings: &Settings) -> Result<Euler, SamplerError> {
     })
 }
 
-fn euler_ancestral(settings: &Settings) -> Result<EulerAncestral, SamplerError> {
+fn euler_ancestral(settings: &SchedulerSettings) -> Result<EulerAncestral, SamplerError> {
     let prediction = prediction(settings)?;
     if prediction == Prediction::Sample {
         return wrong("prediction_type", "\"sample\"".into(), "epsilon or v_prediction with this scheduler");
@@ -222,7 +222,7 @@ fn euler_ancestral(settings: &Settings) -> Result<EulerAncestral, SamplerError> 
     })
 }
 
-fn dpm_solver(settings: &Settings) -> Result<DpmSolver, SamplerError> {
+fn dpm_solver(settings: &SchedulerSettings) -> Result<DpmSolver, SamplerError> {
     for setting in [
         "thresholding",
         "use_exponential_sigmas",
@@ -263,7 +263,7 @@ fn dpm_solver(settings: &Settings) -> Result<DpmSolver, SamplerError> {
     })
 }
 
-fn lcm(settings: &Settings) -> Result<Lcm, SamplerError> {
+fn lcm(settings: &SchedulerSettings) -> Result<Lcm, SamplerError> {
     settings.refuse("thresholding")?;
     let training = training(settings, "scaled_linear", 0.00085, 0.012)?;
     let original_steps = settings.count("original_inference_steps", 50)?;
@@ -279,7 +279,7 @@ fn lcm(settings: &Settings) -> Result<Lcm, SamplerError> {
     })
 }
 
-fn flow_match_euler(settings: &Settings) -> Result<FlowMatchEuler, SamplerError> {
+fn flow_match_euler(settings: &SchedulerSettings) -> Result<FlowMatchEuler, SamplerError> {
     for setting in ["use_exponential_sigmas", "use_beta_sigmas", "invert_sigmas", "stochastic_sampling"] {
         settings.refuse(setting)?;
     }
@@ -314,7 +314,7 @@ fn flow_match_euler(settings: &Settings) -> Result<FlowMatchEuler, SamplerError>
     })
 }
 
-fn train_steps(settings: &Settings) -> Result<usize, SamplerError> {
+fn train_steps(settings: &SchedulerSettings) -> Result<usize, SamplerError> {
     let steps = settings.count("num_train_timesteps", 1000)?;
     if TRAIN_STEPS.contains(&steps) {
         return Ok(steps);
@@ -322,7 +322,12 @@ fn train_steps(settings: &Settings) -> Result<usize, SamplerError> {
     wrong("num_train_timesteps", steps.to_string(), "2 to 100000")
 }
 
-fn training(settings: &Settings, schedule: &'static str, start: f64, end: f64) -> Result<Training, SamplerError> {
+fn training(
+    settings: &SchedulerSettings,
+    schedule: &'static str,
+    start: f64,
+    end: f64,
+) -> Result<Training, SamplerError> {
     let steps = train_steps(settings)?;
     let start = settings.positive("beta_start")?.unwrap_or(start);
     let end = settings.positive("beta_end")?.unwrap_or(end);
@@ -347,7 +352,7 @@ fn training(settings: &Settings, schedule: &'static str, start: f64, end: f64) -
     })
 }
 
-fn trained_betas(settings: &Settings, steps: usize) -> Result<Option<Vec<f32>>, SamplerError> {
+fn trained_betas(settings: &SchedulerSettings, steps: usize) -> Result<Option<Vec<f32>>, SamplerError> {
     let Some(found) = settings.found("trained_betas") else { return Ok(None) };
     let Some(list) = found.as_array() else {
         return wrong("trained_betas", shortened(found), "null or a list of numbers");
@@ -365,7 +370,7 @@ fn trained_betas(settings: &Settings, steps: usize) -> Result<Option<Vec<f32>>, 
     Ok(Some(betas))
 }
 
-fn prediction(settings: &Settings) -> Result<Prediction, SamplerError> {
+fn prediction(settings: &SchedulerSettings) -> Result<Prediction, SamplerError> {
     match settings.text("prediction_type", "epsilon")? {
         "epsilon" => Ok(Prediction::Epsilon),
         "sample" => Ok(Prediction::Sample),
@@ -374,7 +379,7 @@ fn prediction(settings: &Settings) -> Result<Prediction, SamplerError> {
     }
 }
 
-fn spacing(settings: &Settings, default: &'static str) -> Result<Spacing, SamplerError> {
+fn spacing(settings: &SchedulerSettings, default: &'static str) -> Result<Spacing, SamplerError> {
     match settings.text("timestep_spacing", default)? {
         "leading" => Ok(Spacing::Leading),
         "linspace" => Ok(Spacing::Linspace),
@@ -383,7 +388,7 @@ fn spacing(settings: &Settings, default: &'static str) -> Result<Spacing, Sample
     }
 }
 
-fn final_sigma(settings: &Settings) -> Result<FinalSigma, SamplerError> {
+fn final_sigma(settings: &SchedulerSettings) -> Result<FinalSigma, SamplerError> {
     match settings.text("final_sigmas_type", "zero")? {
         "zero" => Ok(FinalSigma::Zero),
         "sigma_min" => Ok(FinalSigma::Smallest),
@@ -391,7 +396,7 @@ fn final_sigma(settings: &Settings) -> Result<FinalSigma, SamplerError> {
     }
 }
 
-fn clip(settings: &Settings, default: bool) -> Result<Option<f32>, SamplerError> {
+fn clip(settings: &SchedulerSettings, default: bool) -> Result<Option<f32>, SamplerError> {
     let range = settings.positive("clip_sample_range")?.unwrap_or(1.0);
     Ok(settings.flag("clip_sample", default)?.then_some(range as f32))
 }
@@ -410,9 +415,9 @@ fn shortened(value: &Value) -> String {
 }
 
 /// The settings of the file by name, so that an error can name the setting and its value.
-struct Settings(Map<String, Value>);
+struct SchedulerSettings(Map<String, Value>);
 
-impl Settings {
+impl SchedulerSettings {
     /// Returns a setting unless it is absent or null. Null is Python's `None`, the default of each
     /// setting that may have it.
     fn found(&self, setting: &'static str) -> Option<&Value> {

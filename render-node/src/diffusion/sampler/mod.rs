@@ -25,7 +25,8 @@ mod tests;
 mod times;
 
 use config::{
-    Config, Ddim, DpmSolver, Euler, EulerAncestral, FinalSigma, FlowMatchEuler, Lcm, Prediction, Spacing, TimeShift,
+    Ddim, DpmSolver, Euler, EulerAncestral, FinalSigma, FlowMatchEuler, Lcm, Prediction, SamplerConfig, Spacing,
+    TimeShift,
 };
 pub use sampler_error::SamplerError;
 
@@ -41,7 +42,7 @@ const LCM_SIGMA_DATA: f32 = 0.5;
 /// FlowMatchEulerDiscreteScheduler.
 #[derive(Debug, Clone)]
 pub struct Sampler {
-    config: Config,
+    config: SamplerConfig,
     /// The ratio of the signal's variance left at each training step; empty for flow matching,
     /// which has none.
     alpha_products: Vec<f32>,
@@ -65,7 +66,7 @@ pub struct PlanOptions {
 /// One run of a sampler: its moments, and the state that it keeps from step to step. Steps are
 /// counted from 0, which is the first step of the run even if image-to-image leaves out some.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct SamplingPlan {
     moments: Vec<Moment>,
     rule: Rule,
     /// The step to take next.
@@ -115,15 +116,17 @@ impl Sampler {
     /// Same as `from_config`, as another class than the file names (diffusers:
     /// `OtherScheduler.from_config`).
     pub fn from_config_as(json: &str, class_name: Option<&str>) -> Result<Self, SamplerError> {
-        let config = Config::read(json, class_name)?;
+        let config = SamplerConfig::read(json, class_name)?;
         let alpha_products = match &config {
-            Config::Ddim(Ddim { training, .. }) | Config::Lcm(Lcm { training, .. }) => {
+            SamplerConfig::Ddim(Ddim { training, .. }) | SamplerConfig::Lcm(Lcm { training, .. }) => {
                 noise_schedule::alpha_products(training)?
             }
-            Config::Euler(Euler { training, .. })
-            | Config::EulerAncestral(EulerAncestral { training, .. })
-            | Config::DpmSolver(DpmSolver { training, .. }) => noise_schedule::positive_alpha_products(training)?,
-            Config::FlowMatchEuler(_) => Vec::new(),
+            SamplerConfig::Euler(Euler { training, .. })
+            | SamplerConfig::EulerAncestral(EulerAncestral { training, .. })
+            | SamplerConfig::DpmSolver(DpmSolver { training, .. }) => {
+                noise_schedule::positive_alpha_products(training)?
+            }
+            SamplerConfig::FlowMatchEuler(_) => Vec::new(),
         };
         Ok(Self { config, alpha_products })
     }
@@ -131,18 +134,18 @@ impl Sampler {
     /// Returns the name of its class in diffusers.
     pub fn class_name(&self) -> &'static str {
         match &self.config {
-            Config::Ddim(_) => "DDIMScheduler",
-            Config::Euler(_) => "EulerDiscreteScheduler",
-            Config::EulerAncestral(_) => "EulerAncestralDiscreteScheduler",
-            Config::DpmSolver(_) => "DPMSolverMultistepScheduler",
-            Config::Lcm(_) => "LCMScheduler",
-            Config::FlowMatchEuler(_) => "FlowMatchEulerDiscreteScheduler",
+            SamplerConfig::Ddim(_) => "DDIMScheduler",
+            SamplerConfig::Euler(_) => "EulerDiscreteScheduler",
+            SamplerConfig::EulerAncestral(_) => "EulerAncestralDiscreteScheduler",
+            SamplerConfig::DpmSolver(_) => "DPMSolverMultistepScheduler",
+            SamplerConfig::Lcm(_) => "LCMScheduler",
+            SamplerConfig::FlowMatchEuler(_) => "FlowMatchEulerDiscreteScheduler",
         }
     }
 
     /// Same as `plan_with`, for Stable Diffusion.
     #[cfg(test)]
-    pub fn plan(&self, steps: usize, strength: Option<f32>) -> Result<Plan, SamplerError> {
+    pub fn plan(&self, steps: usize, strength: Option<f32>) -> Result<SamplingPlan, SamplerError> {
         self.plan_with(steps, strength, PlanOptions::default())
     }
 
@@ -150,13 +153,18 @@ impl Sampler {
     /// it stays), returns the part of the run that image-to-image takes, as diffusers'
     /// `get_timesteps`. `options` are for a model whose pipeline is not one of Stable Diffusion, or
     /// needs the size of the image.
-    pub fn plan_with(&self, steps: usize, strength: Option<f32>, options: PlanOptions) -> Result<Plan, SamplerError> {
+    pub fn plan_with(
+        &self,
+        steps: usize,
+        strength: Option<f32>,
+        options: PlanOptions,
+    ) -> Result<SamplingPlan, SamplerError> {
         let strength = strength.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&strength) {
             return wrong("strength", strength.to_string(), "a number from 0 to 1");
         }
         let train_steps = match &self.config {
-            Config::FlowMatchEuler(settings) => settings.train_steps,
+            SamplerConfig::FlowMatchEuler(settings) => settings.train_steps,
             _ => self.alpha_products.len(),
         };
         if !(1..=train_steps).contains(&steps) {
@@ -164,16 +172,16 @@ impl Sampler {
         }
         let mut left_out = times::steps_left_out(steps, strength);
         let mut plan = match &self.config {
-            Config::Ddim(settings) => self.ddim(settings, steps)?,
-            Config::Euler(settings) => self.euler(settings, steps)?,
-            Config::EulerAncestral(settings) => self.euler_ancestral(settings, steps)?,
-            Config::DpmSolver(settings) => self.dpm_solver(settings, steps)?,
-            Config::Lcm(settings) if options.lcm_keeps_steps => {
+            SamplerConfig::Ddim(settings) => self.ddim(settings, steps)?,
+            SamplerConfig::Euler(settings) => self.euler(settings, steps)?,
+            SamplerConfig::EulerAncestral(settings) => self.euler_ancestral(settings, steps)?,
+            SamplerConfig::DpmSolver(settings) => self.dpm_solver(settings, steps)?,
+            SamplerConfig::Lcm(settings) if options.lcm_keeps_steps => {
                 left_out = 0;
-                self.lcm(settings, steps, times::share_of(settings.original_steps, strength) as usize)?
+                self.lcm(settings, steps, times::ratio_of(settings.original_steps, strength) as usize)?
             }
-            Config::Lcm(settings) => self.lcm(settings, steps, settings.original_steps)?,
-            Config::FlowMatchEuler(settings) => {
+            SamplerConfig::Lcm(settings) => self.lcm(settings, steps, settings.original_steps)?,
+            SamplerConfig::FlowMatchEuler(settings) => {
                 left_out = times::flow_steps_left_out(steps, strength);
                 flow_match_euler(settings, steps, options)?
             }
@@ -185,7 +193,7 @@ impl Sampler {
         Ok(plan)
     }
 
-    fn ddim(&self, settings: &Ddim, steps: usize) -> Result<Plan, SamplerError> {
+    fn ddim(&self, settings: &Ddim, steps: usize) -> Result<SamplingPlan, SamplerError> {
         let train_steps = self.alpha_products.len();
         let stride = train_steps / steps;
         let after_last =
@@ -210,18 +218,18 @@ impl Sampler {
             moments.push(Moment { timestep: time as f32, level: self.alpha_product(time)?, next_level });
         }
         signal_is_left(&moments, settings.prediction)?;
-        Ok(Plan::new(moments, Rule::Ddim { prediction: settings.prediction, clip: settings.clip }))
+        Ok(SamplingPlan::new(moments, Rule::Ddim { prediction: settings.prediction, clip: settings.clip }))
     }
 
-    fn lcm(&self, settings: &Lcm, steps: usize, original_steps: usize) -> Result<Plan, SamplerError> {
+    fn lcm(&self, settings: &Lcm, steps: usize, original_steps: usize) -> Result<SamplingPlan, SamplerError> {
         // More steps than the distillation had would repeat some of them.
         if steps > original_steps {
             return wrong("steps", steps.to_string(), "`original_inference_steps` times the strength, or fewer");
         }
         let stride = self.alpha_products.len() / settings.original_steps;
-        let share = original_steps as f64 / steps as f64;
+        let ratio = original_steps as f64 / steps as f64;
         let times: Vec<usize> =
-            (0..steps).map(|i| (original_steps - (i as f64 * share).floor() as usize) * stride - 1).collect();
+            (0..steps).map(|i| (original_steps - (i as f64 * ratio).floor() as usize) * stride - 1).collect();
         let mut moments = Vec::with_capacity(steps);
         for (i, &time) in times.iter().enumerate() {
             let next = times.get(i + 1).copied().unwrap_or(time);
@@ -230,10 +238,10 @@ impl Sampler {
         }
         signal_is_left(&moments, settings.prediction)?;
         let Lcm { prediction, clip, timestep_scaling, .. } = *settings;
-        Ok(Plan::new(moments, Rule::Lcm { prediction, clip, timestep_scaling }))
+        Ok(SamplingPlan::new(moments, Rule::Lcm { prediction, clip, timestep_scaling }))
     }
 
-    fn euler(&self, settings: &Euler, steps: usize) -> Result<Plan, SamplerError> {
+    fn euler(&self, settings: &Euler, steps: usize) -> Result<SamplingPlan, SamplerError> {
         let table = noise_schedule::sigmas(&self.alpha_products);
         let mut times = self.euler_times(settings.spacing, steps, settings.steps_offset)?;
         let mut sigmas: Vec<f64> = times.iter().map(|time| times::interpolate(&table, *time)).collect();
@@ -248,15 +256,15 @@ impl Sampler {
         }
         let after_last = final_sigma(settings.final_sigma, &table);
         let moments = sigma_moments(&times, &sigmas, after_last, steps)?;
-        Ok(Plan::new(moments, Rule::Euler { prediction: settings.prediction }))
+        Ok(SamplingPlan::new(moments, Rule::Euler { prediction: settings.prediction }))
     }
 
-    fn euler_ancestral(&self, settings: &EulerAncestral, steps: usize) -> Result<Plan, SamplerError> {
+    fn euler_ancestral(&self, settings: &EulerAncestral, steps: usize) -> Result<SamplingPlan, SamplerError> {
         let table = noise_schedule::sigmas(&self.alpha_products);
         let times = self.euler_times(settings.spacing, steps, settings.steps_offset)?;
         let sigmas: Vec<f64> = times.iter().map(|time| times::interpolate(&table, *time)).collect();
         let moments = sigma_moments(&times, &sigmas, 0.0, steps)?;
-        Ok(Plan::new(moments, Rule::EulerAncestral { prediction: settings.prediction }))
+        Ok(SamplingPlan::new(moments, Rule::EulerAncestral { prediction: settings.prediction }))
     }
 
     /// Returns the timesteps of an Euler run: whole numbers, except for `linspace`.
@@ -276,7 +284,7 @@ impl Sampler {
         Ok(times)
     }
 
-    fn dpm_solver(&self, settings: &DpmSolver, steps: usize) -> Result<Plan, SamplerError> {
+    fn dpm_solver(&self, settings: &DpmSolver, steps: usize) -> Result<SamplingPlan, SamplerError> {
         let table = noise_schedule::sigmas(&self.alpha_products);
         let (times, sigmas): (Vec<f64>, Vec<f64>) = if settings.karras {
             let ends = table.last().zip(table.first());
@@ -301,7 +309,7 @@ impl Sampler {
             (true, true) => DpmOrder::SecondHeun,
         };
         let rule = Rule::DpmSolver { prediction: settings.prediction, order, first_order_last, history: None };
-        Ok(Plan::new(moments, rule))
+        Ok(SamplingPlan::new(moments, rule))
     }
 
     /// Spaces out one more moment than there are steps, and drops the last, where the run has
@@ -344,7 +352,11 @@ impl Sampler {
     }
 }
 
-fn flow_match_euler(settings: &FlowMatchEuler, steps: usize, options: PlanOptions) -> Result<Plan, SamplerError> {
+fn flow_match_euler(
+    settings: &FlowMatchEuler,
+    steps: usize,
+    options: PlanOptions,
+) -> Result<SamplingPlan, SamplerError> {
     let scale = settings.train_steps as f64;
     let shift = |sigma: f64| match settings.shift {
         TimeShift::Fixed(shift) => Ok(shift * sigma / (1.0 + (shift - 1.0) * sigma)),
@@ -371,7 +383,7 @@ fn flow_match_euler(settings: &FlowMatchEuler, steps: usize, options: PlanOption
         sigmas = times::karras(largest, smallest, steps);
     }
     let times: Vec<f64> = sigmas.iter().map(|sigma| sigma * scale).collect();
-    Ok(Plan::new(sigma_moments(&times, &sigmas, 0.0, steps)?, Rule::FlowMatchEuler))
+    Ok(SamplingPlan::new(sigma_moments(&times, &sigmas, 0.0, steps)?, Rule::FlowMatchEuler))
 }
 
 /// Combines times and sigmas. A constant or rising noise level would divide by zero, so it is an
@@ -428,7 +440,7 @@ fn wrong<T>(setting: &'static str, found: String, expected: &'static str) -> Res
     Err(SamplerError::Setting { setting, found, expected })
 }
 
-impl Plan {
+impl SamplingPlan {
     fn new(moments: Vec<Moment>, rule: Rule) -> Self {
         Self { moments, rule, next: 0 }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::config::Prediction;
 use super::sampler_error::SamplerError;
-use super::{Moment, Plan, PlanOptions, Sampler, euler_ancestral_step};
+use super::{Moment, PlanOptions, Sampler, SamplingPlan, euler_ancestral_step};
 
 /// Maximum deviation: absolute, and relative for numbers above 1. Most runs are within a fortieth
 /// of it. With a zero terminal signal-to-noise ratio Euler starts at a sigma of 4096, beside which
@@ -48,7 +48,7 @@ struct Options {
 }
 
 impl Case {
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> SamplingPlan {
         let Options { image_seq_len, even_flow_sigmas, lcm_keeps_steps } = self.options;
         let options = PlanOptions { image_seq_len, even_flow_sigmas, lcm_keeps_steps };
         Sampler::from_config(&self.config.to_string())

@@ -33,7 +33,7 @@ pub(super) fn trailing(available: usize, ratio: f64) -> Vec<f64> {
 pub(super) fn karras(largest: f64, smallest: f64, count: usize) -> Vec<f64> {
     const RHO: f64 = 7.0;
     let (from, to) = (largest.powf(1.0 / RHO), smallest.powf(1.0 / RHO));
-    evenly(0.0, 1.0, count).into_iter().map(|share| (from + share * (to - from)).powf(RHO)).collect()
+    evenly(0.0, 1.0, count).into_iter().map(|ratio| (from + ratio * (to - from)).powf(RHO)).collect()
 }
 
 /// Returns the value of `table` at a time between its entries, or the value of the nearest end
@@ -56,25 +56,25 @@ pub(super) fn time_of_sigma(sigmas: &[f32], sigma: f64) -> f64 {
     let low = below.unwrap_or(0).min(sigmas.len().saturating_sub(2));
     let Some(&[below, above]) = sigmas.get(low..low + 2) else { return 0.0 };
     let (below, above) = (below.ln(), above.ln());
-    let share = ((f64::from(below) - log_sigma) / f64::from(below - above)).clamp(0.0, 1.0);
-    (1.0 - share) * low as f64 + share * (low + 1) as f64
+    let ratio = ((f64::from(below) - log_sigma) / f64::from(below - above)).clamp(0.0, 1.0);
+    (1.0 - ratio) * low as f64 + ratio * (low + 1) as f64
 }
 
 /// Returns how many of `steps` an image-to-image run leaves out, for a `strength` of 0 to 1. A step
 /// that fits only in part is left out. Same as `get_timesteps` of diffusers'
 /// StableDiffusionImg2ImgPipeline.
 pub(super) fn steps_left_out(steps: usize, strength: f32) -> usize {
-    steps - share_of(steps, strength).min(steps as f64) as usize
+    steps - ratio_of(steps, strength).min(steps as f64) as usize
 }
 
 /// Same as `steps_left_out`, but a step that fits only in part is taken: `get_timesteps` of
 /// StableDiffusion3Img2ImgPipeline and FluxImg2ImgPipeline.
 pub(super) fn flow_steps_left_out(steps: usize, strength: f32) -> usize {
-    (steps as f64 - share_of(steps, strength).min(steps as f64)) as usize
+    (steps as f64 - ratio_of(steps, strength).min(steps as f64)) as usize
 }
 
 /// Returns `steps` times `strength`, taken as it was written: 0.7 of 10 is 7, while the f32 nearest
 /// to 0.7 gives less.
-pub(super) fn share_of(steps: usize, strength: f32) -> f64 {
+pub(super) fn ratio_of(steps: usize, strength: f32) -> f64 {
     steps as f64 * strength.to_string().parse().unwrap_or(f64::from(strength))
 }

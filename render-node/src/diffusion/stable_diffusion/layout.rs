@@ -24,9 +24,9 @@ const TOKENS: std::ops::RangeInclusive<usize> = 8..=1024;
 
 /// Sizes that the graphs of a pipeline have to share.
 #[derive(Debug, Clone)]
-pub struct Layout {
-    pub unet: Unet,
-    pub vae: Vae,
+pub struct PipelineLayout {
+    pub unet: UnetLayout,
+    pub vae: VaeLayout,
     /// One, or the two of SDXL, whose hidden states are put side by side.
     pub text_encoders: Vec<TextEncoder>,
     /// True if there is a ControlNet in a file of its own.
@@ -39,7 +39,7 @@ pub struct Layout {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Unet {
+pub struct UnetLayout {
     /// Channels of the latents.
     pub in_channels: usize,
     /// Width of the hidden states of all text encoders together.
@@ -53,7 +53,7 @@ pub struct Unet {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Vae {
+pub struct VaeLayout {
     pub latent_channels: usize,
     /// Factor by which latents are multiplied.
     #[serde(default = "scaling_factor_of_the_first")]
@@ -97,13 +97,13 @@ struct ModelIndex {
     force_zeros_for_empty_prompt: Option<bool>,
 }
 
-impl Layout {
+impl PipelineLayout {
     /// Reads the configurations. Returns an error if one is missing, if they do not go together, or
     /// if a graph is missing.
     pub fn read(folder: &Path) -> Result<Self, LockError> {
         let index: ModelIndex = read_json(folder, MODEL_INDEX)?;
-        let unet: Unet = read_json(folder, UNET_CONFIG)?;
-        let vae: Vae = read_json(folder, VAE_CONFIG)?;
+        let unet: UnetLayout = read_json(folder, UNET_CONFIG)?;
+        let vae: VaeLayout = read_json(folder, VAE_CONFIG)?;
         let is_xl = unet.addition_embed_type.as_deref() == Some("text_time");
         if let Some(other) = unet.addition_embed_type.as_deref().filter(|_| !is_xl) {
             let detail = format!("`addition_embed_type` is {other}; none or text_time (SDXL) is expected");

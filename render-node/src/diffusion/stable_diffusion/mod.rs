@@ -17,7 +17,7 @@ mod vae;
 
 use super::model_folder::ModelFolder;
 use super::residual::{self, RESIDUAL_CHANNELS};
-use super::sampler::{Plan, PlanOptions, Sampler, SamplerError};
+use super::sampler::{PlanOptions, Sampler, SamplerError, SamplingPlan};
 use super::{OnnxRuntime, Provider};
 use crate::diffusion::base_shaded::{BaseShaded, ContinueCheck, fitting_base};
 use crate::diffusion::diffusion_error::DiffusionError;
@@ -25,7 +25,7 @@ use crate::diffusion::model_file::{LOCK_FILE, LockError, read_text};
 use crate::diffusion::noise::gaussian;
 use crate::studio::{Layers, StudioOutput};
 use cyclorama_core::encoding::{PictureError, Pixmap};
-pub use layout::{Layout, SCHEDULER_CONFIG};
+pub use layout::{PipelineLayout, SCHEDULER_CONFIG};
 use picture::ModelInput;
 use serde_json::{Value, json};
 use settings::TextToImage;
@@ -44,7 +44,7 @@ const GUIDANCE_PERIOD: f32 = 10_000.0;
 pub struct StableDiffusion {
     folder: ModelFolder,
     settings: TextToImage,
-    layout: Layout,
+    layout: PipelineLayout,
     sampler: Sampler,
     /// Number of steps of a run: the part of the settings' `steps` that `strength` leaves.
     steps: usize,
@@ -77,7 +77,7 @@ pub struct LatentPair {
 struct GenerationInProgress<'a, 'b> {
     request: &'a mut Request<'b>,
     prompt: Arc<Embedding>,
-    plan: Plan,
+    plan: SamplingPlan,
     before: Vec<f32>,
     sample: Vec<f32>,
 }
@@ -87,7 +87,7 @@ impl StableDiffusion {
     /// and graphs do not go together, or if ONNX Runtime cannot load a graph.
     pub fn load(runtime: &OnnxRuntime, provider: Provider, folder: ModelFolder) -> Result<Self, DiffusionError> {
         let settings = folder.text_to_image()?.clone();
-        let layout = Layout::read(folder.root())?;
+        let layout = PipelineLayout::read(folder.root())?;
         let sampler = read_sampler(&folder, &settings)?;
         let steps = plan(&sampler, &settings, &layout).map_err(|error| match &error {
             SamplerError::Setting { setting: "steps" | "strength", .. } => {
@@ -219,10 +219,10 @@ impl StableDiffusion {
         let mut run: Option<(Run, usize)> = None;
         for step in 0..self.steps {
             for sitting in &mut sittings {
-                let share = step as f32 / self.steps as f32;
+                let ratio = step as f32 / self.steps as f32;
                 if sitting
                     .as_mut()
-                    .is_ok_and(|sitting: &mut GenerationInProgress<'_, '_>| !(sitting.request.still_wanted)(share))
+                    .is_ok_and(|sitting: &mut GenerationInProgress<'_, '_>| !(sitting.request.still_wanted)(ratio))
                 {
                     *sitting = Err(DiffusionError::Cancelled);
                 }
@@ -344,11 +344,11 @@ pub fn conditioning_picture(shot: &StudioOutput, control: Option<settings::Contr
 
 /// Returns true if each sample goes through the model twice, with and without the prompt. Distilled
 /// models take the guidance as an input instead.
-fn is_guided(settings: &TextToImage, layout: &Layout) -> bool {
+fn is_guided(settings: &TextToImage, layout: &PipelineLayout) -> bool {
     settings.guidance > 1.0 && layout.unet.time_cond_proj_dim.is_none()
 }
 
-fn plan(sampler: &Sampler, settings: &TextToImage, layout: &Layout) -> Result<Plan, SamplerError> {
+fn plan(sampler: &Sampler, settings: &TextToImage, layout: &PipelineLayout) -> Result<SamplingPlan, SamplerError> {
     let options = PlanOptions { lcm_keeps_steps: layout.keeps_steps, ..PlanOptions::default() };
     sampler.plan_with(settings.steps as usize, Some(settings.strength as f32), options)
 }

@@ -160,8 +160,8 @@ fn depth(distance: &[f32], coverage: &[f32]) -> Vec<f32> {
         if *coverage <= 0.0 {
             return 0.0;
         }
-        let share = ((distance / coverage - near) / range).clamp(0.0, 1.0);
-        coverage * (1.0 - (1.0 - DEPTH_FARTHEST) * share)
+        let ratio = ((distance / coverage - near) / range).clamp(0.0, 1.0);
+        coverage * (1.0 - (1.0 - DEPTH_FARTHEST) * ratio)
     };
     distance.iter().zip(coverage).map(grey).collect()
 }
@@ -174,9 +174,9 @@ fn resized(plane: &[f32], from: usize, to: usize) -> Vec<f32> {
     let at = |y: usize, x: usize| {
         let (down, across) = (Neighbours::of(y, to, from), Neighbours::of(x, to, from));
         let row = |row: usize| {
-            plane[row * from + across.low] * (1.0 - across.share) + plane[row * from + across.high] * across.share
+            plane[row * from + across.low] * (1.0 - across.ratio) + plane[row * from + across.high] * across.ratio
         };
-        row(down.low) * (1.0 - down.share) + row(down.high) * down.share
+        row(down.low) * (1.0 - down.ratio) + row(down.high) * down.ratio
     };
     (0..to * to).map(|i| at(i / to, i % to)).collect()
 }

@@ -18,7 +18,7 @@ pub fn check(template: &str) -> Result<(), String> {
         return Err(format!("is longer than {BYTES_MAX} bytes"));
     }
     pieces(template).try_for_each(|piece| match piece {
-        Piece::Name(name) if !NAMES.contains(&name) => {
+        PromptPiece::Name(name) if !NAMES.contains(&name) => {
             Err(format!("names `{{{name}}}`; {} are known", NAMES.map(|name| format!("{{{name}}}")).join(", ")))
         }
         _ => Ok(()),
@@ -37,21 +37,21 @@ pub fn fill(template: &str, vehicle: &Vehicle, view: View) -> String {
         _ => String::new(),
     };
     let filled = pieces(template).map(|piece| match piece {
-        Piece::Text(text) => text.to_owned(),
-        Piece::Name(name) => value(name),
+        PromptPiece::Text(text) => text.to_owned(),
+        PromptPiece::Name(name) => value(name),
     });
     filled.collect()
 }
 
 const NAMES: [&str; 6] = ["year", "make", "model", "body", "type", "view"];
 
-enum Piece<'a> {
+enum PromptPiece<'a> {
     Text(&'a str),
     /// The text between two braces.
     Name(&'a str),
 }
 
-fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
+fn pieces(template: &str) -> impl Iterator<Item = PromptPiece<'_>> {
     let mut rest = template;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -62,7 +62,7 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
                 Some(end) => {
                     let name = &rest[1..end];
                     rest = &rest[end + 1..];
-                    return Some(Piece::Name(name));
+                    return Some(PromptPiece::Name(name));
                 }
                 None => rest.len(),
             },
@@ -71,7 +71,7 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
         };
         let text = &rest[..end];
         rest = &rest[end..];
-        Some(Piece::Text(text))
+        Some(PromptPiece::Text(text))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Converts a prompt to embeddings for the UNet: CLIP's tokenizer and text encoders.
 
-use super::layout::{Layout, TextEncoder};
+use super::layout::{PipelineLayout, TextEncoder};
 use crate::diffusion::diffusion_error::DiffusionError;
 use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
 use crate::diffusion::model_file::{LockError, expect_at_most, expect_file, read_json};
@@ -94,7 +94,7 @@ impl TextEncoders {
         runtime: &OnnxRuntime,
         provider: Provider,
         folder: &ModelFolder,
-        layout: &Layout,
+        layout: &PipelineLayout,
     ) -> Result<Self, DiffusionError> {
         let tokens =
             layout.text_encoders.iter().map(|encoder| encoder.config.max_position_embeddings).min().unwrap_or(0);

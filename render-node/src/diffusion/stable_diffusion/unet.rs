@@ -5,9 +5,9 @@
 //! export and of the scripts by which ControlNets are exported. Where those differ, the order and
 //! the number of dimensions tell what a tensor is.
 
-use super::layout::{self, Layout};
+use super::layout::{self, PipelineLayout};
 use crate::diffusion::diffusion_error::DiffusionError;
-use crate::diffusion::graph::{Expected, Graph, Numbers, OtherOutputs, expected};
+use crate::diffusion::graph::{ExpectedTensor, Graph, Numbers, OtherOutputs, expected};
 use crate::diffusion::model_folder::ModelFolder;
 use crate::diffusion::run_memory::RunMemory;
 use crate::diffusion::{OnnxRuntime, Provider};
@@ -91,7 +91,7 @@ impl Unet {
         runtime: &OnnxRuntime,
         provider: Provider,
         folder: &ModelFolder,
-        layout: &Layout,
+        layout: &PipelineLayout,
         UnetSize { tokens, pooled_width, picture_side }: UnetSize,
     ) -> Result<Self, DiffusionError> {
         let graph = Graph::open(runtime, provider, folder, layout::UNET, RunMemory::Kept)?;
@@ -223,7 +223,8 @@ impl Unet {
         let outputs: Vec<String> = graph.session.outputs().iter().map(|output| output.name().to_owned()).collect();
         let mut inputs = self.expected(&graph);
         inputs.extend(self.expected_control(&graph));
-        let four: Vec<Expected> = outputs.iter().map(|name| expected(name, Numbers::Floats, &[None; 4])).collect();
+        let four: Vec<ExpectedTensor> =
+            outputs.iter().map(|name| expected(name, Numbers::Floats, &[None; 4])).collect();
         graph.check(&inputs, &four, OtherOutputs::Refused)?;
         if outputs.len() != residuals.len() {
             let detail =
@@ -252,7 +253,7 @@ impl Unet {
 
     /// Returns the inputs that the UNet and its ControlNet both take. A time may be one for all
     /// samples or a scalar.
-    fn expected(&self, graph: &Graph) -> Vec<Expected> {
+    fn expected(&self, graph: &Graph) -> Vec<ExpectedTensor> {
         let time = vec![None; graph.input_rank(TIMESTEP).min(1)];
         let mut inputs = vec![
             expected(SAMPLE, Numbers::Floats, &self.latents()),
@@ -266,7 +267,7 @@ impl Unet {
         inputs
     }
 
-    fn expected_control(&self, graph: &Graph) -> Vec<Expected> {
+    fn expected_control(&self, graph: &Graph) -> Vec<ExpectedTensor> {
         let picture = CONTROL_PICTURES.into_iter().find(|name| graph.has_input(name)).unwrap_or(CONTROL_PICTURES[0]);
         let scale = CONTROL_SCALES.into_iter().find(|name| graph.has_input(name));
         // Exports for several ControlNets have one more dimension.

@@ -1,7 +1,7 @@
 //! Converts between images and latents, one image at a time, because at 1024 px a VAE needs
 //! gigabytes for each.
 
-use super::layout::{self, Layout};
+use super::layout::{self, PipelineLayout};
 use crate::diffusion::diffusion_error::DiffusionError;
 use crate::diffusion::graph::{Graph, Numbers, OtherOutputs, expected};
 use crate::diffusion::model_folder::ModelFolder;
@@ -35,7 +35,7 @@ impl Vae {
         runtime: &OnnxRuntime,
         provider: Provider,
         folder: &ModelFolder,
-        layout: &Layout,
+        layout: &PipelineLayout,
         picture_side: usize,
     ) -> Result<Self, DiffusionError> {
         let (channels, side) = (layout.vae.latent_channels, picture_side / layout.pixels_per_latent());

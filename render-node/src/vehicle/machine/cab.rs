@@ -37,11 +37,11 @@ const POST_M: f32 = 0.034;
 const PANE_M: f32 = 0.006;
 
 impl Cab {
-    fn at(&self, share_x: f32, z: f32) -> Vec3 {
+    fn at(&self, ratio_x: f32, z: f32) -> Vec3 {
         let up = (z - self.floor) / (self.top - self.floor);
         let front = self.front + self.lean[0] * up;
         let rear = self.rear - self.lean[1] * up;
-        Vec3::new(front + (rear - front) * share_x, self.half_width + (self.half_top - self.half_width) * up, z)
+        Vec3::new(front + (rear - front) * ratio_x, self.half_width + (self.half_top - self.half_width) * up, z)
     }
 }
 
@@ -49,16 +49,16 @@ pub(super) fn add(parts: &mut Assembly, cab: &Cab) {
     let p = Vec3::new;
     // Posts, and the frames at the waist and at the roof.
     let section = |_: usize| rounded_rectangle(POST_M, POST_M * 0.85, 0.014);
-    for share in [0.0, cab.door, 1.0] {
+    for ratio in [0.0, cab.door, 1.0] {
         parts.add_pair(
             Material::GlossBlack,
-            Solid::swept(&[cab.at(share, cab.floor), cab.at(share, cab.top)], Vec3::Y, section),
+            Solid::swept(&[cab.at(ratio, cab.floor), cab.at(ratio, cab.top)], Vec3::Y, section),
         );
     }
     for z in [cab.floor + 0.03, cab.top - 0.03] {
         parts.add_pair(Material::GlossBlack, Solid::swept(&[cab.at(0.0, z), cab.at(1.0, z)], Vec3::Z, section));
-        for share in [0.0, 1.0] {
-            let at = cab.at(share, z);
+        for ratio in [0.0, 1.0] {
+            let at = cab.at(ratio, z);
             parts.add(Material::GlossBlack, pipe(&[at, at * p(1.0, -1.0, 1.0)], POST_M * 0.9));
         }
     }
@@ -73,8 +73,8 @@ pub(super) fn add(parts: &mut Assembly, cab: &Cab) {
     let mirror = |q: Vec3| q * p(1.0, -1.0, 1.0);
     let (low, high) = (cab.floor + 0.06, cab.top - 0.06);
     let front_foot = (cab.floor + 0.28).min(cab.waist);
-    for (share, from) in [(0.0, front_foot), (1.0, cab.waist)] {
-        let (a, d) = (cab.at(share, from), cab.at(share, high));
+    for (ratio, from) in [(0.0, front_foot), (1.0, cab.waist)] {
+        let (a, d) = (cab.at(ratio, from), cab.at(ratio, high));
         parts.add(Material::ClearGlass, pane(mirror(a), a, d, mirror(d)));
     }
     for (from, to, foot) in [(0.03, cab.door - 0.02, low), (cab.door + 0.02, 0.97, cab.waist)] {
@@ -86,9 +86,9 @@ pub(super) fn add(parts: &mut Assembly, cab: &Cab) {
         |from: f32, to: f32| [cab.at(from, low), cab.at(to, low), cab.at(to, cab.waist), cab.at(from, cab.waist)];
     let [a, b, c, d] = lower(cab.door, 1.0);
     parts.add_pair(Material::Paint, pane(a, b, c, d));
-    for share in [0.0, 1.0] {
-        let foot = if share < 0.5 { front_foot } else { cab.waist };
-        let (a, d) = (cab.at(share, low), cab.at(share, foot));
+    for ratio in [0.0, 1.0] {
+        let foot = if ratio < 0.5 { front_foot } else { cab.waist };
+        let (a, d) = (cab.at(ratio, low), cab.at(ratio, foot));
         parts.add(Material::GlossBlack, pane(mirror(a), a, d, mirror(d)));
     }
     // Door handle and hinges.
@@ -148,9 +148,9 @@ pub(super) fn work_lamp(parts: &mut Assembly, at: Vec3, out: f32, half: f32) {
     parts.add_pair(Material::MattBlack, block(at - reach, at + reach, 0.018));
     let face = at + Vec3::X * out * 0.040;
     let profile = [(0.0, 1.0), (-0.012, 0.93), (-0.014, 0.9)];
-    for (x, share) in profile {
-        let ring = Vec3::new(0.006, half * 0.86 * share, half * 0.66 * share);
-        let material = if share > 0.95 { Material::GlossBlack } else { Material::LampReflector };
+    for (x, ratio) in profile {
+        let ring = Vec3::new(0.006, half * 0.86 * ratio, half * 0.66 * ratio);
+        let material = if ratio > 0.95 { Material::GlossBlack } else { Material::LampReflector };
         parts.add_pair(
             material,
             block(

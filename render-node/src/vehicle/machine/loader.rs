@@ -4,15 +4,15 @@
 use glam::Vec3;
 
 use super::cab::{self, Cab, ladder, work_lamp};
-use super::size::Size;
+use super::size::MachineSize;
 use super::traits::Traits;
 use super::wheel::{LugWheel, axle};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, block, hull, mudguard, pipe};
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
 
-pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
-    let Size { length, width, height, wheelbase } = size;
+pub(super) fn loader(size: MachineSize, traits: Traits) -> VehicleMesh {
+    let MachineSize { length, width, height, wheelbase } = size;
     let mut parts = Assembly::default();
     let p = Vec3::new;
     let radius = 0.198 * height * (1.0 + 0.06 * traits.tyres);
@@ -81,8 +81,14 @@ pub(super) fn loader(size: Size, traits: Traits) -> VehicleMesh {
 
 /// Adds the engine hood that falls to the tail, with vents, grille, lamps
 /// and the counterweight under it.
-fn hood(parts: &mut Assembly, size: Size, traits: Traits, [cab_rear, rear_x]: [f32; 2], [radius, deck]: [f32; 2]) {
-    let Size { length, width, height, .. } = size;
+fn hood(
+    parts: &mut Assembly,
+    size: MachineSize,
+    traits: Traits,
+    [cab_rear, rear_x]: [f32; 2],
+    [radius, deck]: [f32; 2],
+) {
+    let MachineSize { length, width, height, .. } = size;
     let p = Vec3::new;
     let top = 0.565 * height * (1.0 + 0.05 * traits.nose);
     let half = 0.33 * width * (1.0 + 0.05 * traits.lamps);
@@ -161,8 +167,8 @@ fn ram(parts: &mut Assembly, from: Vec3, to: Vec3, radius: f32) {
 }
 
 /// Adds tower, arms, rams, cross tube and lamps.
-fn front(parts: &mut Assembly, size: Size, axle_x: f32, radius: f32) {
-    let Size { length, width, height, .. } = size;
+fn front(parts: &mut Assembly, size: MachineSize, axle_x: f32, radius: f32) {
+    let MachineSize { length, width, height, .. } = size;
     let p = Vec3::new;
     let (pivot, elbow, hinge) = (
         p(axle_x + 0.06 * length, 0.0, 0.47 * height),
@@ -230,8 +236,8 @@ fn front(parts: &mut Assembly, size: Size, axle_x: f32, radius: f32) {
 }
 
 /// Adds a bucket of plate with cheeks, a cutting edge, teeth, and ribs behind.
-fn bucket(parts: &mut Assembly, size: Size, hinge: Vec3) {
-    let Size { length, width, height, .. } = size;
+fn bucket(parts: &mut Assembly, size: MachineSize, hinge: Vec3) {
+    let MachineSize { length, width, height, .. } = size;
     let p = Vec3::new;
     let half = width * 0.5;
     let floor = 0.030;

@@ -19,7 +19,7 @@ use cyclorama_core::vehicle::{BodyClass, Dimensions, Vehicle};
 use serde::Deserialize;
 
 use super::mesh::VehicleMesh;
-use size::Size;
+use size::MachineSize;
 use traits::Traits;
 
 /// Kind of machine.
@@ -84,7 +84,7 @@ pub fn build(machine: Machine, vehicle: &Vehicle) -> VehicleMesh {
 }
 
 fn assemble(machine: Machine, given: Dimensions, traits: Traits) -> VehicleMesh {
-    let size = Size::of(dimensions_of(machine, given));
+    let size = MachineSize::of(dimensions_of(machine, given));
     match machine {
         Machine::Tractor => tractor::tractor(size, traits),
         Machine::Loader => loader::loader(size, traits),
@@ -130,7 +130,7 @@ mod tests {
                 }
                 let mesh = assemble(machine, given, Traits::default());
                 assert_sound(&mesh, &format!("{machine:?} {given:?}"));
-                let wanted = Size::of(dimensions_of(machine, given));
+                let wanted = MachineSize::of(dimensions_of(machine, given));
                 let points = || mesh.surfaces.values().flat_map(|s| &s.positions);
                 let most = |axis: usize| points().map(|p| p[axis]).fold(f32::NEG_INFINITY, f32::max);
                 let least = |axis: usize| points().map(|p| p[axis]).fold(f32::INFINITY, f32::min);

@@ -2,22 +2,22 @@
 
 use glam::Vec3;
 
-use crate::vehicle::machine::size::Size;
+use crate::vehicle::machine::size::MachineSize;
 use crate::vehicle::machine::traits::Traits;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::motorcycle::cockpit::add_grip;
-use crate::vehicle::motorcycle::design::Era;
-use crate::vehicle::motorcycle::lamps::{Opening, set_lamp, set_tail_lamp};
+use crate::vehicle::motorcycle::design::LampEra;
+use crate::vehicle::motorcycle::lamps::{LampOpening, set_lamp, set_tail_lamp};
 use crate::vehicle::motorcycle::seat::add_seat_seams;
-use crate::vehicle::motorcycle::shapes::{Skin, add_shock, bolt, convex, cut_from_front, hose, tube};
+use crate::vehicle::motorcycle::shapes::{LoftedSkin, add_shock, bolt, convex, cut_from_front, hose, tube};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, mudguard};
 use crate::vehicle::parts::wheel::axle;
 use crate::vehicle::parts::wheel::spec::{Motif, RimFinish, Tread, Wheel};
 
 /// Positions where the parts meet, in metres.
 #[derive(Clone, Copy)]
-struct Layout {
-    size: Size,
+struct QuadLayout {
+    size: MachineSize,
     traits: Traits,
     /// Radius of every wheel.
     radius: f32,
@@ -32,12 +32,12 @@ struct Layout {
     rear_guard: f32,
 }
 
-impl Layout {
-    fn of(size: Size, traits: Traits) -> Layout {
-        let Size { length, width, height, wheelbase } = size;
+impl QuadLayout {
+    fn of(size: MachineSize, traits: Traits) -> QuadLayout {
+        let MachineSize { length, width, height, wheelbase } = size;
         let front_x = (length - wheelbase) * 0.46;
         let rear_x = front_x + wheelbase;
-        Layout {
+        QuadLayout {
             size,
             traits,
             radius: 0.262 * height * (1.0 + 0.05 * traits.tyres),
@@ -51,10 +51,10 @@ impl Layout {
     }
 }
 
-pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
-    let Size { width, height, .. } = size;
-    let layout = Layout::of(size, traits);
-    let Layout { radius, front_x, .. } = layout;
+pub(super) fn quad(size: MachineSize, traits: Traits) -> VehicleMesh {
+    let MachineSize { width, height, .. } = size;
+    let layout = QuadLayout::of(size, traits);
+    let QuadLayout { radius, front_x, .. } = layout;
     let mut parts = Assembly::default();
     let p = Vec3::new;
     add_wheels(&mut parts, &layout);
@@ -81,8 +81,8 @@ pub(super) fn quad(size: Size, traits: Traits) -> VehicleMesh {
     parts.mesh
 }
 
-fn add_wheels(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { width, .. }, traits, radius, tyre, front_x, rear_x, .. } = *layout;
+fn add_wheels(parts: &mut Assembly, layout: &QuadLayout) {
+    let QuadLayout { size: MachineSize { width, .. }, traits, radius, tyre, front_x, rear_x, .. } = *layout;
     let wheel = |width: f32| Wheel {
         diameter: radius * 2.0,
         width,
@@ -99,9 +99,9 @@ fn add_wheels(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds frame, engine and swing arms.
-fn add_frame(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size, radius, front_x, rear_x, middle, .. } = *layout;
-    let Size { width, height, .. } = size;
+fn add_frame(parts: &mut Assembly, layout: &QuadLayout) {
+    let QuadLayout { size, radius, front_x, rear_x, middle, .. } = *layout;
+    let MachineSize { width, height, .. } = size;
     let p = Vec3::new;
     parts.add(Material::Underbody, block(p(front_x, -0.15, radius * 0.72), p(rear_x, 0.15, radius * 1.15), 0.04));
     parts.add(
@@ -118,9 +118,9 @@ fn add_frame(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Returns the painted skin over both front wheels.
-fn front_skin(layout: &Layout) -> Skin {
-    let Layout { size: Size { width, .. }, radius, front_x, front_guard, .. } = *layout;
-    Skin::new(
+fn front_skin(layout: &QuadLayout) -> LoftedSkin {
+    let QuadLayout { size: MachineSize { width, .. }, radius, front_x, front_guard, .. } = *layout;
+    LoftedSkin::new(
         &[
             [front_x - radius * 1.08, width * 0.30, front_guard - 0.13, front_guard - 0.06],
             [front_x - radius * 0.55, width * 0.46, front_guard - 0.07, front_guard + 0.005],
@@ -132,9 +132,9 @@ fn front_skin(layout: &Layout) -> Skin {
 }
 
 /// Returns the painted skin over both rear wheels.
-fn rear_skin(layout: &Layout) -> Skin {
-    let Layout { size: Size { width, .. }, radius, rear_x, rear_guard, .. } = *layout;
-    Skin::new(
+fn rear_skin(layout: &QuadLayout) -> LoftedSkin {
+    let QuadLayout { size: MachineSize { width, .. }, radius, rear_x, rear_guard, .. } = *layout;
+    LoftedSkin::new(
         &[
             [rear_x - radius * 1.15, width * 0.22, rear_guard - 0.12, rear_guard],
             [rear_x - radius * 0.45, width * 0.45, rear_guard - 0.05, rear_guard + 0.04],
@@ -148,8 +148,8 @@ fn rear_skin(layout: &Layout) -> Skin {
 
 /// Adds mudguards that sweep over the wheels and join the body, with the
 /// lamps that are set into them.
-fn add_mudguards(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size, traits, radius, tyre, front_x, rear_x, rear_guard, .. } = *layout;
+fn add_mudguards(parts: &mut Assembly, layout: &QuadLayout) {
+    let QuadLayout { size, traits, radius, tyre, front_x, rear_x, rear_guard, .. } = *layout;
     let width = size.width;
     let p = Vec3::new;
     let (front, rear) = (front_skin(layout), rear_skin(layout));
@@ -176,8 +176,8 @@ fn add_mudguards(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds the lip of a mudguard, and the screws in it.
-fn add_lip(parts: &mut Assembly, layout: &Layout, skin: &Skin, x: f32) {
-    let Layout { size: Size { width, .. }, radius, .. } = *layout;
+fn add_lip(parts: &mut Assembly, layout: &QuadLayout, skin: &LoftedSkin, x: f32) {
+    let QuadLayout { size: MachineSize { width, .. }, radius, .. } = *layout;
     let p = Vec3::new;
     let lip =
         [[x - radius * 0.85, -0.07], [x - radius * 0.4, -0.03], [x + radius * 0.3, -0.02], [x + radius * 0.8, -0.05]];
@@ -190,9 +190,9 @@ fn add_lip(parts: &mut Assembly, layout: &Layout, skin: &Skin, x: f32) {
     }
 }
 
-fn add_saddle(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { width, height, .. }, radius, rear_x, middle, .. } = *layout;
-    let saddle = Skin::new(
+fn add_saddle(parts: &mut Assembly, layout: &QuadLayout) {
+    let QuadLayout { size: MachineSize { width, height, .. }, radius, rear_x, middle, .. } = *layout;
+    let saddle = LoftedSkin::new(
         &[
             [middle - 0.12, width * 0.085, 0.63 * height, 0.725 * height],
             [middle - 0.07, width * 0.118, 0.62 * height, 0.738 * height],
@@ -208,8 +208,10 @@ fn add_saddle(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds racks over both axles.
-fn add_racks(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { width, .. }, traits, radius, front_x, rear_x, front_guard, rear_guard, .. } = *layout;
+fn add_racks(parts: &mut Assembly, layout: &QuadLayout) {
+    let QuadLayout {
+        size: MachineSize { width, .. }, traits, radius, front_x, rear_x, front_guard, rear_guard, ..
+    } = *layout;
     let p = Vec3::new;
     // Sporty models have no racks.
     let racks = [(front_x - radius * 0.25, front_guard + 0.115), (rear_x + radius * 0.55, rear_guard + 0.105)];
@@ -231,8 +233,9 @@ fn add_racks(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds bumper bars at the front and the rear.
-fn add_bumpers(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, width, height, .. }, radius, front_x, rear_x, rear_guard, .. } = *layout;
+fn add_bumpers(parts: &mut Assembly, layout: &QuadLayout) {
+    let QuadLayout { size: MachineSize { length, width, height, .. }, radius, front_x, rear_x, rear_guard, .. } =
+        *layout;
     let p = Vec3::new;
     // The bumper bars end where the length does.
     parts.add(
@@ -262,7 +265,7 @@ fn add_bumpers(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds two arms to each wheel, and a spring strut over them.
-fn add_suspension(parts: &mut Assembly, x: f32, radius: f32, size: Size) {
+fn add_suspension(parts: &mut Assembly, x: f32, radius: f32, size: MachineSize) {
     let p = Vec3::new;
     for (up, aside) in [(1.22, 0.085), (0.84, 0.105)] {
         for along in [-aside, aside] {
@@ -277,18 +280,18 @@ fn add_suspension(parts: &mut Assembly, x: f32, radius: f32, size: Size) {
 }
 
 /// Returns the outline of the right lamp, seen from the front.
-fn lamp_outline(size: Size, traits: Traits) -> [[f32; 2]; 6] {
+fn lamp_outline(size: MachineSize, traits: Traits) -> [[f32; 2]; 6] {
     let eye = [[0.040, 0.528], [0.105, 0.505], [0.142, 0.532], [0.150, 0.572], [0.100, 0.588], [0.046, 0.566]];
     let wide = size.width * (1.0 + 0.06 * traits.nose);
     eye.map(|[y, z]| [y * wide, (z + 0.006 * traits.lamps) * size.height])
 }
 
 /// Adds the nose with its two lamps, and the tank behind it.
-fn add_nose(parts: &mut Assembly, front_x: f32, radius: f32, size: Size, traits: Traits) {
-    let Size { length, width, height, wheelbase } = size;
+fn add_nose(parts: &mut Assembly, front_x: f32, radius: f32, size: MachineSize, traits: Traits) {
+    let MachineSize { length, width, height, wheelbase } = size;
     let middle = (length - wheelbase) * 0.46 + wheelbase * 0.5;
     let wide = 0.03 * traits.nose;
-    let nose = Skin::new(
+    let nose = LoftedSkin::new(
         &[
             [front_x - radius * 1.14, width * (0.095 + wide * 0.6), 0.450 * height, 0.555 * height],
             [front_x - radius * 1.07, width * (0.145 + wide), 0.425 * height, 0.605 * height],
@@ -299,8 +302,8 @@ fn add_nose(parts: &mut Assembly, front_x: f32, radius: f32, size: Size, traits:
         3.2,
     );
     let eye = lamp_outline(size, traits);
-    let era = if traits.lamps > 0.1 { Era::Led } else { Era::Clear };
-    let opening = Opening { outline: &eye, depth: 0.05, lights: 1, pair: true, behind: front_x - radius * 0.35 };
+    let era = if traits.lamps > 0.1 { LampEra::Led } else { LampEra::Clear };
+    let opening = LampOpening { outline: &eye, depth: 0.05, lights: 1, pair: true, behind: front_x - radius * 0.35 };
     let rest = set_lamp(parts, &nose.solid(), &opening, era);
     parts.add_soft(Material::Paint, rest);
     let line = [
@@ -313,8 +316,8 @@ fn add_nose(parts: &mut Assembly, front_x: f32, radius: f32, size: Size, traits:
 }
 
 /// Adds the handlebar with grips, levers and cables.
-fn add_bars(parts: &mut Assembly, head: Vec3, size: Size) {
-    let Size { width, height, .. } = size;
+fn add_bars(parts: &mut Assembly, head: Vec3, size: MachineSize) {
+    let MachineSize { width, height, .. } = size;
     let p = Vec3::new;
     let grip = p(head.x + 0.14, width * 0.36, height - 0.02);
     let bar = [head + p(0.02, 0.0, 0.05 * height), head + p(0.0, width * 0.12, height - head.z - 0.03), grip];

@@ -3,7 +3,7 @@
 
 use glam::Vec3;
 
-use crate::vehicle::machine::size::Size;
+use crate::vehicle::machine::size::MachineSize;
 use crate::vehicle::machine::traits::Traits;
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, bar, block, hull, mudguard};
@@ -14,8 +14,8 @@ use crate::vehicle::parts::wheel::{axle, wheel};
 
 /// Positions where the parts meet, in metres.
 #[derive(Clone, Copy)]
-struct Layout {
-    size: Size,
+struct RickshawLayout {
+    size: MachineSize,
     traits: Traits,
     has_bed: bool,
     /// Radius of every wheel.
@@ -35,11 +35,11 @@ struct Layout {
     head_x: f32,
 }
 
-impl Layout {
-    fn of(size: Size, traits: Traits, has_bed: bool) -> Layout {
-        let Size { length, width, height, wheelbase } = size;
+impl RickshawLayout {
+    fn of(size: MachineSize, traits: Traits, has_bed: bool) -> RickshawLayout {
+        let MachineSize { length, width, height, wheelbase } = size;
         let rear_x = length - 0.16 * length;
-        Layout {
+        RickshawLayout {
             size,
             traits,
             has_bed,
@@ -57,9 +57,9 @@ impl Layout {
     }
 }
 
-pub(super) fn rickshaw(size: Size, traits: Traits, has_bed: bool) -> VehicleMesh {
-    let Size { length, height, .. } = size;
-    let layout = Layout::of(size, traits, has_bed);
+pub(super) fn rickshaw(size: MachineSize, traits: Traits, has_bed: bool) -> VehicleMesh {
+    let MachineSize { length, height, .. } = size;
+    let layout = RickshawLayout::of(size, traits, has_bed);
     let mut parts = Assembly::default();
     let p = Vec3::new;
     let half = layout.half;
@@ -83,8 +83,8 @@ pub(super) fn rickshaw(size: Size, traits: Traits, has_bed: bool) -> VehicleMesh
 }
 
 /// Adds the rear axle, and one front wheel on its arm under a mudguard.
-fn add_wheels(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { width, height, .. }, traits, radius, front_x, rear_x, .. } = *layout;
+fn add_wheels(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { size: MachineSize { width, height, .. }, traits, radius, front_x, rear_x, .. } = *layout;
     let p = Vec3::new;
     let spec = Wheel {
         diameter: radius * 2.0,
@@ -107,8 +107,8 @@ fn add_wheels(parts: &mut Assembly, layout: &Layout) {
 
 /// Adds floor and apron: a leaning front, narrow at its foot and as wide as the screen above, with
 /// a ridge over the wheel that carries the head lamp.
-fn add_apron(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, height, .. }, traits, floor, waist, half, foot_x, .. } = *layout;
+fn add_apron(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { size: MachineSize { length, height, .. }, traits, floor, waist, half, foot_x, .. } = *layout;
     let p = Vec3::new;
     let rear = 0.20 * length;
     let wide = 1.0 + 0.05 * traits.nose;
@@ -123,7 +123,7 @@ fn add_apron(parts: &mut Assembly, layout: &Layout) {
     ];
     parts.add_soft(
         Material::Paint,
-        Solid::lofted(&levels.map(|(z, front, share)| bow(z, front, rear, half * share * wide))),
+        Solid::lofted(&levels.map(|(z, front, ratio)| bow(z, front, rear, half * ratio * wide))),
     );
     parts.add(
         Material::MattBlack,
@@ -161,7 +161,7 @@ fn bow(z: f32, front: f32, rear: f32, half: f32) -> Vec<Vec3> {
     let round = (0..=STEPS).map(|i| {
         let turn = std::f32::consts::PI * (i as f32 / STEPS as f32 - 0.5);
         let (sin, cos) = turn.sin_cos();
-        let [across, ahead] = [sin, cos].map(|share: f32| share.signum() * share.abs().powf(0.62));
+        let [across, ahead] = [sin, cos].map(|ratio: f32| ratio.signum() * ratio.abs().powf(0.62));
         Vec3::new(front + (rear - front) * 0.8 * (1.0 - ahead), half * across, z)
     });
     round.chain([Vec3::new(rear, half, z), Vec3::new(rear, -half, z)]).collect()
@@ -169,11 +169,11 @@ fn bow(z: f32, front: f32, rear: f32, half: f32) -> Vec<Vec3> {
 
 /// Adds a lamp that faces ahead: bright ring, bowl, bulb and lens.
 fn add_round_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
-    let disc = |from: f32, to: f32, share: f32| Solid::pin(at + Vec3::X * from, at + Vec3::X * to, radius * share, 32);
+    let disc = |from: f32, to: f32, ratio: f32| Solid::pin(at + Vec3::X * from, at + Vec3::X * to, radius * ratio, 32);
     parts.add(Material::Chrome, disc(0.05, -0.012, 1.0));
     parts.add(Material::LampHousing, disc(0.0, -0.0126, 0.88));
     let dome =
-        |depth: f32, share: f32| Solid::superellipsoid(Vec3::new(depth, radius * share, radius * share), 2.0, 14, 28);
+        |depth: f32, ratio: f32| Solid::superellipsoid(Vec3::new(depth, radius * ratio, radius * ratio), 2.0, 14, 28);
     parts.add_soft(Material::LampReflector, dome(0.012, 0.84).moved(at - Vec3::X * 0.006));
     parts.add_soft(Material::LampGlass, dome(0.012, 0.24).moved(at - Vec3::X * 0.014));
     parts.add_soft(Material::LampLens, dome(0.020, 0.88).moved(at - Vec3::X * 0.013));
@@ -181,15 +181,15 @@ fn add_round_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
 
 /// Adds the windscreen in its frame with a wiper, mirrors on stalks,
 /// and the posts behind the driver.
-fn add_windscreen(parts: &mut Assembly, layout: &Layout) {
-    let Layout { waist, top, half, cab_rear, foot_x, head_x, .. } = *layout;
+fn add_windscreen(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { waist, top, half, cab_rear, foot_x, head_x, .. } = *layout;
     let p = Vec3::new;
-    let screen = |share: f32, across: f32, out: f32| {
+    let screen = |ratio: f32, across: f32, out: f32| {
         let bowed = 0.05 * across * across;
         p(
-            foot_x + (head_x - foot_x) * share - 0.055 + bowed - out,
-            half * (0.74 - 0.04 * share) * across,
-            waist + (top - waist) * share,
+            foot_x + (head_x - foot_x) * ratio - 0.055 + bowed - out,
+            half * (0.74 - 0.04 * ratio) * across,
+            waist + (top - waist) * ratio,
         )
     };
     for side in [1.0, -1.0] {
@@ -206,15 +206,15 @@ fn add_windscreen(parts: &mut Assembly, layout: &Layout) {
         let shell = Solid::superellipsoid(p(0.022, 0.045, 0.075), 2.8, 12, 24).moved(head + Vec3::Z * 0.05);
         parts.add_soft(Material::MattBlack, shell);
     }
-    for share in [0.02, 0.98] {
-        let rail: Vec<Vec3> = (-6..=6).map(|i| screen(share, i as f32 / 6.0, 0.0)).collect();
-        parts.add(if share > 0.5 { Material::Paint } else { Material::MattBlack }, bar(&rail, 0.022));
+    for ratio in [0.02, 0.98] {
+        let rail: Vec<Vec3> = (-6..=6).map(|i| screen(ratio, i as f32 / 6.0, 0.0)).collect();
+        parts.add(if ratio > 0.5 { Material::Paint } else { Material::MattBlack }, bar(&rail, 0.022));
     }
     let rows: Vec<Vec<Vec3>> = [0.02_f32, 0.35, 0.68, 0.98]
         .iter()
-        .map(|share| {
-            let ahead = (-8..=8).map(|i| screen(*share, i as f32 / 8.4, 0.004));
-            let back = (-8..=8).rev().map(|i| screen(*share, i as f32 / 8.4, -0.002));
+        .map(|ratio| {
+            let ahead = (-8..=8).map(|i| screen(*ratio, i as f32 / 8.4, 0.004));
+            let back = (-8..=8).rev().map(|i| screen(*ratio, i as f32 / 8.4, -0.002));
             ahead.chain(back).collect()
         })
         .collect();
@@ -226,8 +226,8 @@ fn add_windscreen(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds the driver's handlebar and seat.
-fn add_driver_place(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, height, .. }, floor, waist, half, .. } = *layout;
+fn add_driver_place(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { size: MachineSize { length, height, .. }, floor, waist, half, .. } = *layout;
     let p = Vec3::new;
     parts.add(
         Material::MattBlack,
@@ -251,8 +251,8 @@ fn add_driver_place(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds the cab's rear wall, and a load bed with low sides behind it.
-fn add_bed(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, height, .. }, radius, floor, top, half, cab_rear, .. } = *layout;
+fn add_bed(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { size: MachineSize { length, height, .. }, radius, floor, top, half, cab_rear, .. } = *layout;
     let p = Vec3::new;
     parts.add(Material::Paint, block(p(cab_rear, -half * 0.88, floor), p(cab_rear + 0.05, half * 0.88, top), 0.03));
     let (low, side) = (0.34 * height, 0.56 * height);
@@ -269,8 +269,8 @@ fn add_bed(parts: &mut Assembly, layout: &Layout) {
 
 /// Adds posts, rails and latches of the load bed, its lamps and plate, arches over the wheels, and
 /// the window in the cab's rear wall.
-fn add_bed_details(parts: &mut Assembly, layout: &Layout, low: f32, side: f32) {
-    let Layout { size: Size { length, height, .. }, radius, rear_x, top, half, cab_rear, .. } = *layout;
+fn add_bed_details(parts: &mut Assembly, layout: &RickshawLayout, low: f32, side: f32) {
+    let RickshawLayout { size: MachineSize { length, height, .. }, radius, rear_x, top, half, cab_rear, .. } = *layout;
     let p = Vec3::new;
     let from = cab_rear + 0.07;
     for number in 0..=4 {
@@ -324,8 +324,8 @@ fn add_bed_details(parts: &mut Assembly, layout: &Layout, low: f32, side: f32) {
 }
 
 /// Adds the tail over the engine, and the passengers' bench on it.
-fn add_bench(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, height, .. }, floor, half, .. } = *layout;
+fn add_bench(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { size: MachineSize { length, height, .. }, floor, half, .. } = *layout;
     let p = Vec3::new;
     parts.add_soft(
         Material::Paint,
@@ -351,8 +351,8 @@ fn add_bench(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds arches over the wheels, louvres and lid of the engine, plate and bumper on the tail.
-fn add_tail(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, height, .. }, radius, rear_x, half, .. } = *layout;
+fn add_tail(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { size: MachineSize { length, height, .. }, radius, rear_x, half, .. } = *layout;
     let p = Vec3::new;
     for side in [1.0, -1.0] {
         let at = p(rear_x, side * (half - 0.065), radius);
@@ -392,8 +392,8 @@ fn add_tail(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds canvas behind and beside the bench, with the posts that hold it.
-fn add_canvas(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, height, .. }, top, half, .. } = *layout;
+fn add_canvas(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { size: MachineSize { length, height, .. }, top, half, .. } = *layout;
     let p = Vec3::new;
     parts.add(
         Material::Fabric,
@@ -414,8 +414,8 @@ fn add_canvas(parts: &mut Assembly, layout: &Layout) {
 }
 
 /// Adds the roof: of steel in front of a bed, of canvas otherwise.
-fn add_roof(parts: &mut Assembly, layout: &Layout) {
-    let Layout { size: Size { length, height, .. }, has_bed, top, half, cab_rear, head_x, .. } = *layout;
+fn add_roof(parts: &mut Assembly, layout: &RickshawLayout) {
+    let RickshawLayout { size: MachineSize { length, height, .. }, has_bed, top, half, cab_rear, head_x, .. } = *layout;
     let roof_rear = if has_bed { cab_rear + 0.06 } else { 0.91 * length };
     parts.add_soft(
         if has_bed { Material::Paint } else { Material::Fabric },

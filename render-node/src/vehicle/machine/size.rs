@@ -4,20 +4,20 @@ use cyclorama_core::vehicle::Dimensions;
 
 /// Dimensions of a machine, in metres.
 #[derive(Debug, Clone, Copy)]
-pub struct Size {
+pub struct MachineSize {
     pub length: f32,
     pub width: f32,
     pub height: f32,
     pub wheelbase: f32,
 }
 
-impl Size {
+impl MachineSize {
     /// Returns the catalog's dimensions within limits, because wrong data must
     /// not turn a machine inside out.
-    pub fn of(d: Dimensions) -> Size {
+    pub fn of(d: Dimensions) -> MachineSize {
         let metres = |mm: u32, low: f32, high: f32| (mm as f32 * 0.001).clamp(low, high);
         let length = metres(d.length_mm, 1.2, 8.0);
-        Size {
+        MachineSize {
             length,
             width: metres(d.width_mm, 0.6, 3.0),
             height: metres(d.height_mm, 0.7, 3.8),

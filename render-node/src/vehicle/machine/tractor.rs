@@ -4,15 +4,15 @@
 use glam::Vec3;
 
 use super::cab::{self, Cab, ladder, work_lamp};
-use super::size::Size;
+use super::size::MachineSize;
 use super::traits::Traits;
 use super::wheel::{LugWheel, axle};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::assembly::{Assembly, block, hull, mudguard, pipe};
 use crate::vehicle::parts::solid::{Solid, curve_through};
 
-pub(super) fn tractor(size: Size, traits: Traits) -> VehicleMesh {
-    let Size { length, width, height, wheelbase } = size;
+pub(super) fn tractor(size: MachineSize, traits: Traits) -> VehicleMesh {
+    let MachineSize { length, width, height, wheelbase } = size;
     let mut parts = Assembly::default();
     let rear_radius = 0.30 * height * (1.0 + 0.06 * traits.tyres);
     let front_radius = 0.205 * height * (1.0 + 0.09 * traits.tyres + 0.05 * traits.fittings);
@@ -78,8 +78,8 @@ fn tail_lamps(parts: &mut Assembly, at: Vec3) {
 }
 
 /// Adds engine, gearbox, axles, ballast and links.
-fn under(parts: &mut Assembly, size: Size, [front_x, rear_x]: [f32; 2], [front_radius, rear_radius]: [f32; 2]) {
-    let Size { length, width, height, .. } = size;
+fn under(parts: &mut Assembly, size: MachineSize, [front_x, rear_x]: [f32; 2], [front_radius, rear_radius]: [f32; 2]) {
+    let MachineSize { length, width, height, .. } = size;
     let p = Vec3::new;
     let (low, deck) = (0.20 * height, 0.36 * height);
     let dark = Material::Underbody;
@@ -125,8 +125,8 @@ fn under(parts: &mut Assembly, size: Size, [front_x, rear_x]: [f32; 2], [front_r
 }
 
 /// Adds the hood with its grille, lamps and vents, and the exhaust beside it.
-fn hood(parts: &mut Assembly, size: Size, traits: Traits, deck: f32, back: f32) {
-    let Size { length, width, height, .. } = size;
+fn hood(parts: &mut Assembly, size: MachineSize, traits: Traits, deck: f32, back: f32) {
+    let MachineSize { length, width, height, .. } = size;
     let p = Vec3::new;
     let nose = 0.058 * length;
     let top = 0.64 * height * (1.0 + 0.04 * traits.nose);

@@ -124,13 +124,13 @@ pub(super) fn add_calliper(bike: &mut Assembly, at: Vec3, outer: f32, [from, to]
     // The bridge over the disc's edge, and the bolts through it.
     let bridge: Vec<Vec3> = (2..=count - 2).map(|i| polar(outer + 0.009, turn(i), 0.0)).collect();
     bike.add(Material::GlossBlack, Solid::swept(&bridge, Vec3::Y, |_| rounded_rectangle(0.006, 0.022, 0.003)));
-    for share in [0.30, 0.70] {
-        let angle = from + (to - from) * share;
+    for ratio in [0.30, 0.70] {
+        let angle = from + (to - from) * ratio;
         let piston = [[0.0, 0.0165], [0.0035, 0.0160], [0.0040, 0.0125], [0.0025, 0.0115], [0.0025, 0.0]];
         bike.add(Material::Satin, turned(&piston, polar(middle - 0.002, angle, 0.027), Vec3::Y * side, 22));
     }
-    for share in [0.06, 0.94] {
-        let angle = from + (to - from) * share;
+    for ratio in [0.06, 0.94] {
+        let angle = from + (to - from) * ratio;
         bike.add(Material::Satin, bolt(polar(middle + 0.004, angle, 0.026), Vec3::Y * side, 0.0062));
     }
 }

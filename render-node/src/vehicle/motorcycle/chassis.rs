@@ -3,9 +3,9 @@
 use glam::Vec3;
 
 use super::cockpit::{add_bars, add_brake_hoses};
-use super::design::{Fork, Frame, Guard, Nose, Rim, Seat, Tank};
+use super::design::{Fork, Frame, Guard, Nose, Rim, SeatForm, TankForm};
 use super::drive::add_swing_arm;
-use super::engine_kind::Engine;
+use super::engine_kind::EngineKind;
 use super::joints::{Joints, fork_spread};
 use super::shapes::{bolt, panel, tube, turned};
 use super::style::Family;
@@ -30,11 +30,11 @@ fn add_fork(bike: &mut Assembly, joints: &Joints) {
     let top = joints.head + Vec3::Y * spread;
     let along = (top - axle).normalize_or(Vec3::Z);
     let reach = (top - axle).length();
-    let at = |share: f32| axle + along * (reach * share);
+    let at = |ratio: f32| axle + along * (reach * ratio);
     // A scooter's legs end inside its nose.
     let end = if design.nose == Nose::None { 0.86 } else { 2.0 };
     let mut leg = |material, stations: &[(f32, f32)]| {
-        let path: Vec<Vec3> = stations.iter().map(|(share, _)| at(share.min(end))).collect();
+        let path: Vec<Vec3> = stations.iter().map(|(ratio, _)| at(ratio.min(end))).collect();
         bike.add_pair(material, tube(&path, 24, |i| stations[i].1));
     };
     let lower = if design.bright { Material::Satin } else { Material::GlossBlack };
@@ -96,8 +96,8 @@ fn add_clamps(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3, al
     let rearward = Vec3::new(along.z, 0.0, -along.x);
     let place =
         |middle: Vec3| move |p: Vec3| Vec3::new(middle.x, 0.0, middle.z) + rearward * p.x + Vec3::Y * p.y + along * p.z;
-    for (share, half_tall, half_deep) in [(0.965, 0.011, 0.021), (0.775, 0.017, 0.026)] {
-        let middle = at(share);
+    for (ratio, half_tall, half_deep) in [(0.965, 0.011, 0.021), (0.775, 0.017, 0.026)] {
+        let middle = at(ratio);
         // The bridge is narrow between the legs, with the stem in the middle.
         let bridge = Solid::rounded_box(Vec3::new(half_deep, spread, half_tall), 0.008).bent(|p| {
             Vec3::new(
@@ -165,7 +165,7 @@ fn add_fork_feet(bike: &mut Assembly, joints: &Joints, at: impl Fn(f32) -> Vec3,
     let disc = design.front_tyre[1] / 2.0 + 0.016;
     let calliper = |turn: f32, r: f32| joints.front_axle + Vec3::new(r * turn.cos(), disc + 0.012, r * turn.sin());
     let lugs: Vec<(Vec3, Vec3)> = [(0.10, 0.34), (0.26, 0.30 + 0.090 / outer)]
-        .map(|(share, turn)| (at(share), calliper(turn, outer * 0.90)))
+        .map(|(ratio, turn)| (at(ratio), calliper(turn, outer * 0.90)))
         .to_vec();
     for (from, to) in lugs {
         let lug = tube(&[from, from.lerp(to, 0.5), to], 12, |i| [0.016, 0.0125, 0.011][i]);
@@ -222,10 +222,10 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     let low = design.clearance;
     let neck = head - Vec3::new(-0.03, 0.0, 0.13);
     bike.add_soft(Material::GlossBlack, tube(&[head - Vec3::Z * 0.02 + Vec3::X * 0.005, neck], 16, |_| 0.036));
-    let slim = if design.tank == Tank::Slim { 0.72 } else { 1.0 };
+    let slim = if design.tank == TankForm::Slim { 0.72 } else { 1.0 };
     add_beams(bike, joints, neck, slim);
-    let electric = design.engine == Engine::Electric;
-    if design.cradle || (design.tank == Tank::Slim && !electric) {
+    let electric = design.engine == EngineKind::Electric;
+    if design.cradle || (design.tank == TankForm::Slim && !electric) {
         add_cradle(bike, joints, neck);
     }
     // The end of the rear frame, which holds the tail.
@@ -233,7 +233,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     add_rear_frame(bike, joints, neck, slim, end);
     add_swing_arm(bike, joints, Vec3::new(end.x - 0.10, 0.0, end.z));
     // Foot rests: forward on cruisers, floor boards on baggers.
-    let relaxed = design.tank == Tank::Drop;
+    let relaxed = design.tank == TankForm::Drop;
     let peg = if relaxed {
         Vec3::new(joints.engine_front + 0.13, 0.10, low + 0.10)
     } else {
@@ -244,7 +244,7 @@ pub(super) fn add_frame(bike: &mut Assembly, joints: &Joints) {
     } else {
         add_foot_rests(bike, joints, peg, relaxed);
     }
-    if design.seat == Seat::Stepped {
+    if design.seat == SeatForm::Stepped {
         add_pillion_rests(bike, joints);
     }
     add_side_stand(bike, joints);
@@ -260,9 +260,9 @@ fn add_beams(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32) {
         pivot + Vec3::new(-0.02, 0.120, 0.06),
         pivot + Vec3::new(0.0, 0.115, -0.09),
     ];
-    let section = |share: f32| {
+    let section = |ratio: f32| {
         // A beam is tall at the steering head and at the pivot, and slimmer between them.
-        let tall = 0.036 + 0.022 * (2.0 * share - 0.75).powi(2);
+        let tall = 0.036 + 0.022 * (2.0 * ratio - 0.75).powi(2);
         if design.cradle { rounded_rectangle(0.017, 0.017, 0.017) } else { rounded_rectangle(tall, 0.017, 0.009) }
     };
     let beam_material = if design.cradle || matches!(design.nose, Nose::Wedge | Nose::Beak) {
@@ -270,7 +270,7 @@ fn add_beams(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32) {
     } else {
         Material::Satin
     };
-    if design.details.frame == Frame::Trellis && !design.cradle && design.tank == Tank::Modern {
+    if design.details.frame == Frame::Trellis && !design.cradle && design.tank == TankForm::Modern {
         add_trellis(bike, &beam);
     } else {
         let curve = curve_through(&beam, 9);
@@ -303,14 +303,14 @@ fn add_rear_frame(bike: &mut Assembly, joints: &Joints, neck: Vec3, slim: f32, e
         Vec3::new(neck.x + 0.30, 0.085 * slim, seat.z - 0.05),
         seat + Vec3::new(0.0, 0.095 * slim, -0.085),
         // Under a saddle the rail ends in front of the mudguard.
-        if design.tank == Tank::Drop {
+        if design.tank == TankForm::Drop {
             Vec3::new(joints.rear_axle.x - 0.060, 0.078, rail_z - 0.005)
         } else {
             Vec3::new(end, 0.080 * slim, rail_z + 0.02)
         },
     ];
     // Under a stepped tail the rail rises with the tail and ends inside it.
-    let stepped = design.seat == Seat::Stepped;
+    let stepped = design.seat == SeatForm::Stepped;
     let rail = if stepped {
         let end = joints.rear_axle.x - 0.02;
         [rail[0], rail[1], Vec3::new(end, 0.055, seat.z + 0.020)]
@@ -368,8 +368,8 @@ fn add_side_stand(bike: &mut Assembly, joints: &Joints) {
 /// Adds pockets and mounting bolts of a beam.
 fn add_beam_details(bike: &mut Assembly, curve: &[Vec3], metal: Material) {
     let last = curve.len() - 1;
-    for share in [0.34, 0.70, 0.86] {
-        let at = curve[(last as f32 * share) as usize] + Vec3::Y * 0.0165;
+    for ratio in [0.34, 0.70, 0.86] {
+        let at = curve[(last as f32 * ratio) as usize] + Vec3::Y * 0.0165;
         bike.add_pair(
             Material::RimDark,
             turned(&[[-0.004, 0.017], [0.002, 0.017], [0.003, 0.013], [0.003, 0.0]], at, Vec3::Y, 24),
@@ -443,7 +443,7 @@ fn add_pegs(bike: &mut Assembly, joints: &Joints, hanger: Vec3, relaxed: bool) {
         Solid::swept(&curve_through(&rod, 5), Vec3::Y, |_| rounded_rectangle(0.0068, 0.0045, 0.003)),
     );
     bike.add_pair(Material::MattBlack, Solid::pin(tip - Vec3::Y * 0.002, tip + Vec3::Y * 0.040, 0.0085, 14));
-    if !relaxed && joints.design.engine != Engine::Electric {
+    if !relaxed && joints.design.engine != EngineKind::Electric {
         // On the left, a link goes up to the gear shaft.
         let shaft = joints.pivot + Vec3::new(-0.105, -0.128, -0.030);
         let foot = Vec3::new(hanger.x - 0.085, -hanger.y - 0.008, hanger.z - 0.006);
@@ -499,8 +499,8 @@ fn add_pillion_rests(bike: &mut Assembly, joints: &Joints) {
 fn add_trellis(bike: &mut Assembly, beam: &[Vec3; 5]) {
     // Both chords end in the casting of the swing arm's pivot.
     let chord = |up: f32| -> Vec<Vec3> {
-        let share = [1.0, 1.0, 1.0, 0.25];
-        (0..4).map(|i| beam[i] + Vec3::new(0.0, 0.0, up * share[i])).collect()
+        let ratio = [1.0, 1.0, 1.0, 0.25];
+        (0..4).map(|i| beam[i] + Vec3::new(0.0, 0.0, up * ratio[i])).collect()
     };
     let upper = curve_through(&chord(0.030), 8);
     let lower = curve_through(&chord(-0.075), 8);

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::design::{Era, Nose, Rim, Tank};
+use super::design::{LampEra, Nose, Rim, TankForm};
 use super::joints::{Joints, fork_spread};
 use super::shapes::{bolt, hose, tube, turned};
 use super::style::Family;
@@ -50,7 +50,7 @@ pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
     if !enclosed(joints) {
         add_risers(bike, head, half[0]);
     }
-    if !design.mirrors && design.tank == Tank::Slim {
+    if !design.mirrors && design.tank == TankForm::Slim {
         // The padded cross bar of off-road handlebars.
         let brace = |y: f32| Vec3::new(head.x + back * 0.12, y, head.z + 0.045 + rise * 0.72);
         bike.add_soft(Material::Satin, Solid::pin(brace(-0.175), brace(0.175), 0.007, 12));
@@ -63,7 +63,7 @@ pub(super) fn add_bars(bike: &mut Assembly, joints: &Joints) {
         add_hand_guard(bike, end, inward);
     }
     if design.mirrors {
-        let round = design.rim == Rim::Wires && design.tank != Tank::Slim || design.details.era == Era::Bulb;
+        let round = design.rim == Rim::Wires && design.tank != TankForm::Slim || design.details.era == LampEra::Bulb;
         add_mirrors(bike, mount, round, design.bright);
     }
     if !matches!(design.nose, Nose::Touring | Nose::Batwing | Nose::Shark) {
@@ -138,7 +138,8 @@ fn add_controls(bike: &mut Assembly, joints: &Joints, end: Vec3, inward: Vec3, m
         let t = i as f32 / (curve.len() - 1) as f32;
         rounded_rectangle(0.0046 + 0.001 * (t - 0.5).abs(), 0.0085 - 0.003 * t, 0.004)
     });
-    let metal = if design.details.era == Era::Led && !design.bright { Material::GlossBlack } else { Material::Satin };
+    let metal =
+        if design.details.era == LampEra::Led && !design.bright { Material::GlossBlack } else { Material::Satin };
     bike.add_pair(metal, blade);
     bike.add_pair(metal, Solid::superellipsoid(Vec3::splat(0.0078), 2.0, 10, 16).moved(lever[4]));
     // The reservoir of the front brake, on the right.
@@ -184,9 +185,9 @@ fn add_hand_guard(bike: &mut Assembly, end: Vec3, inward: Vec3) {
             let y = 0.098 - 0.196 * i as f32 / 18.0;
             let tall = 0.036 * (1.0 - (y / 0.102).powi(4)).max(0.05).sqrt() + 0.010;
             let at = |k: usize, back: f32| {
-                let share = k as f32 / 4.0 - 1.0;
-                let curl = 0.020 * share.powi(2);
-                middle + Vec3::new(bow(y) + back + curl, y, 0.006 + share * tall + 0.012 * (y / 0.1))
+                let ratio = k as f32 / 4.0 - 1.0;
+                let curl = 0.020 * ratio.powi(2);
+                middle + Vec3::new(bow(y) + back + curl, y, 0.006 + ratio * tall + 0.012 * (y / 0.1))
             };
             (0..=8).map(|k| at(k, 0.0)).chain((0..=8).rev().map(|k| at(k, 0.005))).collect()
         })
@@ -256,7 +257,7 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
     let way = if covered { Vec3::new(0.44, 0.0, 0.90) } else { Vec3::new(0.62, 0.0, 0.78) };
     let dials =
         matches!(design.family, Family::Classic | Family::Cafe | Family::Scrambler | Family::Cruiser | Family::Mini)
-            || design.details.era == Era::Bulb && !matches!(design.nose, Nose::Plate | Nose::None);
+            || design.details.era == LampEra::Bulb && !matches!(design.nose, Nose::Plate | Nose::None);
     let low = matches!(design.nose, Nose::Sport | Nose::SportTouring);
     let lifted = head
         + if matches!(design.family, Family::Vespa | Family::Underbone) {
@@ -270,7 +271,7 @@ fn add_instruments(bike: &mut Assembly, joints: &Joints) {
             Vec3::new(-0.055, 0.0, 0.078)
         };
     if dials {
-        let two = design.tank == Tank::Loaf && design.family != Family::Mini;
+        let two = design.tank == TankForm::Loaf && design.family != Family::Mini;
         let metal = if design.bright { Material::Chrome } else { Material::GlossBlack };
         let body = [
             [-0.050, 0.0],
@@ -343,7 +344,7 @@ mod tests {
     use super::*;
     use crate::vehicle::Library;
     use crate::vehicle::motorcycle::chassis::add_frame;
-    use crate::vehicle::motorcycle::engine_kind::Engine;
+    use crate::vehicle::motorcycle::engine_kind::EngineKind;
     use crate::vehicle::motorcycle::shapes::distance_to;
     use crate::vehicle::motorcycle::style::Style;
 
@@ -351,7 +352,7 @@ mod tests {
     fn cables_end_at_the_steering_head() {
         let library = Library::embedded().unwrap();
         for family in ["naked", "classic", "sport", "cruiser", "adventure", "enduro"] {
-            let joints = Joints::of(library.two_wheelers().layout(&Style::of(family, Engine::Inline(2), &[])));
+            let joints = Joints::of(library.two_wheelers().layout(&Style::of(family, EngineKind::Inline(2), &[])));
             let mut frame = Assembly::default();
             add_frame(&mut frame, &joints);
             for aside in [0.0, 0.014] {

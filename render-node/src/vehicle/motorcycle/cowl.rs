@@ -3,11 +3,11 @@
 
 use glam::Vec3;
 
-use super::design::{Era, Eyes};
+use super::design::{Eyes, LampEra};
 use super::joints::{Joints, fork_spread};
-use super::lamps::{Opening, set_flush, set_intake, set_lamp};
+use super::lamps::{LampOpening, set_flush, set_intake, set_lamp};
 use super::shapes::{soft_max, tube, turned};
-use super::shell::{Net, Panel, Side};
+use super::shell::{Net, NetPanel, PanelEnd};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
@@ -87,10 +87,10 @@ impl Apron {
                 Vec3::new(if i + 1 == STATIONS { x - 0.030 } else { x }, EDGE[i] * grow, z)
             })
             .collect();
-        let line = |widths: [f32; STATIONS], share: [f32; 2], drop: f32| -> Vec<Vec3> {
+        let line = |widths: [f32; STATIONS], ratio: [f32; 2], drop: f32| -> Vec<Vec3> {
             (0..STATIONS)
                 .map(|i| {
-                    let t = if i <= SPLASH_ENDS { share[0] } else { share[1] };
+                    let t = if i <= SPLASH_ENDS { ratio[0] } else { ratio[1] };
                     let x = middle[i].x + (edge[i].x - middle[i].x) * t;
                     let z = heights[i] - if i > SPLASH_ENDS { drop } else { 0.0 };
                     Vec3::new(x, widths[i] * grow, z)
@@ -107,15 +107,25 @@ impl Apron {
 pub(super) fn add_apron(bike: &mut Assembly, joints: &Joints, long: bool) {
     let apron = Apron::of(joints, long);
     let last = STATIONS - 1;
-    let nose =
-        Panel { lines: [0, 2], stations: [SPLASH_ENDS, last], sides: [Side::Joined, Side::Cut, Side::Cut, Side::Free] };
+    let nose = NetPanel {
+        lines: [0, 2],
+        stations: [SPLASH_ENDS, last],
+        sides: [PanelEnd::Joined, PanelEnd::Cut, PanelEnd::Cut, PanelEnd::Free],
+    };
     let skin = set_front_lamps(bike, joints, &apron, &apron.net.panel(&nose), long);
     bike.add_soft(Material::Paint, skin);
     apron.net.add_shade(bike, &nose);
-    let splash =
-        Panel { lines: [0, 2], stations: [0, SPLASH_ENDS], sides: [Side::Joined, Side::Cut, Side::Free, Side::Cut] };
+    let splash = NetPanel {
+        lines: [0, 2],
+        stations: [0, SPLASH_ENDS],
+        sides: [PanelEnd::Joined, PanelEnd::Cut, PanelEnd::Free, PanelEnd::Cut],
+    };
     apron.net.add(bike, Material::MattBlack, &splash);
-    let wing = Panel { lines: [2, 3], stations: [0, last], sides: [Side::Cut, Side::Free, Side::Free, Side::Free] };
+    let wing = NetPanel {
+        lines: [2, 3],
+        stations: [0, last],
+        sides: [PanelEnd::Cut, PanelEnd::Free, PanelEnd::Free, PanelEnd::Free],
+    };
     apron.net.add(bike, Material::Paint, &wing);
     add_rider_side(bike, joints, &apron);
     if joints.design.family != Family::Tilting {
@@ -149,19 +159,19 @@ fn add_rider_side(bike: &mut Assembly, joints: &Joints, apron: &Apron) {
         let (a, b) = (across[next - 1], across[next]);
         a.x + (b.x - a.x) * ((y - a.y) / (b.y - a.y).max(1e-6)).clamp(0.0, 1.0)
     };
-    let inside = |share: f32, deeper: f32| -> Vec<Vec3> {
+    let inside = |ratio: f32, deeper: f32| -> Vec<Vec3> {
         let place = |(i, p): (usize, &Vec3)| {
-            let x = (rear(p.z) + deeper).max(behind(i, p.y * share) + 0.010 * (1.0 - share).min(0.3) / 0.3 + 0.004);
-            Vec3::new(x, p.y * share, p.z + 0.006 * (1.0 - share))
+            let x = (rear(p.z) + deeper).max(behind(i, p.y * ratio) + 0.010 * (1.0 - ratio).min(0.3) / 0.3 + 0.004);
+            Vec3::new(x, p.y * ratio, p.z + 0.006 * (1.0 - ratio))
         };
         edge.iter().enumerate().map(place).collect()
     };
     let net = Net::new(vec![edge.clone(), inside(0.90, 0.004), inside(0.55, 0.010), inside(0.0, 0.006)]);
     let last = STATIONS - 1;
-    let sides = [Side::Free, Side::Joined, Side::Free, Side::Joined];
-    net.add(bike, Material::MattBlack, &Panel { lines: [0, 1], stations: [0, last], sides });
-    let sides = [Side::Joined, Side::Joined, Side::Free, Side::Joined];
-    net.add(bike, Material::MattBlack, &Panel { lines: [1, 3], stations: [0, last], sides });
+    let sides = [PanelEnd::Free, PanelEnd::Joined, PanelEnd::Free, PanelEnd::Joined];
+    net.add(bike, Material::MattBlack, &NetPanel { lines: [0, 1], stations: [0, last], sides });
+    let sides = [PanelEnd::Joined, PanelEnd::Joined, PanelEnd::Free, PanelEnd::Joined];
+    net.add(bike, Material::MattBlack, &NetPanel { lines: [1, 3], stations: [0, last], sides });
     // The glove box: the line of its lid, its lock, and a hook below.
     let z = joints.head.z - 0.205;
     let at = |y: f32, z: f32| Vec3::new(rear(z) + 0.0105, y, z);
@@ -191,11 +201,11 @@ fn set_front_lamps(bike: &mut Assembly, joints: &Joints, apron: &Apron, skin: &S
     let in_cover = lamp_in_cover(joints, long);
     let skin = if in_cover {
         let mouth = raised(&[[-0.050, -0.168], [0.050, -0.168], [0.038, -0.190], [-0.038, -0.190]]);
-        set_intake(bike, skin, &Opening { outline: &mouth, depth: 0.035, lights: 0, pair: false, behind })
+        set_intake(bike, skin, &LampOpening { outline: &mouth, depth: 0.035, lights: 0, pair: false, behind })
     } else {
         let (outline, lights, pair) = apron_eyes(joints.design.details.eyes);
         let outline = raised(outline);
-        let opening = Opening { outline: &outline, depth: 0.045, lights, pair, behind };
+        let opening = LampOpening { outline: &outline, depth: 0.045, lights, pair, behind };
         set_lamp(bike, skin, &opening, joints.design.details.era)
     };
     let amber: &[[f32; 2]] = if in_cover {
@@ -204,7 +214,7 @@ fn set_front_lamps(bike: &mut Assembly, joints: &Joints, apron: &Apron, skin: &S
         &[[0.072, -0.078], [0.116, -0.058], [0.124, -0.064], [0.120, -0.082], [0.080, -0.094]]
     };
     let amber = raised(amber);
-    let opening = Opening { outline: &amber, depth: 0.0008, lights: 0, pair: true, behind };
+    let opening = LampOpening { outline: &amber, depth: 0.0008, lights: 0, pair: true, behind };
     set_flush(bike, &skin, &opening, Material::LampAmber)
 }
 
@@ -269,7 +279,11 @@ pub(super) fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool) {
     };
     let net = Net::new((0..6).map(line).collect());
     let end = COVER.len() - 1;
-    let front = Panel { lines: [2, 5], stations: [0, end], sides: [Side::Cut, Side::Free, Side::Joined, Side::Free] };
+    let front = NetPanel {
+        lines: [2, 5],
+        stations: [0, end],
+        sides: [PanelEnd::Cut, PanelEnd::Free, PanelEnd::Joined, PanelEnd::Free],
+    };
     let mut skin = net.panel(&front);
     if lamp_in_cover(joints, long) {
         skin = set_cover_lamp(bike, joints, &skin, tall);
@@ -277,16 +291,16 @@ pub(super) fn add_bar_cover(bike: &mut Assembly, joints: &Joints, long: bool) {
         // A dark field in the place where other scooters have their lamp.
         let field = [[-0.030, 0.052], [0.030, 0.052], [0.062, 0.112], [0.044, 0.146], [-0.044, 0.146], [-0.062, 0.112]];
         let field = field.map(|p| [p[0], head.z + p[1] * tall]);
-        let opening = Opening { outline: &field, depth: 0.0012, lights: 0, pair: false, behind: head.x + 0.01 };
+        let opening = LampOpening { outline: &field, depth: 0.0012, lights: 0, pair: false, behind: head.x + 0.01 };
         skin = set_flush(bike, &skin, &opening, Material::GlossBlack);
     }
     bike.add_soft(if long { Material::MattBlack } else { Material::Paint }, skin);
     net.add_shade(bike, &front);
-    let rider = [Side::Free, Side::Cut, Side::Joined, Side::Free];
-    net.add(bike, Material::MattBlack, &Panel { lines: [0, 2], stations: [0, end], sides: rider });
+    let rider = [PanelEnd::Free, PanelEnd::Cut, PanelEnd::Joined, PanelEnd::Free];
+    net.add(bike, Material::MattBlack, &NetPanel { lines: [0, 2], stations: [0, end], sides: rider });
     let under = Net::new(vec![line(5), line(0)]);
-    let sides = [Side::Free, Side::Free, Side::Joined, Side::Free];
-    under.add(bike, Material::MattBlack, &Panel { lines: [0, 1], stations: [0, end], sides });
+    let sides = [PanelEnd::Free, PanelEnd::Free, PanelEnd::Joined, PanelEnd::Free];
+    under.add(bike, Material::MattBlack, &NetPanel { lines: [0, 1], stations: [0, end], sides });
     let neck = [head - Vec3::Z * 0.06, head - Vec3::Z * 0.01, head + Vec3::new(0.012, 0.0, 0.070)];
     bike.add_soft(Material::MattBlack, tube(&neck, 28, |i| [0.060, 0.058, 0.042][i]));
 }
@@ -306,7 +320,7 @@ fn set_cover_lamp(bike: &mut Assembly, joints: &Joints, skin: &Solid, tall: f32)
         _ => &[[-0.038, 0.046], [0.038, 0.046], [0.060, 0.086], [0.046, 0.132], [-0.046, 0.132], [-0.060, 0.086]],
     };
     let outline: Vec<[f32; 2]> = outline.iter().map(|p| [p[0], joints.head.z + p[1] * tall]).collect();
-    let lights = if joints.design.details.era == Era::Led { 2 } else { 1 };
-    let opening = Opening { outline: &outline, depth: 0.042, lights, pair: false, behind: joints.head.x + 0.01 };
+    let lights = if joints.design.details.era == LampEra::Led { 2 } else { 1 };
+    let opening = LampOpening { outline: &outline, depth: 0.042, lights, pair: false, behind: joints.head.x + 0.01 };
     set_lamp(bike, skin, &opening, joints.design.details.era)
 }

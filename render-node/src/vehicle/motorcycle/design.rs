@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::engine_kind::Engine;
+use super::engine_kind::EngineKind;
 use super::style::Family;
 
 /// Kind of rim.
@@ -35,7 +35,7 @@ pub(super) enum Fork {
 /// Form of the tank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Tank {
+pub(super) enum TankForm {
     /// Broad shoulders, and hollows for the knees.
     Modern,
     /// A rounded loaf with rubber pads for the knees.
@@ -49,7 +49,7 @@ pub(super) enum Tank {
 /// Form of the seat and tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Seat {
+pub(super) enum SeatForm {
     /// The rider low and the passenger raised, over a painted tail.
     Stepped,
     /// One level cushion over a mudguard.
@@ -160,7 +160,7 @@ pub(super) enum Eyes {
 
 /// Technology of the lamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::vehicle) enum Era {
+pub(in crate::vehicle) enum LampEra {
     /// A bulb in front of a fluted bowl.
     Bulb,
     /// Bowls behind clear glass.
@@ -197,7 +197,7 @@ pub(super) struct Details {
     /// True for cast rims in bright metal instead of black.
     pub pale_rims: bool,
     pub eyes: Eyes,
-    pub era: Era,
+    pub era: LampEra,
     pub flank: Flank,
     pub frame: Frame,
     /// True if the lower half of a flank, or a tank's sides, are black.
@@ -227,7 +227,7 @@ impl Default for Details {
             cast: Cast::TwinFive,
             pale_rims: false,
             eyes: Eyes::Slits,
-            era: Era::Clear,
+            era: LampEra::Clear,
             flank: Flank::Full,
             frame: Frame::Beam,
             accent: false,
@@ -257,13 +257,13 @@ pub(super) enum Guard {
 /// The layout of one family. Lengths are in metres.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Design {
+pub(super) struct FamilyDesign {
     /// The family whose rules the parts follow.
     #[serde(rename = "built_as")]
     pub family: Family,
     /// The engine of the vehicle. Sheets define it in `engines`.
     #[serde(skip)]
-    pub engine: Engine,
+    pub engine: EngineKind,
     pub wheelbase: f32,
     /// Radius and width of the front tyre.
     pub front_tyre: [f32; 2],
@@ -279,7 +279,7 @@ pub(super) struct Design {
     pub head_z: f32,
     pub seat_z: f32,
     /// Distance of the seat's lowest point in front of the rear axle, as a ratio of the wheelbase.
-    pub seat_share: f32,
+    pub seat_ratio: f32,
     /// Height of the engine's lowest point.
     pub clearance: f32,
     /// Distance of the tail's end behind the rear axle.
@@ -297,8 +297,8 @@ pub(super) struct Design {
     pub bright: bool,
     /// True for cooling fins and no radiator.
     pub air_cooled: bool,
-    pub tank: Tank,
-    pub seat: Seat,
+    pub tank: TankForm,
+    pub seat: SeatForm,
     pub nose: Nose,
     pub luggage: Luggage,
     pub exhaust: Exhaust,
@@ -313,7 +313,7 @@ const WHEELBASES_M: std::ops::RangeInclusive<f32> = 0.7..=2.5;
 /// Tyre radii that are accepted, in metres. Outside this range parts would lie inside each other.
 const TYRES_M: std::ops::RangeInclusive<f32> = 0.1..=0.5;
 
-impl Design {
+impl FamilyDesign {
     /// Fails with the key of a number that no two-wheeler can have, and the range that is accepted.
     pub(super) fn check(&self) -> Result<(), String> {
         let held = [

@@ -3,8 +3,8 @@
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
-use super::design::{Nose, Tank};
-use super::engine_kind::Engine;
+use super::design::{Nose, TankForm};
+use super::engine_kind::EngineKind;
 use super::joints::Joints;
 use super::shapes::{add_bolt_circle, add_shock, bolt, panel, tube, turned};
 use super::style::Family;
@@ -74,8 +74,8 @@ pub(super) fn add_swing_arm(bike: &mut Assembly, joints: &Joints, upper: Vec3) {
         bike.add(Material::GlossBlack, link);
     }
     match design.engine {
-        Engine::Boxer | Engine::FlatSix | Engine::CrossVee => add_shaft(bike, pivot, rear, out),
-        _ if design.tank == Tank::Drop || design.family == Family::Bagger => add_belt(bike, joints, out - 0.026),
+        EngineKind::Boxer | EngineKind::FlatSix | EngineKind::CrossVee => add_shaft(bike, pivot, rear, out),
+        _ if design.tank == TankForm::Drop || design.family == Family::Bagger => add_belt(bike, joints, out - 0.026),
         _ => add_chain(bike, joints, out - 0.026),
     }
 }

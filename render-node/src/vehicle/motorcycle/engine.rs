@@ -2,10 +2,10 @@
 
 use glam::{Vec2, Vec3};
 
-use super::design::{Era, Nose, Tank};
-use super::engine_kind::Engine;
+use super::design::{LampEra, Nose, TankForm};
+use super::engine_kind::EngineKind;
 use super::joints::Joints;
-use super::shapes::{Skin, add_bolt_circle, bolt, panel, tube, turned};
+use super::shapes::{LoftedSkin, add_bolt_circle, bolt, panel, tube, turned};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through};
@@ -22,7 +22,7 @@ pub(super) fn crank(joints: &Joints) -> Vec3 {
 
 /// Returns the height up to which cylinders may rise: the underside of the tank.
 pub(super) fn ceiling(joints: &Joints) -> f32 {
-    joints.head.z - if joints.design.tank == Tank::Slim { 0.14 } else { 0.16 }
+    joints.head.z - if joints.design.tank == TankForm::Slim { 0.14 } else { 0.16 }
 }
 
 /// Spacing of cooling fins.
@@ -93,8 +93,8 @@ impl Barrel {
             while z < roof - 0.010 {
                 // The head's fins reach further than the barrel's, and there is no fin
                 // at the joint between them.
-                let share = z / length;
-                let grow = if z > deck { 1.05 - 0.10 * (z - deck) / length } else { 0.94 + 0.07 * share };
+                let ratio = z / length;
+                let grow = if z > deck { 1.05 - 0.10 * (z - deck) / length } else { 0.94 + 0.07 * ratio };
                 if (z - deck).abs() > FIN_PITCH_M * 0.6 {
                     fins.append(self.layer(z, z + FIN_M, grow, 0.0011));
                 }
@@ -106,8 +106,8 @@ impl Barrel {
                 let mut edges = Solid::default();
                 let mut z = 0.016;
                 while z < roof - 0.010 {
-                    let share = z / length;
-                    let grow = if z > deck { 1.05 - 0.10 * (z - deck) / length } else { 0.94 + 0.07 * share };
+                    let ratio = z / length;
+                    let grow = if z > deck { 1.05 - 0.10 * (z - deck) / length } else { 0.94 + 0.07 * ratio };
                     if (z - deck).abs() > FIN_PITCH_M * 0.6 {
                         edges.append(self.layer(z + FIN_M * 0.25, z + FIN_M * 0.75, grow + 0.006, 0.0002));
                     }
@@ -216,9 +216,9 @@ pub(super) fn add_cover(bike: &mut Assembly, at: Vec3, cover: Cover) {
 fn case_half(joints: &Joints) -> f32 {
     let design = &joints.design;
     let wide = match design.engine {
-        Engine::Inline(1) => 0.105,
-        Engine::Inline(2) | Engine::Vee | Engine::WideVee | Engine::CrossVee => 0.130,
-        Engine::Inline(3) => 0.148,
+        EngineKind::Inline(1) => 0.105,
+        EngineKind::Inline(2) | EngineKind::Vee | EngineKind::WideVee | EngineKind::CrossVee => 0.130,
+        EngineKind::Inline(3) => 0.148,
         _ => 0.160,
     };
     // Fairings leave less room.
@@ -237,10 +237,10 @@ struct Metals {
 impl Metals {
     fn of(joints: &Joints) -> Metals {
         let design = &joints.design;
-        let pale = design.details.pale_rims || design.details.era == Era::Bulb;
+        let pale = design.details.pale_rims || design.details.era == LampEra::Bulb;
         if design.bright {
             let cover = Material::Chrome;
-            let barrel = if design.tank == Tank::Drop { Material::RimDark } else { Material::Satin };
+            let barrel = if design.tank == TankForm::Drop { Material::RimDark } else { Material::Satin };
             return Metals { case: Material::Satin, cover: Material::Satin, face: cover, barrel, head: cover };
         }
         let cover = if pale { Material::Satin } else { Material::RimDark };
@@ -251,7 +251,7 @@ impl Metals {
 
 pub(super) fn add_engine(bike: &mut Assembly, joints: &Joints) {
     let (design, middle) = (&joints.design, crank(joints));
-    if design.engine == Engine::Electric {
+    if design.engine == EngineKind::Electric {
         add_electric(bike, joints);
         return;
     }
@@ -261,16 +261,16 @@ pub(super) fn add_engine(bike: &mut Assembly, joints: &Joints) {
     let deck = middle.z + 0.085;
     let rise = (ceiling(joints) - deck).clamp(0.16, 0.42);
     // Off-road bikes have their radiators in the shrouds.
-    let upright = matches!(design.engine, Engine::Inline(_) | Engine::WideVee);
+    let upright = matches!(design.engine, EngineKind::Inline(_) | EngineKind::WideVee);
     add_filling(bike, joints, deck);
     match design.engine {
-        Engine::Inline(cylinders) => add_row(bike, joints, &metals, (cylinders as usize).clamp(1, 4), [deck, rise]),
-        Engine::Vee | Engine::WideVee => add_vee(bike, joints, &metals, [deck, rise]),
-        Engine::CrossVee | Engine::Boxer => add_crosswise(bike, joints, &metals, deck),
-        Engine::FlatSix => add_flat_six(bike, joints, deck),
-        Engine::Electric => {}
+        EngineKind::Inline(cylinders) => add_row(bike, joints, &metals, (cylinders as usize).clamp(1, 4), [deck, rise]),
+        EngineKind::Vee | EngineKind::WideVee => add_vee(bike, joints, &metals, [deck, rise]),
+        EngineKind::CrossVee | EngineKind::Boxer => add_crosswise(bike, joints, &metals, deck),
+        EngineKind::FlatSix => add_flat_six(bike, joints, deck),
+        EngineKind::Electric => {}
     }
-    if !design.air_cooled && design.tank != Tank::Slim && upright {
+    if !design.air_cooled && design.tank != TankForm::Slim && upright {
         add_radiator(bike, joints, (wide * 0.94).clamp(0.12, 0.148));
     }
 }
@@ -283,7 +283,7 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
     let (low, high) = (design.clearance, middle.z + 0.115);
     let front = middle.x - reach * 0.30;
     let end = joints.pivot.x;
-    let case = Skin::new(
+    let case = LoftedSkin::new(
         &[
             [front - 0.025, wide * 0.55, low + 0.075, high - 0.075],
             [front + 0.015, wide * 0.84, low + 0.040, high - 0.020],
@@ -296,7 +296,7 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
         5.0,
     );
     bike.add(metals.case, case.solid());
-    let sump = Skin::new(
+    let sump = LoftedSkin::new(
         &[
             [front + 0.02, wide * 0.55, low + 0.020, low + 0.08],
             [front + 0.06, wide * 0.68, low + 0.000, low + 0.09],
@@ -314,15 +314,15 @@ fn add_case(bike: &mut Assembly, joints: &Joints, wide: f32, metals: &Metals) {
     let split = middle.z + 0.028;
     let stations: Vec<[f32; 4]> =
         [(front + 0.012, 0.87), (front + 0.06, 0.965), (middle.x + 0.13, 0.97), (end - 0.035, 0.70)]
-            .map(|(x, share)| [x, wide * share, split - 0.0060, split + 0.0060])
+            .map(|(x, ratio)| [x, wide * ratio, split - 0.0060, split + 0.0060])
             .to_vec();
-    bike.add(metals.case, Skin::new(&stations, 6.0).solid());
+    bike.add(metals.case, LoftedSkin::new(&stations, 6.0).solid());
     bike.add_pair(Material::PanelGap, tube(&case_line(&stations, split), 6, |_| 0.0013));
     for x in [front + 0.05, front + 0.105, end - 0.10] {
         bike.add_pair(Material::Satin, bolt(Vec3::new(x, wide * 0.90, split + 0.006), Vec3::Z, 0.0060));
     }
     // The clutch on the right, the generator on the left.
-    let small = if matches!(design.engine, Engine::Inline(1)) { 0.90 } else { 1.0 };
+    let small = if matches!(design.engine, EngineKind::Inline(1)) { 0.90 } else { 1.0 };
     let cover = |radius, tall, side, bolts| Cover { radius, tall, side, materials: [metals.cover, metals.face], bolts };
     let at = |x, z| Vec3::new(middle.x + x, wide - 0.006, middle.z + z);
     add_cover(bike, at(0.085, 0.018), cover(0.102 * small, 0.044, 1.0, 9));
@@ -412,7 +412,7 @@ const WIDE_VEE: [f32; 2] = [0.30, 0.66];
 /// and a round filter between them.
 fn add_vee(bike: &mut Assembly, joints: &Joints, metals: &Metals, [deck, rise]: [f32; 2]) {
     let (design, middle) = (&joints.design, crank(joints));
-    let narrow = design.engine == Engine::Vee;
+    let narrow = design.engine == EngineKind::Vee;
     let air_cooled = narrow || design.air_cooled;
     // A wide vee is turned back, so that its front head stands behind the radiator.
     let leans = if narrow { [-0.40_f32, 0.40] } else { [-WIDE_VEE[0], WIDE_VEE[1]] };
@@ -511,7 +511,7 @@ fn add_primary_case(bike: &mut Assembly, joints: &Joints, metals: &Metals) {
 /// Adds two cylinders that rise or lie to the sides.
 fn add_crosswise(bike: &mut Assembly, joints: &Joints, metals: &Metals, deck: f32) {
     let (design, middle) = (&joints.design, crank(joints));
-    let boxer = design.engine == Engine::Boxer;
+    let boxer = design.engine == EngineKind::Boxer;
     let (up, foot, length) = if boxer { (0.10_f32, 0.06, 0.275) } else { (0.82, 0.02, 0.285) };
     for side in [-1.0, 1.0] {
         let barrel = Barrel {
@@ -581,7 +581,7 @@ fn add_filling(bike: &mut Assembly, joints: &Joints, deck: f32) {
     let (pivot, seat) = (joints.pivot, joints.seat);
     let (front, half) = (joints.engine_front + 0.22, if joints.design.cradle { 0.050 } else { 0.066 });
     let top = ceiling(joints) + 0.03;
-    let filling = Skin::new(
+    let filling = LoftedSkin::new(
         &[
             [front, half * 0.7, deck + 0.16, top - 0.02],
             [front + 0.06, half, deck + 0.08, top],
@@ -633,7 +633,7 @@ fn head_port(joints: &Joints) -> Vec3 {
     let deck = middle.z + 0.085;
     let rise = (ceiling(joints) - deck).clamp(0.16, 0.42);
     match joints.design.engine {
-        Engine::Inline(cylinders) => {
+        EngineKind::Inline(cylinders) => {
             let along = rise * 0.70;
             let y = HALF_ROW_M[(cylinders as usize).clamp(1, 4) - 1] * 0.86;
             Vec3::new(middle.x - 0.010 - along * 0.276, y, deck + along * 0.961)
@@ -736,8 +736,8 @@ fn add_electric(bike: &mut Assembly, joints: &Joints) {
         4,
     );
     bike.add(Material::MattBlack, battery);
-    for share in [0.25, 0.45, 0.65] {
-        let z = low + (high - low) * share;
+    for ratio in [0.25, 0.45, 0.65] {
+        let z = low + (high - low) * ratio;
         let rib = Solid::rounded_box(Vec3::new((back - front) * 0.36, 0.006, 0.014), 0.005);
         bike.add_pair(Material::RimDark, rib.moved(Vec3::new((front + back) * 0.5, 0.130, z)));
     }
@@ -757,13 +757,13 @@ mod tests {
     #[test]
     fn cylinders_stand_clear_of_the_radiator() {
         let library = Library::embedded().unwrap();
-        for engine in [1, 2, 3, 4].map(Engine::Inline).into_iter().chain([Engine::WideVee]) {
+        for engine in [1, 2, 3, 4].map(EngineKind::Inline).into_iter().chain([EngineKind::WideVee]) {
             let joints = Joints::of(library.two_wheelers().layout(&Style::of("naked", engine, &[])));
             let mut bike = Assembly::default();
             let deck = crank(&joints).z + 0.085;
             let sizes = [deck, (ceiling(&joints) - deck).clamp(0.16, 0.42)];
             match engine {
-                Engine::Inline(cylinders) => {
+                EngineKind::Inline(cylinders) => {
                     add_row(&mut bike, &joints, &Metals::of(&joints), cylinders as usize, sizes)
                 }
                 _ => add_vee(&mut bike, &joints, &Metals::of(&joints), sizes),

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// Engine, by its look from the side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
-pub enum Engine {
+pub enum EngineKind {
     /// This many cylinders in a row across the frame.
     Inline(u8),
     /// Two cylinders along the frame, upright.
@@ -21,29 +21,29 @@ pub enum Engine {
     Electric,
 }
 
-impl Default for Engine {
+impl Default for EngineKind {
     /// Returns the commonest engine.
-    fn default() -> Engine {
-        Engine::Inline(1)
+    fn default() -> EngineKind {
+        EngineKind::Inline(1)
     }
 }
 
-impl TryFrom<String> for Engine {
+impl TryFrom<String> for EngineKind {
     type Error = String;
 
     /// Returns the engine of a sheet's word, or an error for an unknown word.
-    fn try_from(word: String) -> Result<Engine, String> {
+    fn try_from(word: String) -> Result<EngineKind, String> {
         Ok(match word.as_str() {
-            "single" => Engine::Inline(1),
-            "inline-2" => Engine::Inline(2),
-            "inline-3" => Engine::Inline(3),
-            "inline-4" => Engine::Inline(4),
-            "v" => Engine::Vee,
-            "wide-v" => Engine::WideVee,
-            "cross-v" => Engine::CrossVee,
-            "boxer" => Engine::Boxer,
-            "flat-6" => Engine::FlatSix,
-            "electric" => Engine::Electric,
+            "single" => EngineKind::Inline(1),
+            "inline-2" => EngineKind::Inline(2),
+            "inline-3" => EngineKind::Inline(3),
+            "inline-4" => EngineKind::Inline(4),
+            "v" => EngineKind::Vee,
+            "wide-v" => EngineKind::WideVee,
+            "cross-v" => EngineKind::CrossVee,
+            "boxer" => EngineKind::Boxer,
+            "flat-6" => EngineKind::FlatSix,
+            "electric" => EngineKind::Electric,
             _ => return Err(format!("there is no engine `{word}`")),
         })
     }

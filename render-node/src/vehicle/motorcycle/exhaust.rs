@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::design::Exhaust;
 use super::engine::{ceiling, crank};
-use super::engine_kind::Engine;
+use super::engine_kind::EngineKind;
 use super::joints::Joints;
 use super::shapes::{bolt, open_pipe, tube, turned};
 use super::style::Family;
@@ -15,12 +15,12 @@ use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 /// Adds a silencer: a body between two caps, a band with its bracket, a
 /// perforated heat shield, an open mouth.
 pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, to: Vec3, thick: f32) {
-    let at = |share: f32| from.lerp(to, share);
+    let at = |ratio: f32| from.lerp(to, ratio);
     let way = (to - from).normalize_or(Vec3::X);
     let dark = matches!(material, Material::GlossBlack | Material::MattBlack);
     let chrome = material == Material::Chrome;
     let mut piece = |metal: Material, stations: &[(f32, f32)]| {
-        let path: Vec<Vec3> = stations.iter().map(|(share, _)| at(*share)).collect();
+        let path: Vec<Vec3> = stations.iter().map(|(ratio, _)| at(*ratio)).collect();
         bike.add_soft(metal, tube(&path, 36, |i| thick * stations[i].1));
     };
     piece(material, &[(0.0, 0.50), (0.03, 0.62), (0.10, 0.92), (0.13, 0.97), (0.14, 0.985)]);
@@ -33,10 +33,10 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
         Material::GlossBlack
     };
     piece(cap, &[(0.838, 1.0), (0.845, 1.03), (0.865, 1.03), (0.90, 0.98), (0.955, 0.78), (0.968, 0.66)]);
-    for share in [0.16, 0.82] {
+    for ratio in [0.16, 0.82] {
         piece(
             if chrome { Material::Chrome } else { Material::Satin },
-            &[(share - 0.012, 1.015), (share + 0.012, 1.015)],
+            &[(ratio - 0.012, 1.015), (ratio + 0.012, 1.015)],
         );
     }
     // The band that the silencer hangs in.
@@ -50,7 +50,7 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
     let right = if right.y * side < 0.0 { -right } else { right };
     let up = if right.cross(way).z < 0.0 { -right.cross(way) } else { right.cross(way) };
     let skin =
-        |share: f32, turn: f32, proud: f32| at(share) + (right * turn.cos() + up * turn.sin()) * (thick * 1.0 + proud);
+        |ratio: f32, turn: f32, proud: f32| at(ratio) + (right * turn.cos() + up * turn.sin()) * (thick * 1.0 + proud);
     let count = 10;
     let (low, high) = (0.18, 0.56);
     let loops: Vec<Vec<Vec3>> = (0..=count)
@@ -73,8 +73,8 @@ pub(super) fn add_silencer(bike: &mut Assembly, material: Material, from: Vec3, 
     };
     bike.add_soft(shield, Solid::lofted_plate(&loops));
     for k in 0..5 {
-        let share = low + (high - low) * (0.22 + 0.14 * k as f32);
-        let slot = [skin(share - 0.014, 0.05, 0.0078), skin(share + 0.014, 0.45, 0.0078)];
+        let ratio = low + (high - low) * (0.22 + 0.14 * k as f32);
+        let slot = [skin(ratio - 0.014, 0.05, 0.0078), skin(ratio + 0.014, 0.45, 0.0078)];
         bike.add(Material::PanelGap, tube(&slot, 8, |_| 0.0034));
     }
     // A bracket up to the frame.
@@ -115,9 +115,9 @@ fn ports(joints: &Joints) -> Vec<Vec3> {
         let deck = middle.z + 0.085;
         let rise = (top - deck).clamp(0.16, 0.42) * 0.97;
         // The ports are in the head's front, along the lean of the cylinders.
-        let (lean, back, share) = if joints.design.air_cooled { (0.10_f32, 0.040, 0.72) } else { (0.28, 0.010, 0.68) };
-        let half = if joints.design.engine == Engine::Inline(1) { 0.078 } else { 0.074 };
-        let along = rise * share;
+        let (lean, back, ratio) = if joints.design.air_cooled { (0.10_f32, 0.040, 0.72) } else { (0.28, 0.010, 0.68) };
+        let half = if joints.design.engine == EngineKind::Inline(1) { 0.078 } else { 0.074 };
+        let along = rise * ratio;
         Vec3::new(
             middle.x - back - along * lean.sin() - half * lean.cos(),
             y,
@@ -125,20 +125,20 @@ fn ports(joints: &Joints) -> Vec<Vec3> {
         )
     };
     match joints.design.engine {
-        Engine::Inline(1) => vec![upright(0.0)],
-        Engine::Inline(2) => vec![upright(-0.055), upright(0.055)],
-        Engine::Inline(3) => vec![upright(-0.09), upright(0.0), upright(0.09)],
-        Engine::Inline(_) => [-0.12, -0.04, 0.04, 0.12].map(upright).to_vec(),
-        Engine::Vee | Engine::WideVee => {
+        EngineKind::Inline(1) => vec![upright(0.0)],
+        EngineKind::Inline(2) => vec![upright(-0.055), upright(0.055)],
+        EngineKind::Inline(3) => vec![upright(-0.09), upright(0.0), upright(0.09)],
+        EngineKind::Inline(_) => [-0.12, -0.04, 0.04, 0.12].map(upright).to_vec(),
+        EngineKind::Vee | EngineKind::WideVee => {
             vec![Vec3::new(middle.x - 0.15, 0.06, top - 0.10), Vec3::new(middle.x + 0.16, 0.08, top - 0.12)]
         }
-        Engine::CrossVee => {
+        EngineKind::CrossVee => {
             vec![Vec3::new(middle.x - 0.17, -0.17, top - 0.09), Vec3::new(middle.x - 0.17, 0.17, top - 0.09)]
         }
-        Engine::Boxer | Engine::FlatSix => {
+        EngineKind::Boxer | EngineKind::FlatSix => {
             vec![Vec3::new(middle.x - 0.12, -0.24, middle.z - 0.02), Vec3::new(middle.x - 0.12, 0.24, middle.z - 0.02)]
         }
-        Engine::Electric => Vec::new(),
+        EngineKind::Electric => Vec::new(),
     }
 }
 
@@ -177,7 +177,7 @@ impl Pipes<'_> {
     fn down(&self, port: Vec3, y: f32) -> Vec<Vec3> {
         let Pipes { joints, low, .. } = *self;
         let (design, pivot, front) = (&joints.design, joints.pivot, joints.engine_front);
-        let flat = matches!(design.engine, Engine::Boxer | Engine::FlatSix);
+        let flat = matches!(design.engine, EngineKind::Boxer | EngineKind::FlatSix);
         if flat {
             let z = low + 0.03;
             vec![

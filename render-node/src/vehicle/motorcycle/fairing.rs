@@ -5,12 +5,12 @@ use glam::{Vec2, Vec3};
 use super::bracket::add_bracket;
 use super::cockpit::add_mirror_head;
 use super::design::{Eyes, Flank};
-use super::engine_kind::Engine;
+use super::engine_kind::EngineKind;
 use super::joints::Joints;
-use super::lamps::{Opening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
+use super::lamps::{LampOpening, add_indicators, add_round_lamp, raised, set_intake, set_lamp};
 use super::nose::NoseCowl;
-use super::shapes::{Skin, add_screen, panel, round, sharpened, turned};
-use super::shell::{self, Net, Panel};
+use super::shapes::{LoftedSkin, add_screen, panel, round, sharpened, turned};
+use super::shell::{self, Net, NetPanel};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -34,7 +34,7 @@ fn add_fairing_mirrors(bike: &mut Assembly, root: Vec3, out: f32, up: f32) {
 
 /// Position of the panels beside an engine, in metres.
 #[derive(Clone, Copy)]
-struct Side {
+struct FairingLayout {
     /// x of the front wheel's rearmost point.
     wheel: f32,
     /// Height between the upper and the lower panel.
@@ -47,11 +47,11 @@ struct Side {
     reach: f32,
 }
 
-impl Side {
-    fn of(joints: &Joints, out: f32, full: bool) -> Side {
+impl FairingLayout {
+    fn of(joints: &Joints, out: f32, full: bool) -> FairingLayout {
         let details = &joints.design.details;
         let low = joints.design.clearance - 0.01;
-        Side {
+        FairingLayout {
             wheel: joints.front_axle.x + joints.front_axle.z,
             waist: (joints.head.z + low) * 0.5,
             low,
@@ -73,7 +73,7 @@ impl Side {
 /// belly. If `full` is true, they cover the engine. The upper and the lower panel
 /// stand apart over a dark vent.
 fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, out: f32, full: bool) {
-    let side = Side::of(joints, out, full);
+    let side = FairingLayout::of(joints, out, full);
     add_upper_panel(bike, joints, nose, &side);
     if !full {
         add_belly_pan(bike, joints, side.wheel);
@@ -85,9 +85,9 @@ fn add_flank(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, out: f32, fu
 }
 
 /// Adds the panel from the nose's flank down to the vent.
-fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: &Side) {
+fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: &FairingLayout) {
     let (head, details) = (joints.head, &joints.design.details);
-    let Side { wheel, waist, .. } = *side;
+    let FairingLayout { wheel, waist, .. } = *side;
     // The front and rear end of four lines from the upper to the lower edge.
     // `proud` is how far each stands out.
     let ends = [
@@ -106,15 +106,15 @@ fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: 
     };
     let lines: Vec<Vec<Vec3>> = (0..4).map(|line| (0..=4).map(|i| place(line, i as f32 / 4.0)).collect()).collect();
     for between in [[0, 1], [1, 3]] {
-        let crease = |line: usize| if line == 1 { shell::Side::Joined } else { shell::Side::Free };
-        let sides = [crease(between[0]), crease(between[1]), shell::Side::Free, shell::Side::Free];
-        let panel = Panel { lines: between, stations: [0, 4], sides };
+        let crease = |line: usize| if line == 1 { shell::PanelEnd::Joined } else { shell::PanelEnd::Free };
+        let sides = [crease(between[0]), crease(between[1]), shell::PanelEnd::Free, shell::PanelEnd::Free];
+        let panel = NetPanel { lines: between, stations: [0, 4], sides };
         Net::new(lines.clone()).add(bike, Material::Paint, &panel);
     }
     // The dark inner side of the panel.
     let inner: Vec<Vec<Vec3>> =
         lines.iter().rev().map(|line| line.iter().map(|p| *p - Vec3::Y * 0.004).collect()).collect();
-    let whole = Panel { lines: [0, 3], stations: [0, 4], sides: [shell::Side::Joined; 4] };
+    let whole = NetPanel { lines: [0, 3], stations: [0, 4], sides: [shell::PanelEnd::Joined; 4] };
     Net::new(inner).add(bike, Material::MattBlack, &whole);
     for (line, t) in [(0, 0.45), (3, 0.55), (1, 0.94)] {
         let p = place(line, t);
@@ -124,8 +124,8 @@ fn add_upper_panel(bike: &mut Assembly, joints: &Joints, nose: &NoseCowl, side: 
 }
 
 /// Adds the dark parts behind the vent.
-fn add_vent(bike: &mut Assembly, side: &Side) {
-    let Side { wheel, waist, .. } = *side;
+fn add_vent(bike: &mut Assembly, side: &FairingLayout) {
+    let FairingLayout { wheel, waist, .. } = *side;
     let bulge = |x: f32, z: f32| side.bulge(x, z);
     let behind = [
         [wheel + 0.010, waist + 0.060],
@@ -138,9 +138,9 @@ fn add_vent(bike: &mut Assembly, side: &Side) {
 }
 
 /// Adds the panel in front of the engine's lower half, in two colours or with a shut line.
-fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
+fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &FairingLayout) {
     let (pivot, details) = (joints.pivot, &joints.design.details);
-    let Side { wheel, waist, low, reach, .. } = *side;
+    let FairingLayout { wheel, waist, low, reach, .. } = *side;
     let bulge = |x: f32, z: f32| side.bulge(x, z);
     let lower = sharpened(
         &[0, 5, 6, 8],
@@ -176,9 +176,9 @@ fn add_lower_panel(bike: &mut Assembly, joints: &Joints, side: &Side) {
 }
 
 /// Adds the belly, which joins both flanks.
-fn add_belly(bike: &mut Assembly, pivot: Vec3, side: &Side) {
-    let Side { wheel, low, out, .. } = *side;
-    let belly = Skin::new(
+fn add_belly(bike: &mut Assembly, pivot: Vec3, side: &FairingLayout) {
+    let FairingLayout { wheel, low, out, .. } = *side;
+    let belly = LoftedSkin::new(
         &[
             [wheel + 0.085, 0.100, low + 0.02, low + 0.10],
             [wheel + 0.20, out - 0.07, low - 0.02, low + 0.10],
@@ -230,7 +230,7 @@ fn set_sport_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, nose: f32,
     let whole: Vec<[f32; 2]> =
         if pair { outline.to_vec() } else { outline.iter().flat_map(|p| [*p, [-p[0], p[1]]]).collect() };
     let outline: Vec<[f32; 2]> = raised(&round(whole), up).iter().map(|p| [p[0] * wide, p[1]]).collect();
-    let opening = Opening { outline: &outline, depth: 0.045, lights, pair, behind: nose + 0.30 };
+    let opening = LampOpening { outline: &outline, depth: 0.045, lights, pair, behind: nose + 0.30 };
     let rest = set_lamp(bike, skin, &opening, details.era);
     let (mouth, pair): (&[[f32; 2]], bool) = match details.eyes {
         Eyes::Slits => (&[[-0.024, -0.106], [0.024, -0.106], [0.020, -0.134], [-0.020, -0.134]], false),
@@ -238,7 +238,7 @@ fn set_sport_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, nose: f32,
         Eyes::Tall => (&[[0.078, -0.094], [0.120, -0.078], [0.128, -0.100], [0.084, -0.126]], true),
     };
     let mouth: Vec<[f32; 2]> = raised(mouth, up).iter().map(|p| [p[0] * wide, p[1]]).collect();
-    set_intake(bike, &rest, &Opening { outline: &mouth, depth: 0.06, lights: 0, pair, behind: nose + 0.30 })
+    set_intake(bike, &rest, &LampOpening { outline: &mouth, depth: 0.06, lights: 0, pair, behind: nose + 0.30 })
 }
 
 /// Adds the tray under an engine that a fairing leaves in view.
@@ -260,7 +260,7 @@ fn add_belly_pan(bike: &mut Assembly, joints: &Joints, wheel: f32) {
 pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.035;
-    let screen_share = joints.design.details.screen;
+    let screen_ratio = joints.design.details.screen;
     let upper = NoseCowl::new(
         nose,
         head.z,
@@ -282,7 +282,7 @@ pub(super) fn add_sport(bike: &mut Assembly, joints: &Joints) {
         bike,
         Material::Glass,
         [nose + 0.160, head.z + 0.008],
-        [nose + 0.395, head.z + 0.150 * screen_share],
+        [nose + 0.395, head.z + 0.150 * screen_ratio],
         [0.122, 0.158],
         0.075,
     );
@@ -308,7 +308,7 @@ pub(super) fn add_sport_touring(bike: &mut Assembly, joints: &Joints) {
     let rest = set_sport_eyes(bike, joints, &upper.solid(), nose, 1.22);
     bike.add_soft(Material::Paint, rest);
     bike.add_soft(Material::MattBlack, upper.back());
-    let open = matches!(joints.design.engine, Engine::Boxer | Engine::CrossVee);
+    let open = matches!(joints.design.engine, EngineKind::Boxer | EngineKind::CrossVee);
     let details = &joints.design.details;
     add_flank(bike, joints, &upper, 0.262, !open && details.flank != Flank::Open);
     add_screen(
@@ -344,7 +344,7 @@ pub(super) fn add_touring(bike: &mut Assembly, joints: &Joints) {
         &[[0.085, -0.060], [0.150, -0.046], [0.235, -0.040], [0.240, -0.085], [0.170, -0.140], [0.095, -0.140]],
         head.z,
     );
-    let opening = Opening { outline: &eye, depth: 0.055, lights: 2, pair: true, behind: nose + 0.22 };
+    let opening = LampOpening { outline: &eye, depth: 0.055, lights: 2, pair: true, behind: nose + 0.22 };
     let upper = set_lamp(bike, &upper, &opening, design.details.era);
     bike.add_soft(Material::Paint, upper);
     bike.add_soft(Material::MattBlack, shape.back());
@@ -488,7 +488,7 @@ pub(super) fn add_shark(bike: &mut Assembly, joints: &Joints) {
         &[[-0.150, -0.060], [-0.130, -0.030], [0.130, -0.030], [0.150, -0.060], [0.120, -0.092], [-0.120, -0.092]],
         head.z,
     );
-    let opening = Opening { outline: &eye, depth: 0.045, lights: 2, pair: false, behind: nose + 0.16 };
+    let opening = LampOpening { outline: &eye, depth: 0.045, lights: 2, pair: false, behind: nose + 0.16 };
     let cowl = set_lamp(bike, &cowl, &opening, joints.design.details.era);
     bike.add_soft(Material::Paint, cowl);
     bike.add_soft(Material::MattBlack, shape.back());

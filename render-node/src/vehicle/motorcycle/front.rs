@@ -4,13 +4,13 @@
 use glam::Vec3;
 
 use super::bracket::add_bracket;
-use super::design::{Era, Eyes, Luggage, Nose, Tank};
-use super::engine_kind::Engine;
+use super::design::{Eyes, LampEra, Luggage, Nose, TankForm};
+use super::engine_kind::EngineKind;
 use super::fairing;
 use super::joints::Joints;
-use super::lamps::{Opening, add_indicators, add_round_lamp, circle, raised, set_lamp};
+use super::lamps::{LampOpening, add_indicators, add_round_lamp, circle, raised, set_lamp};
 use super::nose::NoseCowl;
-use super::shapes::{Skin, add_screen, bolt, round, tube, turned};
+use super::shapes::{LoftedSkin, add_screen, bolt, round, tube, turned};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -34,7 +34,7 @@ pub(super) fn add_nose(bike: &mut Assembly, joints: &Joints) {
 
 fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
     let (head, design) = (joints.head, &joints.design);
-    let cruiser = design.tank == Tank::Drop;
+    let cruiser = design.tank == TankForm::Drop;
     let radius = if cruiser { 0.088 } else { 0.092 };
     let at = Vec3::new(head.x - 0.145, 0.0, head.z - 0.035);
     let bowl = match () {
@@ -76,7 +76,7 @@ fn add_lamp_on_fork(bike: &mut Assembly, joints: &Joints) {
 fn add_bikini(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = head.x - 0.20;
-    let cowl = Skin::new(
+    let cowl = LoftedSkin::new(
         &[
             [nose + 0.030, 0.100, head.z - 0.132, head.z + 0.060],
             [nose + 0.07, 0.132, head.z - 0.140, head.z + 0.105],
@@ -136,7 +136,7 @@ fn mask_eyes(eyes: Eyes) -> (Vec<[f32; 2]>, usize, bool) {
 fn set_eyes(bike: &mut Assembly, joints: &Joints, skin: &Solid, up: f32, behind: f32) -> Solid {
     let (outline, lights, pair) = mask_eyes(joints.design.details.eyes);
     let outline = raised(&round(outline), joints.head.z + up);
-    let opening = Opening { outline: &outline, depth: 0.042, lights, pair, behind };
+    let opening = LampOpening { outline: &outline, depth: 0.042, lights, pair, behind };
     set_lamp(bike, skin, &opening, joints.design.details.era)
 }
 
@@ -184,7 +184,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let nose = joints.front_axle.x - 0.06;
     let over = joints.front_axle.z * 2.0 + 0.075;
-    let beak = Skin::new(
+    let beak = LoftedSkin::new(
         &[
             [nose - 0.02, 0.022, over - 0.006, over + 0.012],
             [nose + 0.10, 0.064, over + 0.004, over + 0.052],
@@ -230,7 +230,7 @@ fn add_beak(bike: &mut Assembly, joints: &Joints) {
 /// Adds the plate under an adventure bike's engine, with ribs and slots.
 fn add_skid_plate(bike: &mut Assembly, joints: &Joints) {
     let low = joints.design.clearance;
-    let skid = Skin::new(
+    let skid = LoftedSkin::new(
         &[
             [joints.engine_front + 0.045, 0.090, low + 0.05, low + 0.13],
             [joints.engine_front + 0.09, 0.112, low - 0.01, low + 0.08],
@@ -250,7 +250,7 @@ fn add_skid_plate(bike: &mut Assembly, joints: &Joints) {
 
 /// Adds tubes round the flanks of engine and radiator.
 fn add_crash_bars(bike: &mut Assembly, joints: &Joints) {
-    if matches!(joints.design.engine, Engine::Boxer) {
+    if matches!(joints.design.engine, EngineKind::Boxer) {
         return;
     }
     let (x, low, head) = (joints.engine_front, joints.design.clearance, joints.head);
@@ -274,7 +274,7 @@ fn add_mask(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     let tilt = joints.design.rake.tan() * 0.5;
     let lean = |x: f32, z: f32| head.x - 0.165 + x + (z - head.z) * tilt;
-    let mask = Skin::new(
+    let mask = LoftedSkin::new(
         &[
             [0.000, 0.052, head.z - 0.150, head.z + 0.005],
             [0.010, 0.084, head.z - 0.186, head.z + 0.050],
@@ -286,7 +286,7 @@ fn add_mask(bike: &mut Assembly, joints: &Joints) {
     );
     let solid = mask.solid().bent(|p| Vec3::new(lean(p.x, p.z), p.y, p.z));
     let outline = match joints.design.details.era {
-        Era::Bulb => vec![
+        LampEra::Bulb => vec![
             [-0.066, -0.150],
             [0.066, -0.150],
             [0.072, -0.098],
@@ -294,7 +294,7 @@ fn add_mask(bike: &mut Assembly, joints: &Joints) {
             [-0.066, -0.046],
             [-0.072, -0.098],
         ],
-        Era::Clear => vec![
+        LampEra::Clear => vec![
             [-0.034, -0.160],
             [0.034, -0.160],
             [0.066, -0.120],
@@ -303,7 +303,7 @@ fn add_mask(bike: &mut Assembly, joints: &Joints) {
             [-0.072, -0.058],
             [-0.066, -0.120],
         ],
-        Era::Led => vec![
+        LampEra::Led => vec![
             [-0.034, -0.128],
             [0.034, -0.128],
             [0.074, -0.092],
@@ -314,8 +314,8 @@ fn add_mask(bike: &mut Assembly, joints: &Joints) {
         ],
     };
     let outline = raised(&round(outline), head.z);
-    let lights = if joints.design.details.era == Era::Led { 3 } else { 1 };
-    let opening = Opening { outline: &outline, depth: 0.038, lights, pair: false, behind: head.x + 0.1 };
+    let lights = if joints.design.details.era == LampEra::Led { 3 } else { 1 };
+    let opening = LampOpening { outline: &outline, depth: 0.038, lights, pair: false, behind: head.x + 0.1 };
     let rest = set_lamp(bike, &solid, &opening, joints.design.details.era);
     bike.add_soft(Material::Paint, rest);
     add_bracket(bike, joints, Vec3::new(head.x - 0.09, 0.0, head.z - 0.05), 0.035);
@@ -338,7 +338,7 @@ fn add_plate(bike: &mut Assembly, joints: &Joints) {
     let head = joints.head;
     // The plate follows the fork: its bottom is forward.
     let tilt = joints.design.rake.tan() * 0.55;
-    let plate = Skin::new(
+    let plate = LoftedSkin::new(
         &[
             [0.000, 0.045, head.z - 0.140, head.z - 0.000],
             [0.008, 0.084, head.z - 0.178, head.z + 0.060],

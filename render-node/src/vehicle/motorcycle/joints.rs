@@ -1,12 +1,12 @@
 //! The points at which the parts of a two-wheeler are fixed.
 
-use crate::vehicle::motorcycle::design::{Design, Seat};
+use crate::vehicle::motorcycle::design::{FamilyDesign, SeatForm};
 use glam::Vec3;
 
 /// A layout with the positions that follow from it, in natural metres and vehicle axes (x from the
 /// front tyre's foremost point).
 pub struct Joints {
-    pub design: Design,
+    pub design: FamilyDesign,
     pub front_axle: Vec3,
     pub rear_axle: Vec3,
     /// Top of the steering head, between the fork's clamps.
@@ -23,8 +23,8 @@ pub struct Joints {
 
 impl Joints {
     /// Returns the positions that follow from a layout.
-    pub fn of(design: Design) -> Joints {
-        let Design { wheelbase, front_tyre: [front, _], rear_tyre: [rear, _], .. } = design;
+    pub fn of(design: FamilyDesign) -> Joints {
+        let FamilyDesign { wheelbase, front_tyre: [front, _], rear_tyre: [rear, _], .. } = design;
         let front_axle = Vec3::new(front, 0.0, front);
         let rear_axle = Vec3::new(front + wheelbase, 0.0, rear);
         // The fork's axle stands a little in front of the steering axis.
@@ -34,7 +34,7 @@ impl Joints {
             rear_axle,
             head: Vec3::new(head_x, 0.0, design.head_z),
             pivot: Vec3::new(rear_axle.x - wheelbase * 0.39, 0.0, rear + 0.09 + (design.clearance - 0.17) * 0.4),
-            seat: Vec3::new(rear_axle.x - wheelbase * design.seat_share, 0.0, design.seat_z),
+            seat: Vec3::new(rear_axle.x - wheelbase * design.seat_ratio, 0.0, design.seat_z),
             tail: rear_axle.x + design.tail,
             engine_front: front_axle.x + front + 0.075,
             design,
@@ -49,7 +49,7 @@ impl Joints {
     /// Returns x of the rearmost point of seat and tail. A stepped tail ends in front of
     /// the plate that hangs behind it.
     pub fn body_end(&self) -> f32 {
-        if self.design.seat == Seat::Stepped { self.tail - 0.125 } else { self.tail }
+        if self.design.seat == SeatForm::Stepped { self.tail - 0.125 } else { self.tail }
     }
 }
 

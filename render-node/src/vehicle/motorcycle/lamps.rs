@@ -5,7 +5,7 @@ use crate::vehicle::parts::assembly::Assembly;
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
-use super::design::Era;
+use super::design::LampEra;
 use super::shapes::{convex, cut_from_front, front_of, tube, turned};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::Solid;
@@ -15,7 +15,7 @@ const FLUTE_M: f32 = 0.012;
 const FORWARD: Vec3 = Vec3::NEG_X;
 
 /// Adds a round lamp that faces forward, with the middle of its rim at `at`.
-pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: Material, era: Era) {
+pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: Material, era: LampEra) {
     let forward = |profile: &[[f32; 2]]| {
         let profile: Vec<[f32; 2]> = profile.iter().map(|p| [p[0], p[1] * radius]).collect();
         turned(&profile, at, FORWARD, 56)
@@ -40,7 +40,7 @@ pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: 
     ];
     bike.add_soft(bezel, forward(&rim));
     match era {
-        Era::Led => {
+        LampEra::Led => {
             let floor = [[0.004, 0.935], [-0.020, 0.90], [-0.024, 0.86], [-0.026, 0.0]];
             bike.add_soft(Material::LampHousing, forward(&floor));
             let ring = [[-0.001, 0.88], [0.006, 0.855], [0.006, 0.815], [-0.001, 0.79]];
@@ -52,14 +52,14 @@ pub(super) fn add_round_lamp(bike: &mut Assembly, at: Vec3, radius: f32, shell: 
                 add_projector(bike, at + Vec3::new(0.006, 0.0, radius * up), radius * 0.30);
             }
         }
-        Era::Bulb | Era::Clear => {
+        LampEra::Bulb | LampEra::Clear => {
             let profile: Vec<[f32; 2]> = (0..=9)
                 .map(|i| {
-                    let share = 0.935 - 0.085 * i as f32;
-                    [0.004 - 0.048 * (1.0 - share * share), share]
+                    let ratio = 0.935 - 0.085 * i as f32;
+                    [0.004 - 0.048 * (1.0 - ratio * ratio), ratio]
                 })
                 .collect();
-            let fluted = era == Era::Bulb;
+            let fluted = era == LampEra::Bulb;
             let reflector = forward(&profile).bent(|p| {
                 let waves = if fluted { ((p.y - at.y) / FLUTE_M * TAU).sin() } else { facets(p - at) };
                 p + Vec3::X * 0.0011 * waves
@@ -118,8 +118,8 @@ fn add_projector(bike: &mut Assembly, at: Vec3, radius: f32) {
 fn add_bowl(bike: &mut Assembly, at: Vec3, radius: f32) {
     let bowl: Vec<[f32; 2]> = (0..=6)
         .map(|i| {
-            let share = 1.0 - 0.13 * i as f32;
-            [-0.55 * radius * (1.0 - share * share), share * radius]
+            let ratio = 1.0 - 0.13 * i as f32;
+            [-0.55 * radius * (1.0 - ratio * ratio), ratio * radius]
         })
         .collect();
     let solid = turned(&bowl, at, FORWARD, 36).bent(|p| p + Vec3::X * 0.0008 * facets(p - at));
@@ -132,7 +132,7 @@ fn add_bowl(bike: &mut Assembly, at: Vec3, radius: f32) {
 }
 
 /// An opening of a skin for a lamp.
-pub(in crate::vehicle) struct Opening<'a> {
+pub(in crate::vehicle) struct LampOpening<'a> {
     /// Convex outline in (y, z).
     pub outline: &'a [[f32; 2]],
     pub depth: f32,
@@ -145,7 +145,7 @@ pub(in crate::vehicle) struct Opening<'a> {
 }
 
 /// Sets a lamp into an opening of `skin` and returns the rest of the skin.
-pub(in crate::vehicle) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &Opening, era: Era) -> Solid {
+pub(in crate::vehicle) fn set_lamp(bike: &mut Assembly, skin: &Solid, opening: &LampOpening, era: LampEra) -> Solid {
     let outline = convex(opening.outline);
     let (rest, glass) = cut_from_front(skin, &outline, opening.behind);
     if glass.triangles.is_empty() {
@@ -175,7 +175,7 @@ fn put_in_opening(
     filling: &VehicleMesh,
     rest: Solid,
     outline: &[Vec2],
-    opening: &Opening,
+    opening: &LampOpening,
 ) -> Solid {
     for (material, surface) in &filling.surfaces {
         bike.mesh.add(*material, surface);
@@ -192,7 +192,7 @@ fn put_in_opening(
 
 /// Sets an air intake into an opening of `skin`: a dark duct behind a frame and bars.
 /// Returns the rest of the skin.
-pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &Opening) -> Solid {
+pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening: &LampOpening) -> Solid {
     let outline = convex(opening.outline);
     let (rest, mouth) = cut_from_front(skin, &outline, opening.behind);
     if mouth.triangles.is_empty() {
@@ -215,7 +215,7 @@ pub(in crate::vehicle) fn set_intake(bike: &mut Assembly, skin: &Solid, opening:
 
 /// Sets a piece of another material flush into a skin, with a dark line round it: an indicator, a
 /// dark field. Returns the rest of the skin.
-pub(super) fn set_flush(bike: &mut Assembly, skin: &Solid, opening: &Opening, material: Material) -> Solid {
+pub(super) fn set_flush(bike: &mut Assembly, skin: &Solid, opening: &LampOpening, material: Material) -> Solid {
     let outline = convex(opening.outline);
     let (rest, piece) = cut_from_front(skin, &outline, opening.behind);
     if piece.triangles.is_empty() {
@@ -321,7 +321,7 @@ pub(super) fn raised(outline: &[[f32; 2]], z: f32) -> Vec<[f32; 2]> {
     outline.iter().map(|p| [p[0], p[1] + z]).collect()
 }
 
-fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &Opening, era: Era) {
+fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &LampOpening, era: LampEra) {
     let centre = outline.iter().sum::<Vec2>() / outline.len() as f32;
     let rim = rim_of(outline, centre, glass, opening.behind);
     let mean = rim.iter().map(|p| p.x).sum::<f32>() / rim.len() as f32;
@@ -329,7 +329,7 @@ fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &
         let yz = centre.lerp(Vec2::new(p.y, p.z), keep);
         Vec3::new(p.x + (mean - p.x) * flat + back, yz.x, yz.y)
     };
-    let bright = era != Era::Led;
+    let bright = era != LampEra::Led;
     let floor_material = if bright { Material::LampReflector } else { Material::LampHousing };
     let rows: Vec<(f32, f32, f32)> = vec![
         (1.0, 0.0, 0.0),
@@ -350,7 +350,7 @@ fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &
     let closed: Vec<Vec3> = rim.iter().chain(rim.first()).copied().collect();
     lamp.add_soft(Material::GlossBlack, tube(&closed, 8, |_| 0.0024));
     add_lights(lamp, outline, centre, glass, opening, era);
-    if era == Era::Led {
+    if era == LampEra::Led {
         // A grey frame between lens and modules, so that a dark lamp shows its depth.
         let steps = [(0.975, 0.10), (0.93, 0.16), (0.87, 0.34), (0.865, 0.60)];
         let frame = Solid::grid(steps.len(), rim.len(), true, |row, column| {
@@ -364,7 +364,7 @@ fn fill_opening(lamp: &mut Assembly, outline: &[Vec2], glass: &Solid, opening: &
 }
 
 /// Adds the main lights, along the opening's longer side.
-fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid, opening: &Opening, era: Era) {
+fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid, opening: &LampOpening, era: LampEra) {
     let extent = |pick: fn(&Vec2) -> f32| {
         let values = outline.iter().map(pick);
         (values.clone().fold(f32::MAX, f32::min), values.fold(f32::MIN, f32::max))
@@ -375,8 +375,8 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
     let count = opening.lights.max(1);
     let radius = (short * 0.40).min(long * 0.42 / count as f32).min(0.048);
     for number in 0..count {
-        let share = (number as f32 + 0.5) / count as f32 - 0.5;
-        let along = if wide { Vec2::X } else { Vec2::Y } * (long * 0.80 * share);
+        let ratio = (number as f32 + 0.5) / count as f32 - 0.5;
+        let along = if wide { Vec2::X } else { Vec2::Y } * (long * 0.80 * ratio);
         // On the middle line of the opening at this place.
         let mut place = centre + along;
         let mut radius = radius;
@@ -397,7 +397,7 @@ fn add_lights(lamp: &mut Assembly, outline: &[Vec2], centre: Vec2, glass: &Solid
         // On a nose that sweeps back far, the light would sink into the floor.
         let reach = reach.min(x + opening.depth * 0.35);
         match era {
-            Era::Led => add_projector(lamp, Vec3::new(reach + 0.012, place.x, place.y), radius * 0.80),
+            LampEra::Led => add_projector(lamp, Vec3::new(reach + 0.012, place.x, place.y), radius * 0.80),
             _ => add_bowl(lamp, Vec3::new(reach + 0.008, place.x, place.y), radius),
         }
     }
@@ -497,9 +497,9 @@ mod tests {
     fn a_lamp_takes_its_place_out_of_the_skin() {
         let skin = Solid::superellipsoid(Vec3::new(0.2, 0.2, 0.15), 2.4, 24, 48);
         let outline = [[0.03, -0.03], [0.12, -0.03], [0.12, 0.03], [0.03, 0.03]];
-        for era in [Era::Bulb, Era::Clear, Era::Led] {
+        for era in [LampEra::Bulb, LampEra::Clear, LampEra::Led] {
             let mut bike = Assembly::default();
-            let opening = Opening { outline: &outline, depth: 0.05, lights: 2, pair: true, behind: 0.0 };
+            let opening = LampOpening { outline: &outline, depth: 0.05, lights: 2, pair: true, behind: 0.0 };
             let rest = set_lamp(&mut bike, &skin, &opening, era);
             let area = |solid: &Solid| -> f32 {
                 solid

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::design::{Luggage, Seat};
+use super::design::{Luggage, SeatForm};
 use super::joints::Joints;
 use super::shapes::{panel, tube};
 use super::style::Family;
@@ -27,7 +27,7 @@ pub(super) fn add_luggage(bike: &mut Assembly, joints: &Joints) {
 /// and back to the passenger's foot rest.
 fn add_holders(bike: &mut Assembly, joints: &Joints, at: Vec3, half_length: f32) {
     let (seat, rear) = (joints.seat, joints.rear_axle);
-    let stepped = joints.design.seat == Seat::Stepped;
+    let stepped = joints.design.seat == SeatForm::Stepped;
     let root = if stepped {
         Vec3::new(rear.x - 0.13, 0.070, seat.z - 0.035)
     } else {
@@ -174,7 +174,7 @@ fn add_trunk(bike: &mut Assembly, joints: &Joints) {
         6,
     );
     bike.add_soft(Material::Seat, rest);
-    if joints.design.seat == Seat::Armchair {
+    if joints.design.seat == SeatForm::Armchair {
         let arm = Solid::superellipsoid(Vec3::new(0.10, 0.030, 0.035), 3.0, 10, 20);
         bike.add_pair(Material::Seat, arm.moved(Vec3::new(front - 0.05, 0.225, base + 0.075)));
     }

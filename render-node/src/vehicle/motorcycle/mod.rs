@@ -38,7 +38,7 @@ use cyclorama_core::vehicle::{Dimensions, Vehicle};
 
 use super::mesh::VehicleMesh;
 use super::parts::assembly::Assembly;
-use design::Design;
+use design::FamilyDesign;
 use joints::Joints;
 use style::Family;
 use two_wheelers::TwoWheelers;
@@ -54,7 +54,7 @@ pub fn layout_of(two_wheelers: &TwoWheelers, vehicle: &Vehicle) -> String {
     format!("{:?}", two_wheelers.design(vehicle))
 }
 
-fn assemble(design: Design, dimensions: &Dimensions) -> VehicleMesh {
+fn assemble(design: FamilyDesign, dimensions: &Dimensions) -> VehicleMesh {
     let family = design.family;
     let joints = Joints::of(design);
     let mut bike = Assembly::default();
@@ -82,12 +82,12 @@ fn assemble(design: Design, dimensions: &Dimensions) -> VehicleMesh {
 
 #[cfg(test)]
 mod tests {
-    use super::engine_kind::Engine;
+    use super::engine_kind::EngineKind;
     use super::style::Style;
     use super::*;
     use crate::vehicle::Library;
     use crate::vehicle::mesh::Material;
-    use crate::vehicle::motorcycle::design::Era;
+    use crate::vehicle::motorcycle::design::LampEra;
     use cyclorama_core::vehicle::{BodyClass, VehicleType};
     use glam::Vec3;
 
@@ -144,7 +144,7 @@ mod tests {
         let library = Library::embedded().unwrap();
         for (family, name) in FAMILIES {
             for extras in [&[][..], &["luggage", "cowl-on-frame"]] {
-                let design = library.two_wheelers().layout(&Style::of(name, Engine::Inline(2), extras));
+                let design = library.two_wheelers().layout(&Style::of(name, EngineKind::Inline(2), extras));
                 assert_eq!(design.family, family);
                 let mesh = assemble(design, &DIMENSIONS);
                 assert_sound(&mesh, &format!("{family:?}"));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn lamps_follow_the_year() {
-        for (year, era) in [(1985, Era::Bulb), (2005, Era::Clear), (2022, Era::Led)] {
+        for (year, era) in [(1985, LampEra::Bulb), (2005, LampEra::Clear), (2022, LampEra::Led)] {
             let vehicle = Vehicle {
                 make: "honda".to_owned(),
                 model: "cb500f".to_owned(),
@@ -180,14 +180,14 @@ mod tests {
     fn every_engine_is_sound_in_a_naked_bike() {
         let library = Library::embedded().unwrap();
         for engine in [
-            Engine::Inline(1),
-            Engine::Inline(4),
-            Engine::Vee,
-            Engine::WideVee,
-            Engine::CrossVee,
-            Engine::Boxer,
-            Engine::FlatSix,
-            Engine::Electric,
+            EngineKind::Inline(1),
+            EngineKind::Inline(4),
+            EngineKind::Vee,
+            EngineKind::WideVee,
+            EngineKind::CrossVee,
+            EngineKind::Boxer,
+            EngineKind::FlatSix,
+            EngineKind::Electric,
         ] {
             let design = library.two_wheelers().layout(&Style::of("naked", engine, &[]));
             assert_sound(&assemble(design, &DIMENSIONS), &format!("{engine:?}"));

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::shell::{Net, Panel, Side};
+use super::shell::{Net, NetPanel, PanelEnd};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::solid::Solid;
 
@@ -42,8 +42,8 @@ impl NoseCowl {
         let last = self.lines[0].len() - 1;
         let mut whole = Solid::default();
         for lines in [[0, 1], [1, 2], [2, 3], [3, 5]] {
-            let sides = [Side::Joined, Side::Joined, Side::Joined, Side::Free];
-            whole.append(self.net.panel(&Panel { lines, stations: [0, last], sides }));
+            let sides = [PanelEnd::Joined, PanelEnd::Joined, PanelEnd::Joined, PanelEnd::Free];
+            whole.append(self.net.panel(&NetPanel { lines, stations: [0, last], sides }));
         }
         let [edge, middle] = self.end(0, -0.006);
         whole.append(closed_end([middle, edge]));
@@ -99,7 +99,7 @@ impl NoseCowl {
 /// Returns a sheet between two lines, on both halves.
 fn closed_end(lines: [Vec<Vec3>; 2]) -> Solid {
     let last = lines[0].len() - 1;
-    Net::new(lines.to_vec()).panel(&Panel { lines: [0, 1], stations: [0, last], sides: [Side::Joined; 4] })
+    Net::new(lines.to_vec()).panel(&NetPanel { lines: [0, 1], stations: [0, last], sides: [PanelEnd::Joined; 4] })
 }
 
 /// Returns a skin in two parts: the faces whose middles pass a test, and the rest.

@@ -6,13 +6,13 @@
 use glam::Vec3;
 
 use super::cowl::{add_apron, add_bar_cover};
-use super::design::{Era, Luggage};
+use super::design::{LampEra, Luggage};
 use super::exhaust::add_silencer;
 use super::joints::Joints;
 use super::lamps::set_tail_lamp;
 use super::seat::{add_plate_holder, add_seat_seams};
-use super::shapes::{Skin, add_screen, add_shock, bolt, screen, tube, turned};
-use super::shell::{Net, Panel, Side};
+use super::shapes::{LoftedSkin, add_screen, add_shock, bolt, screen, tube, turned};
+use super::shell::{Net, NetPanel, PanelEnd};
 use super::style::Family;
 use super::wheel::TILTING_TRACK;
 use crate::vehicle::mesh::Material;
@@ -48,7 +48,7 @@ fn add_screen_and_dashboard(bike: &mut Assembly, joints: &Joints) {
         let foot = [x - 0.205, head.z + 0.052];
         add_screen(bike, Material::ClearGlass, foot, top, [0.112 * grow, 0.185 * grow], 0.10);
     }
-    let dashboard = Skin::new(
+    let dashboard = LoftedSkin::new(
         &[
             [x - 0.190, 0.080 * grow, head.z - 0.040, head.z + 0.040],
             [x - 0.130, 0.112 * grow, head.z - 0.060, head.z + 0.084],
@@ -81,11 +81,11 @@ fn add_floor(bike: &mut Assembly, joints: &Joints, long: bool) -> f32 {
         line([0.110, 0.120, 0.125, 0.120, 0.105, 0.090], [-0.040, -0.096, -0.110, -0.098, -0.044, 0.074]),
         line([0.0; 6], [-0.042, -0.098, -0.112, -0.100, -0.046, 0.072]),
     ]);
-    let mut add = |material, lines, sides| net.add(bike, material, &Panel { lines, stations: [0, 5], sides });
-    add(Material::MattBlack, [0, 1], [Side::Joined, Side::Cut, Side::Free, Side::Free]);
-    add(Material::Paint, [1, 2], [Side::Cut, Side::Joined, Side::Free, Side::Free]);
-    add(Material::Paint, [2, 4], [Side::Joined, Side::Free, Side::Free, Side::Free]);
-    add(Material::MattBlack, [4, 6], [Side::Free, Side::Joined, Side::Free, Side::Free]);
+    let mut add = |material, lines, sides| net.add(bike, material, &NetPanel { lines, stations: [0, 5], sides });
+    add(Material::MattBlack, [0, 1], [PanelEnd::Joined, PanelEnd::Cut, PanelEnd::Free, PanelEnd::Free]);
+    add(Material::Paint, [1, 2], [PanelEnd::Cut, PanelEnd::Joined, PanelEnd::Free, PanelEnd::Free]);
+    add(Material::Paint, [2, 4], [PanelEnd::Joined, PanelEnd::Free, PanelEnd::Free, PanelEnd::Free]);
+    add(Material::MattBlack, [4, 6], [PanelEnd::Free, PanelEnd::Joined, PanelEnd::Free, PanelEnd::Free]);
     // Ribs of the mat.
     for k in 0..6 {
         let y = 0.022 + 0.025 * k as f32;
@@ -120,13 +120,15 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
     let lines = body_lines(joints, to, grow, lift);
     let net = Net::new(lines.to_vec());
     let last = lines[0].len() - 1;
-    let mut add = |material, lines, stations, sides| net.add(bike, material, &Panel { lines, stations, sides });
+    let mut add = |material, lines, stations, sides| net.add(bike, material, &NetPanel { lines, stations, sides });
     let lower = if joints.design.details.accent { Material::MattBlack } else { Material::Paint };
-    for (stations, front, back) in [([0, 1], Side::Joined, Side::Cut), ([1, last], Side::Cut, Side::Joined)] {
-        add(Material::Paint, [0, 1], stations, [Side::Free, Side::Joined, front, back]);
-        add(Material::Paint, [1, 2], stations, [Side::Joined, Side::Cut, front, back]);
+    for (stations, front, back) in
+        [([0, 1], PanelEnd::Joined, PanelEnd::Cut), ([1, last], PanelEnd::Cut, PanelEnd::Joined)]
+    {
+        add(Material::Paint, [0, 1], stations, [PanelEnd::Free, PanelEnd::Joined, front, back]);
+        add(Material::Paint, [1, 2], stations, [PanelEnd::Joined, PanelEnd::Cut, front, back]);
     }
-    add(lower, [2, 3], [0, last], [Side::Cut, Side::Free, Side::Joined, Side::Joined]);
+    add(lower, [2, 3], [0, last], [PanelEnd::Cut, PanelEnd::Free, PanelEnd::Joined, PanelEnd::Joined]);
     add_body_ends(bike, joints, &lines);
     add_body_inside(bike, joints, to);
     add_saddle(bike, joints, to, long);
@@ -149,9 +151,9 @@ fn body_lines(joints: &Joints, to: f32, grow: f32, lift: f32) -> [Vec<Vec3>; 4] 
         let x = |i: usize| stations[i] + lean * [1.0, 0.6, 0.2, 0.0, 0.0, 0.0, 0.0][i];
         (0..7).map(|i| Vec3::new(x(i), widths[i] * grow, heights[i])).collect()
     };
-    let share = |t: f32| lift * t;
-    let under = [-0.128, -0.086, -0.060, -0.044 + share(0.3), -0.034 + share(0.9), -0.034 + lift, -0.046 + lift];
-    let shoulder = [-0.225, -0.160, -0.122, -0.102 + share(0.3), -0.086 + share(0.9), -0.076 + lift, -0.072 + lift];
+    let ratio = |t: f32| lift * t;
+    let under = [-0.128, -0.086, -0.060, -0.044 + ratio(0.3), -0.034 + ratio(0.9), -0.034 + lift, -0.046 + lift];
+    let shoulder = [-0.225, -0.160, -0.122, -0.102 + ratio(0.3), -0.086 + ratio(0.9), -0.076 + lift, -0.072 + lift];
     let top = seat.z + lift;
     [
         line(0.034, [0.090, 0.118, 0.142, 0.146, 0.124, 0.090, 0.062], under.map(|z| seat.z + z)),
@@ -179,15 +181,15 @@ fn add_body_ends(bike: &mut Assembly, joints: &Joints, lines: &[Vec<Vec3>; 4]) {
     };
     // The upper side of the tail, behind the seat.
     let middle = lines[0].iter().map(|p| Vec3::new(p.x, 0.0, p.z + 0.006)).collect();
-    let over = Panel { lines: [0, 1], stations: [last - 3, last], sides: [Side::Joined; 4] };
+    let over = NetPanel { lines: [0, 1], stations: [last - 3, last], sides: [PanelEnd::Joined; 4] };
     Net::new(vec![middle, lines[0].clone()]).add(bike, Material::Paint, &over);
     let [edge, middle] = ends(0, -0.016);
-    let sides = [Side::Joined, Side::Joined, Side::Free, Side::Free];
-    let front = Panel { lines: [0, 1], stations: [0, 3], sides };
+    let sides = [PanelEnd::Joined, PanelEnd::Joined, PanelEnd::Free, PanelEnd::Free];
+    let front = NetPanel { lines: [0, 1], stations: [0, 3], sides };
     Net::new(vec![middle, edge]).add(bike, Material::Paint, &front);
     let [edge, middle] = ends(last, 0.020);
     let tail = Net::new(vec![edge.clone(), middle]);
-    let back = Panel { lines: [0, 1], stations: [0, 3], sides };
+    let back = NetPanel { lines: [0, 1], stations: [0, 3], sides };
     let (low, high, half) = (edge[1].z - 0.004, edge[3].z - 0.010, edge[2].y * 0.92);
     let lens = [
         [-half, high - 0.018],
@@ -248,7 +250,7 @@ fn add_saddle(bike: &mut Assembly, joints: &Joints, to: f32, long: bool) {
             [tail - 0.145, 0.074, seat.z - 0.045, seat.z + 0.012],
         ]
     };
-    let cushion = Skin::new(&saddle, 3.2);
+    let cushion = LoftedSkin::new(&saddle, 3.2);
     bike.add_soft(Material::Seat, cushion.solid());
     let across: &[f32] = if long { &[seat.x + 0.12, seat.x + 0.30] } else { &[seat.x + 0.03, seat.x + 0.235] };
     add_seat_seams(bike, &cushion, [to + 0.05, tail - 0.20], across);
@@ -279,12 +281,12 @@ fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, lon
         Vec3::new(tail - 0.03, 0.082, high + 0.015),
         Vec3::new(tail, 0.0, high + 0.015),
     ];
-    let metal = if joints.design.details.era == Era::Led { Material::MattBlack } else { Material::Satin };
+    let metal = if joints.design.details.era == LampEra::Led { Material::MattBlack } else { Material::Satin };
     bike.add_pair(metal, Solid::swept(&curve_through(&rail, 8), Vec3::Z, |_| rounded_rectangle(0.013, 0.010, 0.008)));
     bike.add_soft(metal, Solid::pin(Vec3::new(tail - 0.06, 0.0, high - 0.10), rail[4] - Vec3::X * 0.01, 0.016, 14));
     if joints.design.luggage != Luggage::None {
         let at = Vec3::new(tail - 0.06, 0.0, high + 0.135);
-        let case = Skin::new(
+        let case = LoftedSkin::new(
             &[
                 [at.x - 0.175, 0.120, at.z - 0.075, at.z + 0.060],
                 [at.x - 0.150, 0.170, at.z - 0.105, at.z + 0.095],
@@ -319,7 +321,7 @@ fn add_grab_rail(bike: &mut Assembly, joints: &Joints, grow: f32, lift: f32, lon
 fn add_drive(bike: &mut Assembly, joints: &Joints) {
     let (rear, seat) = (joints.rear_axle, joints.seat);
     let aside = joints.design.rear_tyre[1] / 2.0 + 0.045;
-    let case = Skin::new(
+    let case = LoftedSkin::new(
         &[
             [rear.x - 0.40, 0.030, rear.z + 0.000, rear.z + 0.095],
             [rear.x - 0.375, 0.044, rear.z - 0.035, rear.z + 0.125],

@@ -2,11 +2,11 @@
 
 use glam::Vec3;
 
-use super::design::{Guard, Luggage, Nose, Seat};
+use super::design::{Guard, Luggage, Nose, SeatForm};
 use super::joints::Joints;
 use super::lamps::{add_rear_indicators, add_tail_lamp};
-use super::shapes::{Skin, panel, tube, turned};
-use super::shell::{Net, Panel, Side};
+use super::shapes::{LoftedSkin, panel, tube, turned};
+use super::shell::{Net, NetPanel, PanelEnd};
 use super::style::Family;
 use super::tank::tank_span;
 use crate::vehicle::mesh::Material;
@@ -15,8 +15,8 @@ use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
 
 pub(super) fn add_seat_and_tail(bike: &mut Assembly, joints: &Joints) {
     match joints.design.seat {
-        Seat::Stepped => add_stepped_seat(bike, joints),
-        Seat::Rail => add_rail_seat(bike, joints),
+        SeatForm::Stepped => add_stepped_seat(bike, joints),
+        SeatForm::Rail => add_rail_seat(bike, joints),
         _ => add_cushions(bike, joints),
     }
     add_side_panels(bike, joints);
@@ -24,7 +24,7 @@ pub(super) fn add_seat_and_tail(bike: &mut Assembly, joints: &Joints) {
 
 /// Measurements that are common to the parts of a stepped seat.
 #[derive(Clone, Copy)]
-struct Stepped {
+struct SteppedSeat {
     /// Top of the rider's seat at its lowest.
     seat: Vec3,
     /// x of the body's rearmost point.
@@ -40,8 +40,8 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
     let sport = design.nose == Nose::Sport;
     let rise = if sport { 0.100 } else { 0.085 } + design.details.tail_rise;
     let solo = design.details.solo && !design.hand_guards;
-    let stepped = Stepped { seat: joints.seat, tail: joints.body_end(), rise, solo };
-    let Stepped { seat, tail, .. } = stepped;
+    let stepped = SteppedSeat { seat: joints.seat, tail: joints.body_end(), rise, solo };
+    let SteppedSeat { seat, tail, .. } = stepped;
     add_rider_seat(bike, &stepped, tank_span(joints).1);
     add_pillion(bike, &stepped);
     add_tail_shell(bike, &stepped);
@@ -62,9 +62,9 @@ fn add_stepped_seat(bike: &mut Assembly, joints: &Joints) {
 }
 
 /// Adds the rider's cushion, from the tank's end.
-fn add_rider_seat(bike: &mut Assembly, stepped: &Stepped, end: f32) {
-    let Stepped { seat, rise, .. } = *stepped;
-    let rider = Skin::new(
+fn add_rider_seat(bike: &mut Assembly, stepped: &SteppedSeat, end: f32) {
+    let SteppedSeat { seat, rise, .. } = *stepped;
+    let rider = LoftedSkin::new(
         &[
             [end - 0.02, 0.066, seat.z - 0.06, seat.z + 0.018],
             [end + 0.05, 0.092, seat.z - 0.06, seat.z + 0.010],
@@ -81,8 +81,8 @@ fn add_rider_seat(bike: &mut Assembly, stepped: &Stepped, end: f32) {
 }
 
 /// Adds the passenger's cushion, or the painted cover on it.
-fn add_pillion(bike: &mut Assembly, stepped: &Stepped) {
-    let Stepped { seat, tail, rise, solo } = *stepped;
+fn add_pillion(bike: &mut Assembly, stepped: &SteppedSeat) {
+    let SteppedSeat { seat, tail, rise, solo } = *stepped;
     let lift = if solo { 0.010 } else { 0.0 };
     let stations = [
         [seat.x + 0.180, 0.062, seat.z + rise * 0.15, seat.z + 0.026 + rise * 0.28],
@@ -96,7 +96,7 @@ fn add_pillion(bike: &mut Assembly, stepped: &Stepped) {
     if solo {
         return add_solo_cover(bike, &stations);
     }
-    let pillion = Skin::new(&stations, 2.8);
+    let pillion = LoftedSkin::new(&stations, 2.8);
     bike.add_soft(Material::Seat, pillion.solid());
     add_seat_seams(bike, &pillion, [seat.x + 0.22, tail - 0.18], &[seat.x + 0.30]);
 }
@@ -111,19 +111,20 @@ fn add_solo_cover(bike: &mut Assembly, stations: &[[f32; 4]]) {
     let net = Net::new(vec![line(0.0, 1.0), line(0.60, 0.93), line(0.97, 0.52), line(1.0, 0.10)]);
     let last = stations.len() - 1;
     let pad = 2;
-    for (stations, material, sides) in
-        [([0, pad], Material::Seat, [Side::Free, Side::Cut]), ([pad, last], Material::Paint, [Side::Cut, Side::Free])]
-    {
-        for (lines, edge) in [([0, 1], Side::Joined), ([1, 3], Side::Free)] {
-            net.add(bike, material, &Panel { lines, stations, sides: [Side::Joined, edge, sides[0], sides[1]] });
+    for (stations, material, sides) in [
+        ([0, pad], Material::Seat, [PanelEnd::Free, PanelEnd::Cut]),
+        ([pad, last], Material::Paint, [PanelEnd::Cut, PanelEnd::Free]),
+    ] {
+        for (lines, edge) in [([0, 1], PanelEnd::Joined), ([1, 3], PanelEnd::Free)] {
+            net.add(bike, material, &NetPanel { lines, stations, sides: [PanelEnd::Joined, edge, sides[0], sides[1]] });
         }
     }
 }
 
 /// Adds the painted tail around the seat.
-fn add_tail_shell(bike: &mut Assembly, stepped: &Stepped) {
-    let Stepped { seat, tail, rise, .. } = *stepped;
-    let shell = Skin::new(
+fn add_tail_shell(bike: &mut Assembly, stepped: &SteppedSeat) {
+    let SteppedSeat { seat, tail, rise, .. } = *stepped;
+    let shell = LoftedSkin::new(
         &[
             [seat.x - 0.12, 0.070, seat.z - 0.11, seat.z - 0.035],
             [seat.x + 0.04, 0.122, seat.z - 0.110, seat.z - 0.020],
@@ -136,9 +137,9 @@ fn add_tail_shell(bike: &mut Assembly, stepped: &Stepped) {
         3.2,
     );
     bike.add_soft(Material::Paint, shell.solid());
-    let low = |x: f32, share: f32| {
+    let low = |x: f32, ratio: f32| {
         let t = ((x - seat.x) / (tail - seat.x)).clamp(0.0, 1.0);
-        seat.z - 0.070 + (0.060 + rise * 0.95) * t * share
+        seat.z - 0.070 + (0.060 + rise * 0.95) * t * ratio
     };
     bike.add_pair(
         Material::PanelGap,
@@ -153,9 +154,9 @@ fn add_tail_shell(bike: &mut Assembly, stepped: &Stepped) {
 }
 
 /// Adds a dark tray under the tail.
-fn add_tail_tray(bike: &mut Assembly, stepped: &Stepped) {
-    let Stepped { seat, tail, rise, .. } = *stepped;
-    let tray = Skin::new(
+fn add_tail_tray(bike: &mut Assembly, stepped: &SteppedSeat) {
+    let SteppedSeat { seat, tail, rise, .. } = *stepped;
+    let tray = LoftedSkin::new(
         &[
             [seat.x - 0.02, 0.080, seat.z - 0.135, seat.z - 0.06],
             [seat.x + 0.12, 0.100, seat.z - 0.110, seat.z - 0.03],
@@ -168,8 +169,8 @@ fn add_tail_tray(bike: &mut Assembly, stepped: &Stepped) {
 }
 
 /// Adds rails for the passenger's hands.
-fn add_pillion_rails(bike: &mut Assembly, stepped: &Stepped) {
-    let Stepped { seat, tail, rise, .. } = *stepped;
+fn add_pillion_rails(bike: &mut Assembly, stepped: &SteppedSeat) {
+    let SteppedSeat { seat, tail, rise, .. } = *stepped;
     let rail = [
         Vec3::new(seat.x + 0.245, 0.118, seat.z + rise * 0.55),
         Vec3::new(seat.x + 0.275, 0.142, seat.z + 0.018 + rise * 0.80),
@@ -180,7 +181,12 @@ fn add_pillion_rails(bike: &mut Assembly, stepped: &Stepped) {
 }
 
 /// Adds the seam round a cushion's upper side, and seams across it.
-pub(in crate::vehicle) fn add_seat_seams(bike: &mut Assembly, cushion: &Skin, [from, to]: [f32; 2], across: &[f32]) {
+pub(in crate::vehicle) fn add_seat_seams(
+    bike: &mut Assembly,
+    cushion: &LoftedSkin,
+    [from, to]: [f32; 2],
+    across: &[f32],
+) {
     let upper = |x: f32| {
         let y = cushion.out(x, cushion.over(x, 0.0) - 0.028) * 0.985;
         Vec3::new(x, y, cushion.over(x, 0.0) - 0.028)
@@ -254,7 +260,7 @@ fn add_rail_seat(bike: &mut Assembly, joints: &Joints) {
     let trial = joints.design.family == Family::Trial;
     let front = if trial { end } else { end - 0.20 };
     let lift = if trial { 0.0 } else { 0.025 };
-    let saddle = Skin::new(
+    let saddle = LoftedSkin::new(
         &[
             [front, 0.050, seat.z - 0.04, seat.z + lift * 1.8],
             [front + 0.08, 0.078, seat.z - 0.07, seat.z + lift * 1.9],
@@ -294,22 +300,22 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
     let (seat, design, rear) = (joints.seat, &joints.design, joints.rear_axle);
     let end = tank_span(joints).1;
     let back = match design.seat {
-        Seat::Bench | Seat::Hump => rear.x + design.tail * 0.36,
+        SeatForm::Bench | SeatForm::Hump => rear.x + design.tail * 0.36,
         _ => rear.x + 0.08,
     };
     let saddle = cushion_stations(design.seat, seat, [end, back]);
-    let cushion = Skin::new(&saddle, 3.2);
+    let cushion = LoftedSkin::new(&saddle, 3.2);
     bike.add_soft(Material::Seat, cushion.solid());
     let (front, rear_end) = (saddle[0][0] + 0.035, saddle[saddle.len() - 1][0] - 0.035);
     let pleats: Vec<f32> = match design.seat {
-        Seat::Bench => (1..7).map(|k| front + (rear_end - front) * k as f32 / 7.0).collect(),
-        Seat::Hump => (1..5).map(|k| front + (rear_end - front) * k as f32 / 5.0).collect(),
+        SeatForm::Bench => (1..7).map(|k| front + (rear_end - front) * k as f32 / 7.0).collect(),
+        SeatForm::Hump => (1..5).map(|k| front + (rear_end - front) * k as f32 / 5.0).collect(),
         _ => vec![seat.x + 0.02],
     };
     add_seat_seams(bike, &cushion, [front, rear_end], &pleats);
     match design.seat {
-        Seat::Bench => add_piping(bike, seat, [end, back]),
-        Seat::Hump => add_hump(bike, seat, back),
+        SeatForm::Bench => add_piping(bike, seat, [end, back]),
+        SeatForm::Hump => add_hump(bike, seat, back),
         _ => {}
     }
     add_seat_pan(bike, seat, [end, back]);
@@ -317,9 +323,9 @@ fn add_cushions(bike: &mut Assembly, joints: &Joints) {
 }
 
 /// Returns stations of a cushion's skin between the tank's end and the seat's back.
-fn cushion_stations(kind: Seat, seat: Vec3, [end, back]: [f32; 2]) -> Vec<[f32; 4]> {
+fn cushion_stations(kind: SeatForm, seat: Vec3, [end, back]: [f32; 2]) -> Vec<[f32; 4]> {
     match kind {
-        Seat::Bench => vec![
+        SeatForm::Bench => vec![
             [end - 0.01, 0.085, seat.z - 0.07, seat.z + 0.025],
             [end + 0.06, 0.115, seat.z - 0.08, seat.z + 0.030],
             [seat.x + 0.12, 0.130, seat.z - 0.08, seat.z + 0.010],
@@ -327,13 +333,13 @@ fn cushion_stations(kind: Seat, seat: Vec3, [end, back]: [f32; 2]) -> Vec<[f32; 
             [back - 0.02, 0.110, seat.z - 0.06, seat.z + 0.030],
             [back, 0.090, seat.z - 0.05, seat.z + 0.005],
         ],
-        Seat::Hump => vec![
+        SeatForm::Hump => vec![
             [end - 0.01, 0.085, seat.z - 0.07, seat.z + 0.020],
             [end + 0.06, 0.112, seat.z - 0.08, seat.z + 0.015],
             [seat.x + 0.12, 0.125, seat.z - 0.08, seat.z + 0.000],
             [back - 0.16, 0.115, seat.z - 0.07, seat.z + 0.020],
         ],
-        Seat::Armchair => vec![
+        SeatForm::Armchair => vec![
             [end - 0.02, 0.085, seat.z - 0.08, seat.z + 0.030],
             [seat.x - 0.02, 0.170, seat.z - 0.10, seat.z + 0.000],
             [seat.x + 0.13, 0.195, seat.z - 0.10, seat.z + 0.025],
@@ -411,14 +417,14 @@ fn add_mudguard_lamps(bike: &mut Assembly, joints: &Joints) {
 fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
     let (seat, pivot, design) = (joints.seat, joints.pivot, &joints.design);
     let outline = match design.seat {
-        Seat::Bench | Seat::Hump => vec![
+        SeatForm::Bench | SeatForm::Hump => vec![
             [pivot.x - 0.10, seat.z - 0.12],
             [pivot.x - 0.04, pivot.z + 0.11],
             [pivot.x + 0.09, pivot.z + 0.10],
             [pivot.x + 0.20, seat.z - 0.14],
             [pivot.x + 0.10, seat.z - 0.095],
         ],
-        Seat::Rail if design.family != Family::Trial => vec![
+        SeatForm::Rail if design.family != Family::Trial => vec![
             [pivot.x - 0.06, seat.z - 0.10],
             [pivot.x + 0.02, seat.z - 0.28],
             [pivot.x + 0.17, seat.z - 0.27],
@@ -426,7 +432,7 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
             [joints.tail - 0.22, seat.z - 0.02],
             [seat.x, seat.z - 0.045],
         ],
-        Seat::Armchair if design.family == Family::Tourer => vec![
+        SeatForm::Armchair if design.family == Family::Tourer => vec![
             [pivot.x - 0.20, seat.z - 0.10],
             [pivot.x - 0.10, pivot.z + 0.03],
             [pivot.x + 0.12, pivot.z + 0.02],
@@ -435,7 +441,7 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
             [joints.rear_axle.x - 0.06, seat.z - 0.02],
             [seat.x, seat.z - 0.045],
         ],
-        Seat::Saddle | Seat::Armchair => vec![
+        SeatForm::Saddle | SeatForm::Armchair => vec![
             [pivot.x - 0.12, seat.z - 0.08],
             [pivot.x - 0.05, pivot.z + 0.09],
             [pivot.x + 0.10, pivot.z + 0.08],
@@ -455,15 +461,15 @@ fn add_side_panels(bike: &mut Assembly, joints: &Joints) {
     };
     let middle = outline.iter().map(|p| p[0]).sum::<f32>() / outline.len() as f32;
     let (out, curve) = match design.seat {
-        Seat::Rail => (0.125, 0.55),
-        Seat::Armchair if design.family == Family::Tourer => (0.190, 0.10),
-        Seat::Stepped => (0.122, 0.35),
+        SeatForm::Rail => (0.125, 0.55),
+        SeatForm::Armchair if design.family == Family::Tourer => (0.190, 0.10),
+        SeatForm::Stepped => (0.122, 0.35),
         _ => (0.138, 0.55),
     };
     let bulge = move |x: f32, _z: f32| out - curve * (x - middle).powi(2);
-    let material = if design.seat == Seat::Stepped { Material::MattBlack } else { Material::Paint };
-    bike.add_pair(material, panel(&outline, if design.seat == Seat::Stepped { 0.022 } else { 0.040 }, bulge));
-    if design.seat == Seat::Rail && design.family != Family::Trial {
+    let material = if design.seat == SeatForm::Stepped { Material::MattBlack } else { Material::Paint };
+    bike.add_pair(material, panel(&outline, if design.seat == SeatForm::Stepped { 0.022 } else { 0.040 }, bulge));
+    if design.seat == SeatForm::Rail && design.family != Family::Trial {
         // A field for a number.
         let count = outline.len() as f32;
         let centre = outline.iter().fold([0.0, 0.0], |m, p| [m[0] + p[0] / count, m[1] + p[1] / count]);

@@ -17,14 +17,14 @@ const SEAM_M: f32 = 0.0017;
 
 /// A smooth skin through cross sections (x, half width, low, high). It can compute points of its
 /// surface, so that panels and seams lie on it. A `squareness` of 2 is round.
-pub(in crate::vehicle) struct Skin {
+pub(in crate::vehicle) struct LoftedSkin {
     stations: Vec<[f32; 4]>,
     squareness: f32,
 }
 
-impl Skin {
-    pub(in crate::vehicle) fn new(stations: &[[f32; 4]], squareness: f32) -> Skin {
-        Skin { stations: stations.to_vec(), squareness }
+impl LoftedSkin {
+    pub(in crate::vehicle) fn new(stations: &[[f32; 4]], squareness: f32) -> LoftedSkin {
+        LoftedSkin { stations: stations.to_vec(), squareness }
     }
 
     /// Returns the four numbers of a section between two stations.
@@ -458,7 +458,7 @@ pub(in crate::vehicle) fn add_shock(
     pair: bool,
     spring: Material,
 ) {
-    let at = |share: f32| from.lerp(to, share);
+    let at = |ratio: f32| from.lerp(to, ratio);
     let way = (to - from).normalize_or(Vec3::Z);
     let eye = |p: Vec3| Solid::pin(p - Vec3::Y * radius * 0.75, p + Vec3::Y * radius * 0.75, radius * 0.60, 16);
     let seat =
@@ -517,7 +517,7 @@ mod tests {
 
     #[test]
     fn a_skin_knows_where_its_surface_is() {
-        let skin = Skin::new(&[[0.0, 0.1, 0.0, 0.2], [0.5, 0.1, 0.0, 0.2], [1.0, 0.1, 0.0, 0.2]], 2.0);
+        let skin = LoftedSkin::new(&[[0.0, 0.1, 0.0, 0.2], [0.5, 0.1, 0.0, 0.2], [1.0, 0.1, 0.0, 0.2]], 2.0);
         assert!((skin.out(0.5, 0.1) - 0.1).abs() < 1e-4);
         assert!((skin.out(0.5, 0.15) - 0.0866).abs() < 1e-3);
         assert!((skin.over(0.5, 0.0) - 0.2).abs() < 1e-4);

@@ -16,7 +16,7 @@ const EDGE: [[f32; 2]; 4] = [[0.0042, 0.0], [0.0018, 0.0006], [0.0003, 0.0022], 
 
 /// End of a panel on one of its sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum PanelEnd {
     /// The next panel continues without a joint.
     Joined,
     /// A rounded edge over nothing.
@@ -26,11 +26,11 @@ pub(super) enum Side {
 }
 
 /// A panel between two lines and two stations of a [`Net`].
-pub(super) struct Panel {
+pub(super) struct NetPanel {
     pub lines: [usize; 2],
     pub stations: [usize; 2],
     /// First line, last line, first station, last station.
-    pub sides: [Side; 4],
+    pub sides: [PanelEnd; 4],
 }
 
 /// Feature lines of a body's right half, each through the same stations. The outside of a panel is
@@ -49,7 +49,7 @@ fn smooth(around: [Vec3; 4], t: f32) -> Vec3 {
 }
 
 /// A grid of points with the outside direction at each.
-type Grid = Vec<Vec<(Vec3, Vec3)>>;
+type PointGrid = Vec<Vec<(Vec3, Vec3)>>;
 
 impl Net {
     pub(super) fn new(lines: Vec<Vec<Vec3>>) -> Net {
@@ -72,7 +72,7 @@ impl Net {
 
     /// Returns a point across a panel at one place along it, smooth through the lines
     /// between the panel's outer ones.
-    fn across(&self, panel: &Panel, points: &[Vec3], interval: usize, t: f32) -> Vec3 {
+    fn across(&self, panel: &NetPanel, points: &[Vec3], interval: usize, t: f32) -> Vec3 {
         let last = points.len() - 1;
         let beyond = |at: Vec3, next: Vec3, line: usize| {
             let central = self.lines[line].iter().all(|p| p.y.abs() < 1e-4);
@@ -88,7 +88,7 @@ impl Net {
     }
 
     /// Returns the panel's surface as a grid without its edges.
-    fn plain(&self, panel: &Panel, [steps, columns]: [usize; 2]) -> Grid {
+    fn plain(&self, panel: &NetPanel, [steps, columns]: [usize; 2]) -> PointGrid {
         let [first, last] = panel.stations;
         let [from, to] = panel.lines;
         let rows = (last - first) * steps;
@@ -113,19 +113,19 @@ impl Net {
     }
 
     /// Returns a panel on both halves with its rounded edges.
-    pub(super) fn panel(&self, panel: &Panel) -> Solid {
+    pub(super) fn panel(&self, panel: &NetPanel) -> Solid {
         let [first_line, last_line, first_station, last_station] = panel.sides;
         let grid = self.plain(panel, [6, 7]);
-        let grid: Grid = grid.iter().map(|row| edged(row, first_line, last_line)).collect();
+        let grid: PointGrid = grid.iter().map(|row| edged(row, first_line, last_line)).collect();
         let turned = transposed(&grid);
-        let turned: Grid = turned.iter().map(|row| edged(row, first_station, last_station)).collect();
+        let turned: PointGrid = turned.iter().map(|row| edged(row, first_station, last_station)).collect();
         let grid = transposed(&turned);
         let right = Solid::grid(grid.len(), grid[0].len(), false, |row, column| grid[row][column].0);
         with_other_half(right)
     }
 
     /// Returns the dark strips behind a panel's shut lines.
-    fn shade(&self, panel: &Panel) -> Solid {
+    fn shade(&self, panel: &NetPanel) -> Solid {
         let grid = self.plain(panel, [6, 7]);
         let turned = transposed(&grid);
         let mut shade = Solid::default();
@@ -145,10 +145,10 @@ impl Net {
         let [lines, stations] = [&turned, &grid];
         for (grid, sides) in [(lines, &panel.sides[..2]), (stations, &panel.sides[2..])] {
             let last = grid.len() - 1;
-            if sides[0] == Side::Cut {
+            if sides[0] == PanelEnd::Cut {
                 ribbon(&grid[0], &grid[1]);
             }
-            if sides[1] == Side::Cut {
+            if sides[1] == PanelEnd::Cut {
                 ribbon(&grid[last], &grid[last - 1]);
             }
         }
@@ -156,13 +156,13 @@ impl Net {
     }
 
     /// Adds a panel with the dark strips behind its shut lines.
-    pub(super) fn add(&self, bike: &mut Assembly, material: Material, panel: &Panel) {
+    pub(super) fn add(&self, bike: &mut Assembly, material: Material, panel: &NetPanel) {
         bike.add_soft(material, self.panel(panel));
         self.add_shade(bike, panel);
     }
 
     /// Adds only the dark strips behind a panel's shut lines.
-    pub(super) fn add_shade(&self, bike: &mut Assembly, panel: &Panel) {
+    pub(super) fn add_shade(&self, bike: &mut Assembly, panel: &NetPanel) {
         let shade = self.shade(panel);
         if !shade.triangles.is_empty() {
             bike.add_soft(Material::PanelGap, shade);
@@ -176,19 +176,19 @@ fn place(i: usize, steps: usize, intervals: usize) -> f32 {
     if i == steps * intervals { 1.0 } else { (i % steps) as f32 / steps as f32 }
 }
 
-fn transposed(grid: &Grid) -> Grid {
+fn transposed(grid: &PointGrid) -> PointGrid {
     (0..grid[0].len()).map(|column| grid.iter().map(|row| row[column]).collect()).collect()
 }
 
 /// Returns a row of points with its ends rounded down.
-fn edged(row: &[(Vec3, Vec3)], first: Side, last: Side) -> Vec<(Vec3, Vec3)> {
-    let rounded = |(at, outside): (Vec3, Vec3), next: Vec3, side: Side| -> Vec<(Vec3, Vec3)> {
-        if side == Side::Joined {
+fn edged(row: &[(Vec3, Vec3)], first: PanelEnd, last: PanelEnd) -> Vec<(Vec3, Vec3)> {
+    let rounded = |(at, outside): (Vec3, Vec3), next: Vec3, side: PanelEnd| -> Vec<(Vec3, Vec3)> {
+        if side == PanelEnd::Joined {
             return vec![(at, outside)];
         }
         let inward = (next - at).normalize_or(Vec3::ZERO);
         let room = (next - at).length() * 0.6;
-        let gap = if side == Side::Cut { GAP_M } else { 0.0 };
+        let gap = if side == PanelEnd::Cut { GAP_M } else { 0.0 };
         EDGE.map(|[inset, down]| (at + inward * (gap + inset).min(room) - outside * down, outside)).to_vec()
     };
     let end = row.len() - 1;
@@ -218,8 +218,8 @@ mod tests {
     #[test]
     fn a_panel_is_sound_and_keeps_clear_of_its_shut_line() {
         let mut bike = Assembly::default();
-        let sides = [Side::Joined, Side::Cut, Side::Free, Side::Free];
-        let panel = Panel { lines: [0, 1], stations: [0, 2], sides };
+        let sides = [PanelEnd::Joined, PanelEnd::Cut, PanelEnd::Free, PanelEnd::Free];
+        let panel = NetPanel { lines: [0, 1], stations: [0, 2], sides };
         roof().add(&mut bike, Material::Paint, &panel);
         assert_sound(&bike.mesh, "panel");
         let paint = &bike.mesh.surfaces[&Material::Paint];
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn a_panel_without_shut_lines_has_nothing_dark_behind_it() {
         let mut bike = Assembly::default();
-        let sides = [Side::Joined, Side::Free, Side::Free, Side::Free];
-        roof().add(&mut bike, Material::Paint, &Panel { lines: [0, 2], stations: [0, 2], sides });
+        let sides = [PanelEnd::Joined, PanelEnd::Free, PanelEnd::Free, PanelEnd::Free];
+        roof().add(&mut bike, Material::Paint, &NetPanel { lines: [0, 2], stations: [0, 2], sides });
         assert!(!bike.mesh.surfaces.contains_key(&Material::PanelGap));
     }
 }

@@ -4,7 +4,7 @@
 use cyclorama_core::vehicle::{BodyClass, Vehicle};
 use serde::Deserialize;
 
-use super::engine_kind::Engine;
+use super::engine_kind::EngineKind;
 use super::words::{EngineRow, FamilyRow, TypeCodes, Words};
 
 /// The shapes by which people tell two-wheelers apart, and by whose rules the parts are built. A
@@ -59,7 +59,7 @@ pub(super) struct Style<'w> {
     /// Name of the family's sheet.
     pub family: &'w str,
     /// Engine that the name tells. `None` if the family's usual engine is drawn.
-    pub engine: Option<Engine>,
+    pub engine: Option<EngineKind>,
     /// Displacement in cm³, if the name has a number that can be one.
     pub displacement: Option<u32>,
     /// Extras that the name comes with.
@@ -69,7 +69,7 @@ pub(super) struct Style<'w> {
 #[cfg(test)]
 impl<'w> Style<'w> {
     /// Returns a family with an engine and extras, whatever the name.
-    pub fn of(family: &'w str, engine: Engine, with: &[&'w str]) -> Style<'w> {
+    pub fn of(family: &'w str, engine: EngineKind, with: &[&'w str]) -> Style<'w> {
         Style { family, engine: Some(engine), displacement: None, with: with.to_vec() }
     }
 }
@@ -122,7 +122,7 @@ impl Name<'_> {
         self.found(rows.iter().map(|row| (row.makes.as_slice(), row.words.as_slice(), row.family.as_str())))
     }
 
-    fn engine(&self, rows: &[EngineRow]) -> Option<Engine> {
+    fn engine(&self, rows: &[EngineRow]) -> Option<EngineKind> {
         self.found(rows.iter().map(|row| (row.makes.as_slice(), row.words.as_slice(), row.engine)))
     }
 
@@ -180,10 +180,10 @@ pub(super) fn style_of<'w>(words: &'w Words, vehicle: &Vehicle) -> Style<'w> {
 mod tests {
     use super::*;
     use crate::vehicle::Library;
-    use crate::vehicle::motorcycle::design::Design;
+    use crate::vehicle::motorcycle::design::FamilyDesign;
     use cyclorama_core::vehicle::{Dimensions, VehicleType};
 
-    fn named(make: &str, model: &str, body: BodyClass, year: u16) -> Design {
+    fn named(make: &str, model: &str, body: BodyClass, year: u16) -> FamilyDesign {
         Library::embedded().unwrap().two_wheelers().layout_of_name(&Vehicle {
             make: make.to_owned(),
             model: model.to_owned(),
@@ -277,18 +277,18 @@ mod tests {
     #[test]
     fn names_give_the_engine() {
         for (name, engine) in [
-            ("bmw/r-1250-gs", Engine::Boxer),
-            ("honda/gold-wing", Engine::FlatSix),
-            ("harley-davidson/flhx", Engine::Vee),
-            ("ducati/monster", Engine::WideVee),
-            ("moto-guzzi/v7-stone", Engine::CrossVee),
-            ("honda/cbr1000", Engine::Inline(4)),
-            ("triumph/speed-triple", Engine::Inline(3)),
-            ("triumph/bonneville", Engine::Inline(2)),
-            ("yamaha/mt-07", Engine::Inline(2)),
-            ("ktm/390-duke", Engine::Inline(1)),
-            ("zero/sr-zf", Engine::Electric),
-            ("honda/st50", Engine::Inline(1)),
+            ("bmw/r-1250-gs", EngineKind::Boxer),
+            ("honda/gold-wing", EngineKind::FlatSix),
+            ("harley-davidson/flhx", EngineKind::Vee),
+            ("ducati/monster", EngineKind::WideVee),
+            ("moto-guzzi/v7-stone", EngineKind::CrossVee),
+            ("honda/cbr1000", EngineKind::Inline(4)),
+            ("triumph/speed-triple", EngineKind::Inline(3)),
+            ("triumph/bonneville", EngineKind::Inline(2)),
+            ("yamaha/mt-07", EngineKind::Inline(2)),
+            ("ktm/390-duke", EngineKind::Inline(1)),
+            ("zero/sr-zf", EngineKind::Electric),
+            ("honda/st50", EngineKind::Inline(1)),
         ] {
             let (make, model) = name.split_once('/').unwrap();
             assert_eq!(named(make, model, BodyClass::Motorcycle, 2015).engine, engine, "{name}");

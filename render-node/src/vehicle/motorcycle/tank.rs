@@ -2,10 +2,10 @@
 
 use glam::Vec3;
 
-use super::design::{Nose, Tank};
+use super::design::{Nose, TankForm};
 use super::joints::Joints;
-use super::shapes::{Skin, add_bolt_circle, panel, sharpened, tube, turned};
-use super::shell::{Net, Panel, Side};
+use super::shapes::{LoftedSkin, add_bolt_circle, panel, sharpened, tube, turned};
+use super::shell::{Net, NetPanel, PanelEnd};
 use super::style::Family;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
@@ -17,52 +17,52 @@ pub(super) fn tank_span(joints: &Joints) -> (f32, f32) {
 }
 
 /// Position of a tank on its bike.
-struct Span {
+struct TankSpan {
     start: f32,
     end: f32,
     /// Height of its highest point.
     top: f32,
 }
 
-impl Span {
-    fn of(joints: &Joints) -> Span {
+impl TankSpan {
+    fn of(joints: &Joints) -> TankSpan {
         let (start, end) = tank_span(joints);
         let design = &joints.design;
         let top = joints.head.z
             + match design.tank {
-                Tank::Modern => 0.090,
-                Tank::Loaf => 0.070,
-                Tank::Drop => 0.045,
-                Tank::Slim => 0.030,
+                TankForm::Modern => 0.090,
+                TankForm::Loaf => 0.070,
+                TankForm::Drop => 0.045,
+                TankForm::Slim => 0.030,
             }
             + design.details.tank[1];
-        Span { start, end, top }
+        TankSpan { start, end, top }
     }
 
     /// Returns x of a place along the tank, as a ratio of the way from its front.
-    fn at(&self, share: f32) -> f32 {
-        self.start + (self.end - self.start) * share
+    fn at(&self, ratio: f32) -> f32 {
+        self.start + (self.end - self.start) * ratio
     }
 }
 
 pub(super) fn add_tank(bike: &mut Assembly, joints: &Joints) {
     let design = &joints.design;
-    let span = Span::of(joints);
+    let span = TankSpan::of(joints);
     let (stations, power) = stations_of(joints, &span);
     let stations: Vec<[f32; 4]> =
         stations.into_iter().map(|[x, wide, low, high]| [x, wide * design.details.tank[0], low, high]).collect();
-    let skin = Skin::new(&stations, power);
-    if design.tank == Tank::Modern {
+    let skin = LoftedSkin::new(&stations, power);
+    if design.tank == TankForm::Modern {
         add_modern(bike, &stations);
     } else {
         bike.add_soft(Material::Paint, skin.solid());
     }
     add_filler_cap(bike, joints, &skin, span.at(0.34));
     match design.tank {
-        Tank::Loaf => add_knee_pads(bike, &skin, &span),
-        Tank::Drop => add_console(bike, &skin, &span, design.bright),
-        Tank::Slim => add_shrouds(bike, joints, span.at(0.0), span.top),
-        Tank::Modern => {
+        TankForm::Loaf => add_knee_pads(bike, &skin, &span),
+        TankForm::Drop => add_console(bike, &skin, &span, design.bright),
+        TankForm::Slim => add_shrouds(bike, joints, span.at(0.0), span.top),
+        TankForm::Modern => {
             if matches!(design.nose, Nose::Wedge | Nose::Beak) {
                 add_scoops(bike, joints, span.at(0.0), span.top);
             }
@@ -89,24 +89,24 @@ fn add_modern(bike: &mut Assembly, stations: &[[f32; 4]]) {
         line(&|i| hollow(i) * 0.96, 0.20),
         line(&|i| hollow(i) * 0.66, 0.0),
     ]);
-    let mut add = |material, lines, sides| net.add(bike, material, &Panel { lines, stations: [0, last], sides });
-    add(Material::Paint, [0, 2], [Side::Joined, Side::Joined, Side::Free, Side::Free]);
-    add(Material::Paint, [2, 3], [Side::Joined, Side::Joined, Side::Free, Side::Free]);
-    add(Material::Paint, [3, 4], [Side::Joined, Side::Cut, Side::Free, Side::Free]);
-    add(Material::MattBlack, [4, 5], [Side::Cut, Side::Free, Side::Free, Side::Free]);
+    let mut add = |material, lines, sides| net.add(bike, material, &NetPanel { lines, stations: [0, last], sides });
+    add(Material::Paint, [0, 2], [PanelEnd::Joined, PanelEnd::Joined, PanelEnd::Free, PanelEnd::Free]);
+    add(Material::Paint, [2, 3], [PanelEnd::Joined, PanelEnd::Joined, PanelEnd::Free, PanelEnd::Free]);
+    add(Material::Paint, [3, 4], [PanelEnd::Joined, PanelEnd::Cut, PanelEnd::Free, PanelEnd::Free]);
+    add(Material::MattBlack, [4, 5], [PanelEnd::Cut, PanelEnd::Free, PanelEnd::Free, PanelEnd::Free]);
     // The dark inside, which is seen past the tank's ends.
     let inside: Vec<[f32; 4]> =
         stations.iter().map(|[x, wide, low, high]| [*x, wide * 0.66, low + 0.006, high - 0.030]).collect();
-    bike.add_soft(Material::Underbody, Skin::new(&inside, 2.7).solid());
+    bike.add_soft(Material::Underbody, LoftedSkin::new(&inside, 2.7).solid());
 }
 
 /// Returns stations of a tank's skin, and the squareness of its sections.
-fn stations_of(joints: &Joints, span: &Span) -> (Vec<[f32; 4]>, f32) {
-    let Span { start, end, top } = *span;
+fn stations_of(joints: &Joints, span: &TankSpan) -> (Vec<[f32; 4]>, f32) {
+    let TankSpan { start, end, top } = *span;
     let seat = joints.seat;
-    let at = |share: f32| span.at(share);
+    let at = |ratio: f32| span.at(ratio);
     match joints.design.tank {
-        Tank::Modern => (
+        TankForm::Modern => (
             vec![
                 [start, 0.060, top - 0.17, top - 0.085],
                 [at(0.08), 0.125, top - 0.21, top - 0.025],
@@ -118,7 +118,7 @@ fn stations_of(joints: &Joints, span: &Span) -> (Vec<[f32; 4]>, f32) {
             ],
             2.7,
         ),
-        Tank::Loaf => (
+        TankForm::Loaf => (
             vec![
                 [start - 0.01, 0.070, top - 0.165, top - 0.055],
                 [at(0.05), 0.112, top - 0.180, top - 0.018],
@@ -129,7 +129,7 @@ fn stations_of(joints: &Joints, span: &Span) -> (Vec<[f32; 4]>, f32) {
             ],
             2.4,
         ),
-        Tank::Drop => (
+        TankForm::Drop => (
             vec![
                 [start - 0.01, 0.060, top - 0.170, top - 0.070],
                 [at(0.06), 0.125, top - 0.195, top - 0.022],
@@ -140,7 +140,7 @@ fn stations_of(joints: &Joints, span: &Span) -> (Vec<[f32; 4]>, f32) {
             ],
             2.3,
         ),
-        Tank::Slim => (
+        TankForm::Slim => (
             vec![
                 [start, 0.055, top - 0.15, top - 0.060],
                 [at(0.10), 0.095, top - 0.19, top - 0.015],
@@ -155,9 +155,9 @@ fn stations_of(joints: &Joints, span: &Span) -> (Vec<[f32; 4]>, f32) {
 }
 
 /// Adds rubber for the knees, a little proud of the flank, and the lip below.
-fn add_knee_pads(bike: &mut Assembly, skin: &Skin, span: &Span) {
+fn add_knee_pads(bike: &mut Assembly, skin: &LoftedSkin, span: &TankSpan) {
     let top = span.top;
-    let at = |share: f32| span.at(share);
+    let at = |ratio: f32| span.at(ratio);
     let (low, high) = (top - 0.180, top - 0.035);
     let pad = [
         [at(0.46), low + 0.055],
@@ -182,9 +182,9 @@ fn add_knee_pads(bike: &mut Assembly, skin: &Skin, span: &Span) {
 }
 
 /// Adds instruments in a bright console along the ridge, and the lip below.
-fn add_console(bike: &mut Assembly, skin: &Skin, span: &Span, bright: bool) {
+fn add_console(bike: &mut Assembly, skin: &LoftedSkin, span: &TankSpan, bright: bool) {
     let top = span.top;
-    let at = |share: f32| span.at(share);
+    let at = |ratio: f32| span.at(ratio);
     let console = hull_in_steps(
         &[
             [at(0.16), 0.022, top - 0.03, top + 0.002],
@@ -204,7 +204,7 @@ fn add_console(bike: &mut Assembly, skin: &Skin, span: &Span, bright: bool) {
 }
 
 /// Adds the filler cap in its ring, with the screws of the ring and the lock's flap.
-fn add_filler_cap(bike: &mut Assembly, joints: &Joints, skin: &Skin, x: f32) {
+fn add_filler_cap(bike: &mut Assembly, joints: &Joints, skin: &LoftedSkin, x: f32) {
     let y = 0.0;
     let rise = skin.over(x + 0.02, y) - skin.over(x - 0.02, y);
     let way = Vec3::new(-rise, 0.0, 0.04).normalize_or(Vec3::Z);
@@ -219,7 +219,7 @@ fn add_filler_cap(bike: &mut Assembly, joints: &Joints, skin: &Skin, x: f32) {
 }
 
 /// Adds the folded seam along a tank's lower edge.
-fn add_lip(bike: &mut Assembly, skin: &Skin, places: &[[f32; 2]]) {
+fn add_lip(bike: &mut Assembly, skin: &LoftedSkin, places: &[[f32; 2]]) {
     let lip: Vec<Vec3> = skin.line(places).iter().map(|p| *p + Vec3::Y * 0.002).collect();
     bike.add_pair(Material::Paint, tube(&lip, 8, |_| 0.0045));
     let shade: Vec<Vec3> = lip.iter().map(|p| *p + Vec3::new(0.0, -0.001, 0.0052)).collect();

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use cyclorama_core::vehicle::Vehicle;
 use serde::Deserialize;
 
-use super::design::Design;
-use super::engine_kind::Engine;
+use super::design::FamilyDesign;
+use super::engine_kind::EngineKind;
 use super::style::{Style, style_of};
 use super::variation::Variation;
 use super::words::Words;
@@ -32,14 +32,14 @@ pub struct Texts<'t> {
 /// All data that two-wheelers are drawn from, read and checked.
 #[derive(Debug, Clone)]
 pub struct TwoWheelers {
-    families: BTreeMap<String, Family>,
+    families: BTreeMap<String, FamilySheet>,
     words: Words,
     variation: Variation,
 }
 
 /// A family's sheet.
 #[derive(Debug, Clone)]
-struct Family {
+struct FamilySheet {
     /// Engines that are tried in this order.
     engines: Vec<FamilyEngine>,
     /// Engine if none of `engines` fits.
@@ -47,7 +47,7 @@ struct Family {
     /// Extras that change something in this family.
     extras: Vec<String>,
     /// Layout for each combination of extras: bit n of the index stands for extra n.
-    layouts: Vec<Design>,
+    layouts: Vec<FamilyDesign>,
 }
 
 /// The parts of a sheet besides the layout.
@@ -68,7 +68,7 @@ struct Header {
 struct FamilyEngine {
     /// Least and greatest displacement in cm³. `None` if it does not matter.
     cc: Option<[u32; 2]>,
-    engine: Engine,
+    engine: EngineKind,
     /// True if this engine overrides an engine that the name tells, except an electric one.
     #[serde(default)]
     always: bool,
@@ -94,7 +94,7 @@ impl TwoWheelers {
         let mut names: Vec<&String> = tables.keys().collect();
         names.sort_by_key(|name| height(name, &tables));
         for name in names {
-            let family = Family::read(name, &tables).map_err(in_file(&format!("families/{name}")))?;
+            let family = FamilySheet::read(name, &tables).map_err(in_file(&format!("families/{name}")))?;
             if let Some(extra) = family.extras.iter().find(|extra| !words.with.contains_key(*extra)) {
                 let problem = format!("with.{extra}: `words.toml` has no words for it at `[with]`");
                 return Err(in_file(&format!("families/{name}"))(problem));
@@ -108,26 +108,26 @@ impl TwoWheelers {
     }
 
     /// Returns the layout that a vehicle is drawn with.
-    pub(super) fn design(&self, vehicle: &Vehicle) -> Design {
+    pub(super) fn design(&self, vehicle: &Vehicle) -> FamilyDesign {
         let mut design = self.layout_of_name(vehicle);
         self.variation.vary(&mut design, vehicle);
         design
     }
 
     /// Returns the layout of a vehicle without the differences of its make and model.
-    pub(super) fn layout_of_name(&self, vehicle: &Vehicle) -> Design {
+    pub(super) fn layout_of_name(&self, vehicle: &Vehicle) -> FamilyDesign {
         self.layout(&style_of(&self.words, vehicle))
     }
 
     /// Returns the layout of a style, whose family is one of the sheets.
-    pub(super) fn layout(&self, style: &Style<'_>) -> Design {
+    pub(super) fn layout(&self, style: &Style<'_>) -> FamilyDesign {
         self.families[style.family].layout(style)
     }
 }
 
-impl Family {
+impl FamilySheet {
     /// Reads a sheet, merged over its bases.
-    fn read(name: &str, tables: &Tables) -> Result<Family, String> {
+    fn read(name: &str, tables: &Tables) -> Result<FamilySheet, String> {
         let mut layout = merged_table(name, tables, 0).map_err(|error| match error.sheet == name {
             true => error.problem,
             false => format!("base: {error}"),
@@ -152,26 +152,26 @@ impl Family {
             for extra in chosen() {
                 table.extend(changes[extra].clone());
             }
-            let layout = read::<Design>(table).and_then(|design| design.check().map(|()| design));
+            let layout = read::<FamilyDesign>(table).and_then(|design| design.check().map(|()| design));
             layouts.push(layout.map_err(|problem| {
                 let of: Vec<String> = chosen().map(|extra| format!("with.{}: ", extras[extra])).collect();
                 format!("{}{problem}", of.concat())
             })?);
         }
-        Ok(Family { engines: engines.to_vec(), usual_engine: *usual_engine, extras, layouts })
+        Ok(FamilySheet { engines: engines.to_vec(), usual_engine: *usual_engine, extras, layouts })
     }
 
-    fn layout(&self, style: &Style<'_>) -> Design {
+    fn layout(&self, style: &Style<'_>) -> FamilyDesign {
         let bits = self.extras.iter().enumerate().filter(|(_, extra)| style.with.contains(&extra.as_str()));
         let combination = bits.fold(0, |all, (at, _)| all | 1 << at);
-        Design { engine: self.engine(style), ..self.layouts[combination].clone() }
+        FamilyDesign { engine: self.engine(style), ..self.layouts[combination].clone() }
     }
 
-    fn engine(&self, style: &Style<'_>) -> Engine {
+    fn engine(&self, style: &Style<'_>) -> EngineKind {
         let fits = |[least, greatest]: [u32; 2]| style.displacement.is_some_and(|cc| (least..=greatest).contains(&cc));
         let own = self.engines.iter().find(|engine| engine.cc.is_none_or(fits)).unwrap_or(&self.usual_engine);
         match style.engine {
-            Some(named) if !own.always || named == Engine::Electric => named,
+            Some(named) if !own.always || named == EngineKind::Electric => named,
             _ => own.engine,
         }
     }
@@ -277,10 +277,10 @@ mod tests {
         let line = "acme\ttr-650\t2020\tmotorcycle\tmotorcycle\t2130\t800\t1110\t1430\n";
         let vehicle = &crate::vehicle::catalog_line::vehicles_of(line).unwrap()[0];
         let design = two_wheelers.layout_of_name(vehicle);
-        assert_eq!((design.clearance, design.engine, design.luggage), (0.21, Engine::Inline(2), Luggage::None));
-        let packed = two_wheelers.layout(&Style::of("crossover", Engine::Boxer, &["luggage"]));
-        assert_eq!((packed.clearance, packed.engine, packed.luggage), (0.21, Engine::Boxer, Luggage::Boxes));
-        assert_eq!(packed.wheelbase, two_wheelers.layout(&Style::of("naked", Engine::Boxer, &[])).wheelbase);
+        assert_eq!((design.clearance, design.engine, design.luggage), (0.21, EngineKind::Inline(2), Luggage::None));
+        let packed = two_wheelers.layout(&Style::of("crossover", EngineKind::Boxer, &["luggage"]));
+        assert_eq!((packed.clearance, packed.engine, packed.luggage), (0.21, EngineKind::Boxer, Luggage::Boxes));
+        assert_eq!(packed.wheelbase, two_wheelers.layout(&Style::of("naked", EngineKind::Boxer, &[])).wheelbase);
         assert!(motorcycle(&two_wheelers, vehicle).triangle_count() > 12_000);
     }
 }

@@ -7,7 +7,7 @@ use super::exhaust::add_silencer;
 use super::joints::Joints;
 use super::lamps::{add_indicators, add_rear_indicators, add_round_lamp, add_tail_lamp};
 use super::seat::add_seat_seams;
-use super::shapes::{Skin, add_shock, soft_max, tube};
+use super::shapes::{LoftedSkin, add_shock, soft_max, tube};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -40,7 +40,7 @@ fn add_fork_cover(bike: &mut Assembly, joints: &Joints) {
 fn add_spine(bike: &mut Assembly, joints: &Joints, wheel: f32) {
     let Joints { head, rear_axle, seat, tail, .. } = *joints;
     let fork = |z: f32| joints.axis(z);
-    let spine = Skin::new(
+    let spine = LoftedSkin::new(
         &[
             [fork(head.z - 0.20) + 0.02, 0.050, head.z - 0.30, head.z - 0.10],
             [fork(head.z - 0.20) + 0.11, 0.055, head.z - 0.40, head.z - 0.235],
@@ -97,7 +97,7 @@ fn add_leg_shields(bike: &mut Assembly, joints: &Joints, wheel: f32) {
 /// Adds the rider's saddle.
 fn add_saddle(bike: &mut Assembly, joints: &Joints) {
     let seat = joints.seat;
-    let saddle = Skin::new(
+    let saddle = LoftedSkin::new(
         &[
             [seat.x - 0.21, 0.070, seat.z - 0.070, seat.z - 0.010],
             [seat.x - 0.13, 0.110, seat.z - 0.085, seat.z + 0.012],

@@ -8,8 +8,10 @@
 use cyclorama_core::Vehicle;
 use serde::Deserialize;
 
-use super::design::{Cast, Design, Era, Exhaust, Eyes, Flank, Fork, Frame, Guard, Luggage, Nose, Rim, Seat};
-use super::engine_kind::Engine;
+use super::design::{
+    Cast, Exhaust, Eyes, FamilyDesign, Flank, Fork, Frame, Guard, LampEra, Luggage, Nose, Rim, SeatForm,
+};
+use super::engine_kind::EngineKind;
 use super::style::Family;
 use crate::vehicle::chance::{chances, pick};
 
@@ -23,7 +25,7 @@ const BARS_WIDER: f32 = 1.02;
 pub(super) struct Variation {
     years: Years,
     model: Moves,
-    shares: Shares,
+    ratios: Shares,
     make: Vec<Make>,
     other_makes: OtherMakes,
 }
@@ -45,19 +47,19 @@ struct Years {
 struct Moves {
     head_z: f32,
     seat_z: f32,
-    seat_share: f32,
-    wheelbase_share: f32,
+    seat_ratio: f32,
+    wheelbase_ratio: f32,
     rake: f32,
     tail: f32,
     clearance: f32,
-    tyre_width_share: f32,
+    tyre_width_ratio: f32,
     bar_sweep: f32,
-    bar_width_share: f32,
-    tank_width_share: f32,
+    bar_width_ratio: f32,
+    tank_width_ratio: f32,
     tank_height: f32,
     tail_rise: f32,
-    screen_share: f32,
-    apron_share: f32,
+    screen_ratio: f32,
+    apron_ratio: f32,
     fairing_lean: f32,
 }
 
@@ -166,7 +168,7 @@ impl Variation {
 
     /// Changes a family's layout for one vehicle. The years of one model only differ in the
     /// details that depend on the year.
-    pub(super) fn vary(&self, design: &mut Design, vehicle: &Vehicle) {
+    pub(super) fn vary(&self, design: &mut FamilyDesign, vehicle: &Vehicle) {
         let hand = self.hand_of(&vehicle.make);
         let mut chance = chances(&format!("{}/{}", vehicle.make, vehicle.model));
         self.vary_details(design, vehicle.year, &hand, &mut chance);
@@ -192,58 +194,58 @@ impl Variation {
 
     /// Sets the details that make and year decide, and those that are
     /// derived from the model's name.
-    fn vary_details(&self, design: &mut Design, year: u16, hand: &Hand, chance: &mut impl FnMut() -> f32) {
-        let (years, moves, shares) = (&self.years, &self.model, &self.shares);
+    fn vary_details(&self, design: &mut FamilyDesign, year: u16, hand: &Hand, chance: &mut impl FnMut() -> f32) {
+        let (years, moves, ratios) = (&self.years, &self.model, &self.ratios);
         let d = &mut design.details;
         d.cast = hand.cast;
         d.eyes = if year < years.slit_lamps_since && hand.eyes == Eyes::Slits { Eyes::Broad } else { hand.eyes };
         d.era = if year <= years.clear_lamps_after {
-            Era::Bulb
+            LampEra::Bulb
         } else if year < years.led_lamps_since {
-            Era::Clear
+            LampEra::Clear
         } else {
-            Era::Led
+            LampEra::Led
         };
         d.frame = hand.frame;
-        d.pale_rims = shares.pale_rims.takes(chance());
-        d.tank = [1.0 + moves.tank_width_share * chance(), moves.tank_height * chance()];
+        d.pale_rims = ratios.pale_rims.takes(chance());
+        d.tank = [1.0 + moves.tank_width_ratio * chance(), moves.tank_height * chance()];
         d.tail_rise = moves.tail_rise * chance();
-        d.screen = 1.0 + moves.screen_share * chance();
-        d.solo = shares.solo_seats.takes(chance()) && matches!(design.family, Family::Sport | Family::Naked);
-        d.accent = shares.accents.takes(chance());
-        d.painted_lamp = shares.painted_lamps.takes(chance());
+        d.screen = 1.0 + moves.screen_ratio * chance();
+        d.solo = ratios.solo_seats.takes(chance()) && matches!(design.family, Family::Sport | Family::Naked);
+        d.accent = ratios.accents.takes(chance());
+        d.painted_lamp = ratios.painted_lamps.takes(chance());
         // Seen from the front, other families show their paint mainly on the mudguard.
         d.dark_guard =
-            shares.dark_guards.takes(chance()) && matches!(design.nose, Nose::Sport | Nose::SportTouring | Nose::None);
-        d.apron = 1.0 + moves.apron_share * chance();
+            ratios.dark_guards.takes(chance()) && matches!(design.nose, Nose::Sport | Nose::SportTouring | Nose::None);
+        d.apron = 1.0 + moves.apron_ratio * chance();
         d.flank = pick(&[Flank::Full, Flank::Open, Flank::Long], chance());
         d.lean = moves.fairing_lean * chance();
     }
 
     /// Moves joints and tyres a little, and returns the numbers that were derived for that.
-    fn vary_sizes(&self, design: &mut Design, chance: &mut impl FnMut() -> f32) -> Draws {
+    fn vary_sizes(&self, design: &mut FamilyDesign, chance: &mut impl FnMut() -> f32) -> Draws {
         let moves = &self.model;
         let (first, second, third) = (chance(), chance(), chance());
         let (up, along, steep) = (chance(), chance(), chance());
         design.head_z += moves.head_z * up;
         design.seat_z += moves.seat_z * chance();
-        design.seat_share += moves.seat_share * chance();
-        design.wheelbase *= 1.0 + moves.wheelbase_share * along;
+        design.seat_ratio += moves.seat_ratio * chance();
+        design.wheelbase *= 1.0 + moves.wheelbase_ratio * along;
         design.rake += moves.rake * steep;
         design.tail += moves.tail * chance();
         design.clearance += moves.clearance * chance();
         for tyre in [&mut design.front_tyre, &mut design.rear_tyre] {
-            tyre[1] *= 1.0 + moves.tyre_width_share * chance();
+            tyre[1] *= 1.0 + moves.tyre_width_ratio * chance();
         }
         let swept = chance();
         design.bars[1] += moves.bar_sweep * swept;
-        design.bars[2] *= BARS_WIDER + moves.bar_width_share * chance();
+        design.bars[2] *= BARS_WIDER + moves.bar_width_ratio * chance();
 
         Draws { first, second, third, up, along, steep, swept }
     }
 
     /// Changes silencers, forks and lamps of naked and sport bikes.
-    fn vary_roadster(&self, design: &mut Design, year: u16, hand: &Hand, draws: &Draws) {
+    fn vary_roadster(&self, design: &mut FamilyDesign, year: u16, hand: &Hand, draws: &Draws) {
         let years = &self.years;
         let [first, last] = years.hidden_silencers;
         let modern = (first..=last).contains(&year);
@@ -264,10 +266,10 @@ impl Variation {
 }
 
 /// Changes seats, forks and rims of classics.
-fn vary_classic(design: &mut Design, draws: &Draws) {
-    let single = matches!(design.engine, Engine::Inline(1));
+fn vary_classic(design: &mut FamilyDesign, draws: &Draws) {
+    let single = matches!(design.engine, EngineKind::Inline(1));
     if design.family == Family::Classic && !single && draws.first > 0.55 {
-        design.seat = Seat::Hump;
+        design.seat = SeatForm::Hump;
     }
     design.fork = if draws.third > 0.0 { Fork::Telescopic } else { Fork::Covered };
     design.rim = if draws.swept > 0.45 { Rim::Cast } else { Rim::Wires };
@@ -276,7 +278,7 @@ fn vary_classic(design: &mut Design, draws: &Draws) {
 }
 
 /// Changes how bright, long and low cruisers are.
-fn vary_cruiser(design: &mut Design, draws: &Draws) {
+fn vary_cruiser(design: &mut FamilyDesign, draws: &Draws) {
     design.bright = design.family == Family::Bagger || draws.first > -0.45;
     if design.family == Family::Cruiser {
         design.rim = if draws.second > 0.0 { Rim::Cast } else { Rim::Wires };
@@ -290,13 +292,13 @@ fn vary_cruiser(design: &mut Design, draws: &Draws) {
             design.exhaust = Exhaust::Pair;
         }
         if draws.third < -0.55 && design.luggage == Luggage::None {
-            design.seat = Seat::Hump;
+            design.seat = SeatForm::Hump;
         }
     }
 }
 
 /// Changes wheel sizes and cases of scooters.
-fn vary_scooter(design: &mut Design, draws: &Draws) {
+fn vary_scooter(design: &mut FamilyDesign, draws: &Draws) {
     let large = design.family == Family::Scooter && draws.first > 0.35;
     let grown = if large { 1.24 } else { 1.0 + 0.05 * draws.second };
     design.front_tyre[0] *= grown;

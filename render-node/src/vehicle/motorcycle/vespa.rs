@@ -7,7 +7,7 @@ use super::exhaust::add_silencer;
 use super::joints::Joints;
 use super::lamps::{add_round_lamp, add_tail_lamp};
 use super::seat::add_seat_seams;
-use super::shapes::{Skin, seam_along, soft_max, tube, turned};
+use super::shapes::{LoftedSkin, seam_along, soft_max, tube, turned};
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, hull_in_steps};
 use crate::vehicle::parts::solid::{Solid, curve_through, rounded_rectangle};
@@ -54,7 +54,7 @@ fn add_leg_shield(bike: &mut Assembly, joints: &Joints, wheel: f32) {
     // The joint of the floor's panel on the shield's inner side, and a glove box.
     let back: Vec<Vec3> = shield[13].iter().skip(18).map(|p| *p + Vec3::X * 0.0006).collect();
     bike.add_soft(Material::PanelGap, seam_along(&back));
-    let chest = Skin::new(
+    let chest = LoftedSkin::new(
         &[
             [fork(head.z - 0.20) + 0.020, 0.150, head.z - 0.330, head.z - 0.070],
             [fork(head.z - 0.20) + 0.090, 0.165, head.z - 0.325, head.z - 0.085],
@@ -222,7 +222,7 @@ fn add_mudguard_shell(bike: &mut Assembly, joints: &Joints) {
 /// Adds the central body under the seat, a cowl on each side, and the seat.
 fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
     let Joints { rear_axle, seat, tail, .. } = *joints;
-    let body = Skin::new(
+    let body = LoftedSkin::new(
         &[
             [to - 0.02, 0.090, floor - 0.03, floor + 0.120],
             [to + 0.04, 0.125, floor - 0.02, seat.z - 0.175],
@@ -237,7 +237,7 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
     );
     bike.add_soft(Material::Paint, body.solid());
     // The cowls: drops of steel, blunt in front, pointed behind.
-    let cowl = Skin::new(
+    let cowl = LoftedSkin::new(
         &[
             [rear_axle.x - 0.345, 0.020, 0.375, 0.470],
             [rear_axle.x - 0.310, 0.048, 0.285, 0.575],
@@ -265,7 +265,7 @@ fn add_rear_body(bike: &mut Assembly, joints: &Joints, floor: f32, to: f32) {
         [rear_axle.x + 0.20, 0.410],
     ];
     bike.add_pair(Material::Chrome, tube(&cowl.line(&strip), 8, |_| 0.0055).bent(lean));
-    let saddle = Skin::new(
+    let saddle = LoftedSkin::new(
         &[
             [to + 0.075, 0.070, seat.z - 0.105, seat.z - 0.040],
             [to + 0.14, 0.120, seat.z - 0.105, seat.z - 0.005],

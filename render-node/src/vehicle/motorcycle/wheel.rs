@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
 use super::brake::{add_calliper, add_disc};
-use super::design::{Cast, Design, Guard, Nose, Rim, Seat};
+use super::design::{Cast, FamilyDesign, Guard, Nose, Rim, SeatForm};
 use super::joints::Joints;
 use super::shapes::{bolt, panel, tube, turned};
 use super::style::Family;
@@ -44,7 +44,7 @@ impl Looks {
     fn of(joints: &Joints, [radius, tyre_width]: [f32; 2], discs: Vec<f32>, rear: bool) -> Looks {
         let design = &joints.design;
         let rim_radius = rim_radius([radius, tyre_width]);
-        let Design { rim, knobbly, ref details, .. } = *design;
+        let FamilyDesign { rim, knobbly, ref details, .. } = *design;
         let bright = match rim {
             Rim::Cast => details.pale_rims,
             _ => design.bright || knobbly || design.nose == Nose::Beak,
@@ -95,8 +95,8 @@ pub(super) fn add_wheels(bike: &mut Assembly, joints: &Joints) {
             add_mudguard(bike, rear_axle, rear_axle.z + 0.035, half * 1.25, (0.10, 2.60), Material::Paint);
         }
         (Family::Scooter | Family::Vespa | Family::MaxiScooter | Family::Tilting | Family::Cabin, _)
-        | (_, Seat::Rail) => {}
-        (_, Seat::Stepped) => {
+        | (_, SeatForm::Rail) => {}
+        (_, SeatForm::Stepped) => {
             add_mudguard(bike, rear_axle, rear_axle.z + 0.018, half, (1.25, 2.75), Material::MattBlack);
             add_hugger_brackets(bike, joints, half);
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::engine_kind::Engine;
+use super::engine_kind::EngineKind;
 
 /// All lists of `words.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) struct FamilyRow {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EngineRow {
-    pub engine: Engine,
+    pub engine: EngineKind,
     group: Option<String>,
     #[serde(default)]
     pub makes: Vec<String>,

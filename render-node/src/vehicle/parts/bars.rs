@@ -83,8 +83,8 @@ pub fn side_step(front: Vec3, rear: Vec3, width: f32, round: bool, material: Mat
     let section =
         if round { rounded_rectangle(0.038, 0.038, 0.038) } else { rounded_rectangle(width / 2.0, 0.022, 0.016) };
     mesh.add(material, &Solid::swept(&path, Vec3::Z, |_| section.clone()).surface(60.0));
-    for share in [0.2, 0.8] {
-        let at = front.lerp(rear, share) - Vec3::new(0.0, width * 0.5, 0.0);
+    for ratio in [0.2, 0.8] {
+        let at = front.lerp(rear, ratio) - Vec3::new(0.0, width * 0.5, 0.0);
         let pin = Solid::pin(at, at + Vec3::new(0.0, -width * 1.6, 0.06), 0.018, 8);
         mesh.add(Material::Underbody, &pin.surface(60.0));
     }

@@ -15,7 +15,7 @@ use crate::vehicle::mesh::{Material, VehicleMesh};
 /// Outline of a badge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outline {
+pub enum BadgeOutline {
     Ring,
     Oval,
     /// Wide and low, with round ends.
@@ -30,7 +30,7 @@ pub enum Outline {
 /// Raised pattern inside the rim. The shapes are in `emblem.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Relief {
+pub enum BadgeRelief {
     /// A dark belt inside the rim, and a raised disc that is divided.
     Belt,
     /// A level bar.
@@ -62,7 +62,7 @@ pub enum Relief {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emblem {
-    pub outline: Outline,
+    pub outline: BadgeOutline,
     /// Width in metres.
     pub width: f32,
     /// Ratio of height to width. The outline's own if absent.
@@ -72,7 +72,7 @@ pub struct Emblem {
     pub rim: Material,
     /// The outline's usual relief if absent.
     #[serde(default)]
-    pub relief: Option<Relief>,
+    pub relief: Option<BadgeRelief>,
 }
 
 fn rim() -> Material {
@@ -85,7 +85,7 @@ const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/ta
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    relief: BTreeMap<Relief, ReliefSheet>,
+    relief: BTreeMap<BadgeRelief, ReliefSheet>,
 }
 
 /// A relief: the enamel's material, and the raised parts on it.
@@ -94,7 +94,7 @@ struct Table {
 struct ReliefSheet {
     #[serde(default = "enamel")]
     ground: Material,
-    piece: Vec<Piece>,
+    piece: Vec<ReliefPiece>,
 }
 
 fn enamel() -> Material {
@@ -105,7 +105,7 @@ fn enamel() -> Material {
 /// half the height inside the rim.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Piece {
+struct ReliefPiece {
     /// Corners of a convex polygon, which is cut off at the rim.
     #[serde(default)]
     at: Vec<[f32; 2]>,
@@ -128,7 +128,7 @@ fn metal() -> Material {
     Material::Satin
 }
 
-static RELIEFS: LazyLock<BTreeMap<Relief, ReliefSheet>> =
+static RELIEFS: LazyLock<BTreeMap<BadgeRelief, ReliefSheet>> =
     LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.relief).unwrap_or_default());
 
 /// Corners of the outlines for x >= 0, from the top down, as ratios of half width and half height.
@@ -143,28 +143,28 @@ const WINGS: [[f32; 2]; 8] =
 const QUARTER: usize = 14;
 
 impl Emblem {
-    fn relief(&self) -> Relief {
+    fn relief(&self) -> BadgeRelief {
         self.relief.unwrap_or(match self.outline {
-            Outline::Ring => Relief::Belt,
-            Outline::Oval => Relief::Lens,
-            Outline::Bar => Relief::Ribs,
-            Outline::Square | Outline::Triangle => Relief::Fan,
-            Outline::Shield => Relief::Chevron,
-            Outline::Diamond => Relief::Facets,
-            Outline::Wings => Relief::Wing,
+            BadgeOutline::Ring => BadgeRelief::Belt,
+            BadgeOutline::Oval => BadgeRelief::Lens,
+            BadgeOutline::Bar => BadgeRelief::Ribs,
+            BadgeOutline::Square | BadgeOutline::Triangle => BadgeRelief::Fan,
+            BadgeOutline::Shield => BadgeRelief::Chevron,
+            BadgeOutline::Diamond => BadgeRelief::Facets,
+            BadgeOutline::Wings => BadgeRelief::Wing,
         })
     }
 
     /// Returns the badge's height in metres.
     pub fn height(&self) -> f32 {
         let usual = match self.outline {
-            Outline::Ring | Outline::Square => 1.0,
-            Outline::Oval => 0.46,
-            Outline::Bar => 0.32,
-            Outline::Shield => 1.28,
-            Outline::Triangle => 0.9,
-            Outline::Diamond => 1.25,
-            Outline::Wings => 0.36,
+            BadgeOutline::Ring | BadgeOutline::Square => 1.0,
+            BadgeOutline::Oval => 0.46,
+            BadgeOutline::Bar => 0.32,
+            BadgeOutline::Shield => 1.28,
+            BadgeOutline::Triangle => 0.9,
+            BadgeOutline::Diamond => 1.25,
+            BadgeOutline::Wings => 0.36,
         };
         self.width * self.aspect.unwrap_or(usual)
     }
@@ -185,16 +185,16 @@ impl Emblem {
                 .collect()
         };
         match self.outline {
-            Outline::Ring | Outline::Oval => round(half, Vec2::ZERO),
-            Outline::Bar => {
+            BadgeOutline::Ring | BadgeOutline::Oval => round(half, Vec2::ZERO),
+            BadgeOutline::Bar => {
                 let radius = half.min_element() * 0.7;
                 round(Vec2::splat(radius), half - radius)
             }
-            Outline::Square => drawn(&SQUARE),
-            Outline::Shield => drawn(&SHIELD),
-            Outline::Triangle => drawn(&TRIANGLE),
-            Outline::Diamond => drawn(&DIAMOND),
-            Outline::Wings => drawn(&WINGS),
+            BadgeOutline::Square => drawn(&SQUARE),
+            BadgeOutline::Shield => drawn(&SHIELD),
+            BadgeOutline::Triangle => drawn(&TRIANGLE),
+            BadgeOutline::Diamond => drawn(&DIAMOND),
+            BadgeOutline::Wings => drawn(&WINGS),
         }
     }
 }
@@ -202,20 +202,20 @@ impl Emblem {
 /// Height of the rim. How round its edges are comes from its profile.
 const RIM_HEIGHT_M: f32 = 0.0065;
 /// Width of the rim as a ratio of the lesser half of the badge's width and height.
-const RIM_SHARE: f32 = 0.15;
+const RIM_RATIO: f32 = 0.15;
 /// Least and greatest width of the rim.
 const RIM_WIDTH_M: [f32; 2] = [0.004, 0.0075];
 /// Chamfer of raised parts.
 const CHAMFER_M: f32 = 0.0016;
 /// Height of the ground as a ratio of the rim's height.
-const GROUND_SHARE: f32 = 0.25;
+const GROUND_RATIO: f32 = 0.25;
 
 /// Builds the mount about its own middle: y is outward, z up. It
 /// reaches `sunk` metres into the skin.
 pub fn emblem(spec: &Emblem, sunk: f32) -> VehicleMesh {
     let outline = spec.points();
     let least = 0.5 * spec.width.min(spec.height());
-    let rim = (least * RIM_SHARE).clamp(RIM_WIDTH_M[0], RIM_WIDTH_M[1]) / least;
+    let rim = (least * RIM_RATIO).clamp(RIM_WIDTH_M[0], RIM_WIDTH_M[1]) / least;
     let inner = 1.0 - rim;
     let h = RIM_HEIGHT_M;
     let frame = rings(
@@ -229,10 +229,10 @@ pub fn emblem(spec: &Emblem, sunk: f32) -> VehicleMesh {
             (1.0 - 0.72 * rim, 0.94 * h),
             (1.0 - 0.90 * rim, 0.76 * h),
             (inner, 0.5 * h),
-            (inner, GROUND_SHARE * h),
+            (inner, GROUND_RATIO * h),
         ],
     );
-    let ground = GROUND_SHARE * h;
+    let ground = GROUND_RATIO * h;
     let mut mesh = VehicleMesh::default();
     mesh.add(spec.rim, &looking_out(frame).surface(CREASE_DEGREES + 20.0));
     let relief = RELIEFS.get(&spec.relief());
@@ -242,12 +242,12 @@ pub fn emblem(spec: &Emblem, sunk: f32) -> VehicleMesh {
     let half = 0.5 * Vec2::new(spec.width, spec.height()) * inner;
     for piece in relief.iter().flat_map(|relief| &relief.piece) {
         let top = ground + piece.out * h;
-        let solid = if let Some(share) = piece.disc {
+        let solid = if let Some(ratio) = piece.disc {
             let circle: Vec<Vec2> =
-                (0..28).map(|i| Vec2::from_angle(-std::f32::consts::TAU * i as f32 / 28.0) * half.y * share).collect();
+                (0..28).map(|i| Vec2::from_angle(-std::f32::consts::TAU * i as f32 / 28.0) * half.y * ratio).collect();
             dome(&circle, ground, top)
         } else if let Some([from, to]) = piece.ring {
-            ring(&outline, [from, to].map(|share| share * inner), ground, top, least)
+            ring(&outline, [from, to].map(|ratio| ratio * inner), ground, top, least)
         } else {
             let drawn: Vec<Vec2> = piece.at.iter().map(|p| Vec2::from(*p) * half).collect();
             let mut solid = slab(&spec.within_rim(&drawn, &outline, inner), ground, top);
@@ -267,8 +267,8 @@ pub fn emblem(spec: &Emblem, sunk: f32) -> VehicleMesh {
 /// Returns the outline in rows, each at a ratio of its size and at a height.
 fn rings(outline: &[Vec2], profile: &[(f32, f32)]) -> Solid {
     Solid::grid(profile.len(), outline.len(), true, |row, column| {
-        let (share, out) = profile[row];
-        let p = outline[column] * share;
+        let (ratio, out) = profile[row];
+        let p = outline[column] * ratio;
         Vec3::new(p.x, out, p.y)
     })
 }
@@ -339,7 +339,7 @@ impl Emblem {
     /// their reliefs are drawn to fit.
     fn within_rim(&self, polygon: &[Vec2], outline: &[Vec2], inner: f32) -> Vec<Vec2> {
         let mut kept = polygon.to_vec();
-        if self.outline == Outline::Wings {
+        if self.outline == BadgeOutline::Wings {
             return kept;
         }
         for i in 0..outline.len() {
@@ -373,15 +373,15 @@ mod tests {
     use super::*;
     use crate::vehicle::parts::checks::assert_sound;
 
-    const OUTLINES: [Outline; 8] = [
-        Outline::Ring,
-        Outline::Oval,
-        Outline::Bar,
-        Outline::Square,
-        Outline::Shield,
-        Outline::Triangle,
-        Outline::Diamond,
-        Outline::Wings,
+    const OUTLINES: [BadgeOutline; 8] = [
+        BadgeOutline::Ring,
+        BadgeOutline::Oval,
+        BadgeOutline::Bar,
+        BadgeOutline::Square,
+        BadgeOutline::Shield,
+        BadgeOutline::Triangle,
+        BadgeOutline::Diamond,
+        BadgeOutline::Wings,
     ];
 
     #[test]
@@ -390,8 +390,8 @@ mod tests {
         assert!(table.relief.len() >= 12);
         for outline in OUTLINES {
             let reliefs = table.relief.keys().map(|relief| Some(*relief)).chain([None]);
-            for relief in
-                reliefs.filter(|relief| (outline == Outline::Wings) <= matches!(relief, None | Some(Relief::Wing)))
+            for relief in reliefs
+                .filter(|relief| (outline == BadgeOutline::Wings) <= matches!(relief, None | Some(BadgeRelief::Wing)))
             {
                 let spec = Emblem { outline, width: 0.1, aspect: None, rim: rim(), relief };
                 let mesh = emblem(&spec, 0.016);

@@ -85,7 +85,7 @@ const INTO_WALL_M: f32 = 0.009;
 const STEEPEST: f32 = 4.0;
 /// Least distance of bars behind the skin, measured perpendicular to
 /// it, as a ratio of their recess.
-const BEHIND_SHARE: f32 = 0.85;
+const BEHIND_RATIO: f32 = 0.85;
 /// Largest factor by which a recess is deepened to keep [`BEHIND_SHARE`].
 const MOST_DEEPENED: f32 = 2.5;
 /// Step in which bars follow the skin.
@@ -125,10 +125,10 @@ impl Patch {
             for row in least.y.max(0.0) as usize..=(most.y.max(0.0) as usize).min(rows - 1) {
                 for column in least.x.max(0.0) as usize..=(most.x.max(0.0) as usize).min(columns - 1) {
                     let p = Vec2::new(column as f32, row as f32);
-                    let shares = [(b - p).perp_dot(c - p), (c - p).perp_dot(a - p), (a - p).perp_dot(b - p)];
-                    let shares = shares.map(|share| share / area);
-                    if shares.iter().all(|share| *share >= -1e-3) {
-                        let x = corners.iter().zip(shares).map(|(p, share)| p.x * share).sum();
+                    let ratios = [(b - p).perp_dot(c - p), (c - p).perp_dot(a - p), (a - p).perp_dot(b - p)];
+                    let ratios = ratios.map(|ratio| ratio / area);
+                    if ratios.iter().all(|ratio| *ratio >= -1e-3) {
+                        let x = corners.iter().zip(ratios).map(|(p, ratio)| p.x * ratio).sum();
                         known[row * columns + column] = Some(x);
                     }
                 }
@@ -184,7 +184,7 @@ fn continued(mut known: Vec<Option<f32>>, columns: usize, rows: usize) -> Vec<f3
 }
 
 /// An opening in the skin.
-pub struct Opening {
+pub struct GrilleOpening {
     /// Pieces of its outline in the view, (y, z), in any order. They form closed loops, including
     /// the pieces in the centre plane.
     edges: Vec<[Vec2; 2]>,
@@ -196,10 +196,10 @@ pub struct Opening {
     outward: Vec3,
 }
 
-impl Opening {
+impl GrilleOpening {
     /// `triangles` are the skin that was cut out, `edges` its border. Returns `None` if
     /// there is no room for a pattern.
-    pub fn new(triangles: &[[Vec3; 3]], edges: &[[Vec3; 2]], outward: Vec3) -> Option<Opening> {
+    pub fn new(triangles: &[[Vec3; 3]], edges: &[[Vec3; 2]], outward: Vec3) -> Option<GrilleOpening> {
         let edges: Vec<[Vec2; 2]> = edges.iter().map(|edge| edge.map(|p| Vec2::new(p.y, p.z))).collect();
         let (low, high) = edges
             .iter()
@@ -210,7 +210,7 @@ impl Opening {
             return None;
         }
         let patch = Patch::new(triangles, low, high)?;
-        Some(Opening { edges, low, high, patch, outward })
+        Some(GrilleOpening { edges, low, high, patch, outward })
     }
 
     /// Returns the point `depth` metres behind the skin, and the outward direction there.
@@ -226,7 +226,7 @@ impl Opening {
         }
         let way = way.normalize_or(self.outward);
         // Where the skin turns to the flank, a point straight back is hardly behind it.
-        let depth = depth * (BEHIND_SHARE / normal.dot(way).max(0.1)).clamp(1.0, MOST_DEEPENED);
+        let depth = depth * (BEHIND_RATIO / normal.dot(way).max(0.1)).clamp(1.0, MOST_DEEPENED);
         (Vec3::new(self.patch.at(p), p.x, p.y) - way * depth, way)
     }
 
@@ -278,9 +278,9 @@ impl Opening {
     fn has_room(&self, p: Vec2, room: f32) -> bool {
         let apart = |[a, b]: &[Vec2; 2]| {
             let way = *b - *a;
-            let share = ((p - *a).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
+            let ratio = ((p - *a).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
             // An edge in the centre plane is no wall.
-            (a.x < 1e-5 && b.x < 1e-5) || p.distance(*a + way * share) > room
+            (a.x < 1e-5 && b.x < 1e-5) || p.distance(*a + way * ratio) > room
         };
         self.contains(p) && self.edges.iter().all(apart)
     }
@@ -531,7 +531,7 @@ mod tests {
     ];
 
     /// Half of a bowed front: 0.5 m wide, 0.2 m high, up to the centre plane.
-    fn bowed() -> Opening {
+    fn bowed() -> GrilleOpening {
         let skin = |column: usize, row: usize| {
             let (y, z) = (column as f32 * 0.025, 0.5 + row as f32 * 0.025);
             Vec3::new(0.4 * y * y + 0.1 * (z - 0.5), y, z)
@@ -547,7 +547,7 @@ mod tests {
                 edges.extend((column == 19).then_some([b, c]));
             }
         }
-        Opening::new(&triangles, &edges, -Vec3::X).unwrap()
+        GrilleOpening::new(&triangles, &edges, -Vec3::X).unwrap()
     }
 
     #[test]
@@ -579,6 +579,6 @@ mod tests {
     fn an_opening_seen_edge_on_is_left_empty() {
         let corners = [Vec3::ZERO, Vec3::new(0.2, 0.0, 0.1), Vec3::new(0.0, 0.1, 0.2)];
         let edges = [[corners[0], corners[1]], [corners[1], corners[2]], [corners[2], corners[0]]];
-        assert!(Opening::new(&[corners], &edges, Vec3::Z).is_none());
+        assert!(GrilleOpening::new(&[corners], &edges, Vec3::Z).is_none());
     }
 }

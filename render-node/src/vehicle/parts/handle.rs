@@ -113,7 +113,7 @@ const SHADE: glam::Vec2 = glam::Vec2::new(0.58, 0.90);
 /// for the hollow behind a grip.
 fn bowl(half_length: f32, half_height: f32) -> crate::vehicle::mesh::Surface {
     let dome =
-        [(-0.004, 1.0), (0.002, 0.97), (0.004, 0.80), (0.0045, 0.0)].map(|(out, share)| glam::Vec2::new(out, share));
+        [(-0.004, 1.0), (0.002, 0.97), (0.004, 0.80), (0.0045, 0.0)].map(|(out, ratio)| glam::Vec2::new(out, ratio));
     Solid::revolved(&dome, 28).bent(|p| Vec3::new(p.x * half_length, p.y, p.z * half_height)).surface(60.0)
 }
 

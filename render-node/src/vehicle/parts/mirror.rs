@@ -37,7 +37,7 @@ pub struct Mirror {
     pub mount: MirrorMount,
     pub cap: Material,
     /// Ratio of the housing's height, from below, that is black plastic whatever the cap is.
-    pub black_share: f32,
+    pub black_ratio: f32,
     /// True if a slim indicator lies between cap and base. It is clear while it is off.
     pub indicator: bool,
 }
@@ -52,7 +52,7 @@ impl Default for Mirror {
             rise: 0.055,
             mount: MirrorMount::Door,
             cap: Material::Paint,
-            black_share: 0.28,
+            black_ratio: 0.28,
             indicator: false,
         }
     }
@@ -79,15 +79,15 @@ const BESIDE_DOOR_M: f32 = 0.012;
 const BESIDE_CORNER_M: f32 = 0.002;
 
 /// The form of the housing, which gives the position of each of its points.
-struct Shell {
+struct MirrorShell {
     half: Vec3,
     centre: Vec3,
     power: f32,
     tall: bool,
 }
 
-impl Shell {
-    fn new(spec: &Mirror) -> Shell {
+impl MirrorShell {
+    fn new(spec: &Mirror) -> MirrorShell {
         let half = Vec3::new(spec.depth, spec.width / 2.0, spec.height / 2.0);
         let rise = match spec.mount {
             MirrorMount::Door => spec.rise.max(half.z + ABOVE_DOOR_M),
@@ -95,7 +95,7 @@ impl Shell {
         };
         let tall = spec.height > spec.width;
         let centre = Vec3::new(spec.depth * 0.42, spec.gap() + half.y, rise);
-        Shell { half, centre, power: if tall { TALL_POWER } else { POWER }, tall }
+        MirrorShell { half, centre, power: if tall { TALL_POWER } else { POWER }, tall }
     }
 
     /// Returns a point of the housing. `across` and `up` are ratios of half the width and half the
@@ -164,8 +164,8 @@ impl Mirror {
 /// Returns the mirror, about 2,000 triangles.
 pub fn mirror(spec: &Mirror) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
-    let shell = Shell::new(spec);
-    let seam = 2.0 * spec.black_share.clamp(0.0, 1.0) - 1.0;
+    let shell = MirrorShell::new(spec);
+    let seam = 2.0 * spec.black_ratio.clamp(0.0, 1.0) - 1.0;
     let seam_half = 0.0016 / shell.half.z;
     if seam < 1.0 - seam_half {
         let cap = shell.between(seam.max(-1.0 + seam_half) + seam_half, 1.0, ROWS, 0.0);
@@ -217,7 +217,7 @@ pub fn mirror(spec: &Mirror) -> VehicleMesh {
 
 /// Adds the mount: a wedge that grows out of the door, a short stout arm from the
 /// corner of the window, or two arms.
-fn add_mount(mesh: &mut VehicleMesh, spec: &Mirror, shell: &Shell) {
+fn add_mount(mesh: &mut VehicleMesh, spec: &Mirror, shell: &MirrorShell) {
     let (centre, half) = (shell.centre, shell.half);
     // `from` and `to` are half width and half height of the section, at
     // the body and at the housing.

@@ -24,11 +24,11 @@ impl Default for RoofRail {
 }
 
 /// Ratio of a rail's length over which each end rises.
-const RISE_SHARE: f32 = 0.10;
+const RISE_RATIO: f32 = 0.10;
 /// Ratio of a rail's length that each foot takes.
-const FOOT_SHARE: f32 = 0.085;
+const FOOT_RATIO: f32 = 0.085;
 /// Ratio of a rail's length over which each foot tapers into the daylight.
-const TAPER_SHARE: f32 = 0.035;
+const TAPER_RATIO: f32 = 0.035;
 /// Depth by which the foot of a rail is sunk into the roof.
 const SUNK_M: f32 = 0.006;
 /// Height of a rail's very ends above the roof.
@@ -51,9 +51,9 @@ pub fn roof_rail(spec: &RoofRail, on_roof: &[Vec3]) -> VehicleMesh {
     };
     let stations = curve.iter().enumerate().map(|(i, p)| {
         let from_end = i.min(last - i) as f32 / last as f32;
-        let ramp = eased(from_end / RISE_SHARE);
+        let ramp = eased(from_end / RISE_RATIO);
         let top = END_M + ramp * (spec.rise + spec.height - END_M);
-        let daylight = if spec.rise > LEAST_DAYLIGHT_M { eased((from_end - FOOT_SHARE) / TAPER_SHARE) } else { 0.0 };
+        let daylight = if spec.rise > LEAST_DAYLIGHT_M { eased((from_end - FOOT_RATIO) / TAPER_RATIO) } else { 0.0 };
         let bottom = -SUNK_M + daylight * (spec.rise + SUNK_M);
         let (half_width, half_height) = (0.5 * spec.width * (0.55 + 0.45 * ramp), 0.5 * (top - bottom));
         let middle = *p + Vec3::Z * (bottom + half_height);
@@ -100,7 +100,7 @@ pub fn antenna_whip(length: f32) -> VehicleMesh {
     let way = Vec3::new(LEAN.sin(), 0.0, LEAN.cos());
     let foot = Solid::superellipsoid(Vec3::new(0.032, 0.018, 0.016), 2.4, 8, 16);
     mesh.add(Material::MattBlack, &foot.surface(60.0));
-    let path: Vec<Vec3> = [0.0, 0.06, 0.5, 0.94, 1.0].map(|share| way * (share * length)).to_vec();
+    let path: Vec<Vec3> = [0.0, 0.06, 0.5, 0.94, 1.0].map(|ratio| way * (ratio * length)).to_vec();
     let rod = Solid::tube(&path, 8, |i| [0.0055, 0.0050, 0.0038, 0.0030, 0.0012][i]);
     mesh.add(Material::MattBlack, &rod.surface(60.0));
     mesh

@@ -46,7 +46,7 @@ const ABOVE_DECK_M: f32 = 0.012;
 /// Number of the frame's bows under the cloth.
 const BOWS: f32 = 3.0;
 /// Height by which the bows lift the cloth, as a ratio of the heap.
-const BOW_SHARE: f32 = 0.09;
+const BOW_RATIO: f32 = 0.09;
 /// Place of the piping, as a ratio of the way from the middle to the rim.
 const PIPING: f32 = 0.90;
 /// Radius of the piping.
@@ -74,7 +74,7 @@ pub fn stowed_top(spec: &StowedTop, deck: impl Fn(f32, f32) -> Option<f32>) -> V
         let base = spec.z + (base - spec.z) * size.powi(4);
         let dome = (1.0 - size.powf(4.5)).max(0.0).powf(0.55) * (1.0 - 0.22 * along - 0.16 * across * across);
         let bows =
-            if is_cloth { BOW_SHARE * (BOWS * std::f32::consts::PI * along).cos() * (1.0 - size.powi(6)) } else { 0.0 };
+            if is_cloth { BOW_RATIO * (BOWS * std::f32::consts::PI * along).cos() * (1.0 - size.powi(6)) } else { 0.0 };
         let z = base + spec.heap * (dome + bows);
         // The cover is never under the deck, except for its rim.
         let least =

@@ -62,8 +62,8 @@ pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
             let chord = spec.chord * (0.35 + 0.65 * grow);
             drop.iter()
                 .map(|d| {
-                    let share = d.x.max(0.0);
-                    let rise = spec.stands + spec.lift * share.powf(1.4) * grow + d.y * half * (0.4 + 0.6 * grow);
+                    let ratio = d.x.max(0.0);
+                    let rise = spec.stands + spec.lift * ratio.powf(1.4) * grow + d.y * half * (0.4 + 0.6 * grow);
                     *p + Vec3::new(d.x * chord, 0.0, rise - if spec.stands > 0.0 { 0.0 } else { half * 0.8 })
                 })
                 .collect()
@@ -83,8 +83,8 @@ pub fn spoiler(spec: &Spoiler, edge: &[Vec3]) -> VehicleMesh {
     mesh.add(spec.material, &half_of(upper).surface(CREASE_DEGREES));
     mesh.add(Material::MattBlack, &half_of(under).surface(CREASE_DEGREES));
     if spec.stands > 0.0 {
-        for share in [0.16, 0.84] {
-            let foot = curve[(share * last as f32) as usize];
+        for ratio in [0.16, 0.84] {
+            let foot = curve[(ratio * last as f32) as usize];
             let middle = foot + Vec3::new(spec.chord * 0.3, 0.0, spec.stands / 2.0 - 0.01);
             let stand =
                 Solid::rounded_box(Vec3::new(spec.chord * 0.30, 0.012, spec.stands / 2.0 + 0.02), 0.010).moved(middle);

@@ -80,7 +80,7 @@ const LEAST_OVERHANG: f32 = 0.1;
 
 impl Facts {
     /// Returns the front overhang's ratio of both overhangs, if both were measured.
-    pub fn front_share(&self) -> Option<f32> {
+    pub fn front_ratio(&self) -> Option<f32> {
         let (front, rear) = (self.front_overhang?.max(LEAST_OVERHANG), self.rear_overhang?.max(LEAST_OVERHANG));
         Some(front / (front + rear))
     }

@@ -58,18 +58,18 @@ pub struct Sheet {
     /// year. Any other value is the name of a face.
     #[serde(default = "own")]
     pub face: String,
-    pub size: Size,
+    pub size: DrawingSize,
     pub body: Body,
     pub greenhouse: Greenhouse,
     #[serde(default)]
     pub glass: Glass,
     pub wheels: Wheels,
     #[serde(default)]
-    pub relief: Vec<Relief>,
+    pub relief: Vec<SkinRelief>,
     #[serde(default)]
     pub crease: Vec<Crease>,
     #[serde(default)]
-    pub solid: Vec<Solid>,
+    pub solid: Vec<DrawnSolid>,
     /// Regions of flanks, roof and floor. Lamps and grilles belong to the faces.
     #[serde(default)]
     pub region: Vec<Region>,
@@ -103,7 +103,7 @@ fn own() -> String {
 /// The dimensions of the drawing.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Size {
+pub struct DrawingSize {
     pub length: f32,
     /// Width without mirrors.
     pub width: f32,
@@ -444,7 +444,7 @@ pub struct Drawing {
 /// planes, plate recesses, domes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Relief {
+pub struct SkinRelief {
     pub name: String,
     pub at: Drawing,
     pub height: f32,
@@ -520,7 +520,7 @@ pub enum SolidRole {
 /// A drawn curve carried between the two limits of its `range`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Solid {
+pub struct DrawnSolid {
     pub name: String,
     pub at: Drawing,
     pub role: SolidRole,
@@ -551,7 +551,7 @@ pub struct Region {
     pub over: Vec<Material>,
     /// A band around the region.
     #[serde(default)]
-    pub edge: Option<Edge>,
+    pub edge: Option<EdgeBand>,
     /// A second drawing that limits it, in another view: the side of a lamp
     /// that is drawn from the front.
     #[serde(default)]
@@ -574,7 +574,7 @@ impl Region {
 /// A band around a region.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Edge {
+pub struct EdgeBand {
     pub width: f32,
     pub material: Material,
 }
@@ -660,7 +660,7 @@ pub struct Face {
     #[serde(default)]
     pub region: Vec<Region>,
     #[serde(default)]
-    pub relief: Vec<Relief>,
+    pub relief: Vec<SkinRelief>,
 }
 
 /// The parts that a body is dressed with, and their positions (in the sheet's own

@@ -37,7 +37,7 @@ pub enum Class {
 /// Form of the fuel tanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Tank {
+pub enum FuelTankForm {
     None,
     /// A polished cylinder with straps and steps.
     Round,
@@ -158,7 +158,7 @@ pub struct Truck {
     #[serde(default)]
     pub skirted: bool,
     #[serde(default)]
-    pub tank: Tank,
+    pub tank: FuelTankForm,
     /// x of the tanks' front and rear end.
     #[serde(default)]
     pub tank_x: [f32; 2],

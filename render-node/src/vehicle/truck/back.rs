@@ -57,12 +57,12 @@ impl Wall<'_> {
 
     /// Returns a plate with rounded corners that lies on the wall.
     pub fn patch(&self, centre: Vec2, half: Vec2, radius: f32, out: f32) -> Solid {
-        let ring = |share: f32, out: f32| -> Option<Vec<Vec3>> {
+        let ring = |ratio: f32, out: f32| -> Option<Vec<Vec3>> {
             let around = rounded_rectangle(half.x, half.y, radius);
-            around.iter().map(|p| self.at(centre.x + p.x * share, centre.y + p.y * share, out)).collect()
+            around.iter().map(|p| self.at(centre.x + p.x * ratio, centre.y + p.y * ratio, out)).collect()
         };
         let rings: Option<Vec<Vec<Vec3>>> =
-            [(1.0, -0.01), (1.0, out * 0.6), (0.985, out)].into_iter().map(|(share, out)| ring(share, out)).collect();
+            [(1.0, -0.01), (1.0, out * 0.6), (0.985, out)].into_iter().map(|(ratio, out)| ring(ratio, out)).collect();
         rings.map_or_else(Solid::default, |rings| Solid::lofted(&rings))
     }
 }
@@ -185,7 +185,7 @@ fn add_lines(parts: &mut Assembly, wall: &Wall<'_>) {
             parts.add(material, Solid::pin(end + Vec3::X * 0.03, end + Vec3::new(0.075, 0.0, -0.012), 0.021, 14));
         }
         let out = Vec3::X * 0.075;
-        let sag = |share: f32, down: f32| from.lerp(to, share) + Vec3::new(0.13, 0.0, -down);
+        let sag = |ratio: f32, down: f32| from.lerp(to, ratio) + Vec3::new(0.13, 0.0, -down);
         let spine = curve_through(
             &[from + out, sag(-0.1, 0.16), sag(0.05, 0.48), sag(0.5, 0.66), sag(0.95, 0.48), sag(1.1, 0.16), to + out],
             8,
@@ -215,12 +215,12 @@ fn coil(spine: &[Vec3]) -> Solid {
     };
     let path: Vec<Vec3> = (0..=count)
         .map(|i| {
-            let share = i as f32 / count as f32;
-            let (middle, way) = at(share * whole);
+            let ratio = i as f32 / count as f32;
+            let (middle, way) = at(ratio * whole);
             let across = way.cross(Vec3::X).normalize_or(Vec3::Y);
             let up = across.cross(way);
             let (sin, cos) = (TAU * i as f32 / A_TURN as f32).sin_cos();
-            let radius = RADIUS_M * (share.min(1.0 - share) * 10.0).min(1.0);
+            let radius = RADIUS_M * (ratio.min(1.0 - ratio) * 10.0).min(1.0);
             middle + (across * cos + up * sin) * radius
         })
         .collect();
@@ -252,11 +252,11 @@ fn add_flaps(parts: &mut Assembly, wall: &Wall<'_>) {
     let mut rings = Vec::new();
     let mut edge = Vec::new();
     for step in 0..=STEPS {
-        let share = step as f32 / STEPS as f32;
-        let z = from + (to - from) * share;
+        let ratio = step as f32 / STEPS as f32;
+        let z = from + (to - from) * ratio;
         let Some(y) = wall.half(z) else { continue };
-        let head = ((share - 0.84) / 0.16).max(0.0);
-        let foot = ((0.07 - share) / 0.07).max(0.0);
+        let head = ((ratio - 0.84) / 0.16).max(0.0);
+        let foot = ((0.07 - ratio) / 0.07).max(0.0);
         let round = 1.0
             - 0.80 * (1.0 - (1.0 - head * head).max(0.0).sqrt())
             - 0.5 * (1.0 - (1.0 - foot * foot).max(0.0).sqrt());
@@ -270,8 +270,8 @@ fn add_flaps(parts: &mut Assembly, wall: &Wall<'_>) {
     }
     parts.add_pair(Material::Paint, Solid::lofted(&rings));
     parts.add_pair(Material::MattBlack, Solid::swept(&edge, Vec3::X, |_| rounded_rectangle(0.013, 0.022, 0.012)));
-    for share in [0.25, 0.75] {
-        let z = from + (to - from) * share;
+    for ratio in [0.25, 0.75] {
+        let z = from + (to - from) * ratio;
         let Some(y) = wall.half(z) else { continue };
         let foot = Vec3::new(site.cab_rear_x - 0.02, y - 0.30, z);
         let tip = Vec3::new(site.cab_rear_x + FLAP_M * 0.7, y - 0.03, z);

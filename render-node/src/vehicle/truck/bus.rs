@@ -95,8 +95,8 @@ fn add_strip(parts: &mut Assembly, site: &Site<'_>, x: [f32; 2], z: [f32; 2], ha
     let steps = ((x[1] - x[0]).hypot(z[1] - z[0]) / 0.25).ceil().max(2.0) as usize;
     let path: Vec<Vec3> = (0..=steps)
         .filter_map(|step| {
-            let share = step as f32 / steps as f32;
-            let at = Vec2::new(x[0] + (x[1] - x[0]) * share, z[0] + (z[1] - z[0]) * share);
+            let ratio = step as f32 / steps as f32;
+            let at = Vec2::new(x[0] + (x[1] - x[0]) * ratio, z[0] + (z[1] - z[0]) * ratio);
             site.field.skin_y(at.x, at.y).map(|y| Vec3::new(at.x, y, at.y))
         })
         .collect();

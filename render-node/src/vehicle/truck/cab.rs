@@ -153,7 +153,7 @@ fn add_tow_eye(parts: &mut Assembly, at: Vec3) {
 
 /// Adds a round fog lamp in a bright ring, on both sides.
 fn add_fog_lamp(parts: &mut Assembly, at: Vec3, radius: f32) {
-    let disc = |from: f32, to: f32, share: f32| Solid::pin(at + Vec3::X * from, at + Vec3::X * to, radius * share, 28);
+    let disc = |from: f32, to: f32, ratio: f32| Solid::pin(at + Vec3::X * from, at + Vec3::X * to, radius * ratio, 28);
     parts.add_pair(Material::MattBlack, disc(0.01, -0.010, 1.16));
     parts.add_pair(Material::Chrome, disc(0.0, -0.020, 1.0));
     parts.add_pair(Material::LampHousing, disc(0.0, -0.0206, 0.86));
@@ -190,12 +190,12 @@ fn add_grille(parts: &mut Assembly, site: &Site<'_>, grille: &GrilleShell) {
     // Darkness behind the bars, in front of the nose of the hood.
     let ring = |x: f32| vec![p(x, -low.y, low.z), p(x, low.y, low.z), p(x, high.y, high.z), p(x, -high.y, high.z)];
     parts.add(Material::PanelGap, Solid::lofted(&[ring(x - 0.002), ring(x + 0.006)]));
-    let inside = |share: f32| low.z + 0.02 + (high.z - low.z - 0.04) * share;
+    let inside = |ratio: f32| low.z + 0.02 + (high.z - low.z - 0.04) * ratio;
     match grille.bars {
         Bars::Upright => {
             for number in 0..grille.count {
-                let share = (number as f32 + 0.5) / grille.count as f32;
-                let at = |z: f32| p(x - 0.014, share * (half(z) - 0.01), z);
+                let ratio = (number as f32 + 0.5) / grille.count as f32;
+                let at = |z: f32| p(x - 0.014, ratio * (half(z) - 0.01), z);
                 parts.add_pair(
                     Material::Chrome,
                     Solid::swept(&[at(inside(0.0)), at(inside(1.0))], Vec3::X, |_| {
@@ -377,9 +377,9 @@ fn add_air_cleaners(parts: &mut Assembly, at: Vec3) {
 fn add_visor(parts: &mut Assembly, site: &Site<'_>, edge: Vec3) {
     let across = 12;
     let point = |i: usize, back: f32, up: f32| {
-        let share = i as f32 / across as f32 * 2.0 - 1.0;
-        let bow = 0.11 * share * share;
-        Vec3::new(edge.x + bow + back, share * edge.y, edge.z + up - 0.03 * share * share)
+        let ratio = i as f32 / across as f32 * 2.0 - 1.0;
+        let bow = 0.11 * ratio * ratio;
+        Vec3::new(edge.x + bow + back, ratio * edge.y, edge.z + up - 0.03 * ratio * ratio)
     };
     let loops: Vec<Vec<Vec3>> = (0..=across)
         .map(|i| {
@@ -396,8 +396,8 @@ fn add_visor(parts: &mut Assembly, site: &Site<'_>, edge: Vec3) {
         })
         .collect();
     parts.add_soft(site.truck.visor_material, Solid::lofted_plate(&loops));
-    for share in [-0.72_f32, 0.0, 0.72] {
-        let at = Vec3::new(edge.x + 0.06 + 0.11 * share * share, share * edge.y, edge.z + 0.06);
+    for ratio in [-0.72_f32, 0.0, 0.72] {
+        let at = Vec3::new(edge.x + 0.06 + 0.11 * ratio * ratio, ratio * edge.y, edge.z + 0.06);
         parts.add(Material::MattBlack, pipe(&[at, at + Vec3::new(0.22, 0.0, 0.02)], 0.012));
     }
 }
@@ -405,8 +405,8 @@ fn add_visor(parts: &mut Assembly, site: &Site<'_>, edge: Vec3) {
 /// Adds marker lamps on the roof's front edge: one at each end and three in the middle.
 fn add_markers(parts: &mut Assembly, site: &Site<'_>, at: Vec3) {
     let foot_material = if site.truck.stacks.is_some() { Material::Satin } else { Material::MattBlack };
-    for share in [-0.86_f32, -0.20, 0.0, 0.20, 0.86] {
-        let y = share * at.y;
+    for ratio in [-0.86_f32, -0.20, 0.0, 0.20, 0.86] {
+        let y = ratio * at.y;
         let Some(z) = site.field.skin_z(at.x + 0.05, y).map(|z| z.min(at.z + 0.15)) else { continue };
         let foot = Vec3::new(at.x + 0.06, y, z);
         let shape = [
@@ -598,7 +598,7 @@ fn add_wipers(parts: &mut Assembly, site: &Site<'_>) {
 }
 
 fn screen_foot(site: &Site<'_>) -> Option<f32> {
-    let sheets = |z: f32| site.field.skin_x(0.0, z, false).map(|x| site.field.sheets(Vec3::new(x, 0.0, z)));
+    let sheets = |z: f32| site.field.skin_x(0.0, z, false).map(|x| site.field.surface_point(Vec3::new(x, 0.0, z)));
     (40..400)
         .map(|i| i as f32 * 0.01)
         .find(|z| sheets(*z).is_some_and(|s| s.body > 0.03 && s.greenhouse_profile < 0.02))

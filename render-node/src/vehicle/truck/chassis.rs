@@ -11,7 +11,7 @@ use super::site::Site;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::{Assembly, block, mudguard, pipe};
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
-use crate::vehicle::sheet::truck::{Class, Load, Tank};
+use crate::vehicle::sheet::truck::{Class, FuelTankForm, Load};
 
 /// Distance of a rail's web from the centre plane, in metres.
 const RAIL_Y: f32 = 0.42;
@@ -34,9 +34,9 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>) {
     let shaft_z = site.frame_z - 0.20;
     parts.add(Material::Underbody, pipe(&[p(site.front_x + 0.4, 0.0, shaft_z), p(site.rear_x, 0.0, site.hub_z)], 0.06));
     match site.truck.tank {
-        Tank::None => {}
-        Tank::Round => add_round_tank(parts, site),
-        Tank::Square => add_square_tank(parts, site),
+        FuelTankForm::None => {}
+        FuelTankForm::Round => add_round_tank(parts, site),
+        FuelTankForm::Square => add_square_tank(parts, site),
     }
     add_boxes(parts, site, scale);
     add_wheel_covers(parts, site);
@@ -160,17 +160,17 @@ fn add_bellows(parts: &mut Assembly, x: f32, reach: f32, hub: f32, top: f32) {
         let foot = p(x + end, RAIL_Y, low);
         parts.add_pair(Material::MattBlack, Solid::pin(foot, foot + Vec3::Z * 0.08, 0.09, 20));
         let height = (top - low - 0.08).max(0.10);
-        for (share, radius) in [(0.30, 0.135), (0.72, 0.135)] {
+        for (ratio, radius) in [(0.30, 0.135), (0.72, 0.135)] {
             let bulge = Solid::superellipsoid(p(radius, radius, height * 0.30), 2.6, 10, 24);
-            parts.add_pair(Material::Tyre, bulge.moved(foot + Vec3::Z * (0.08 + height * share)));
+            parts.add_pair(Material::Tyre, bulge.moved(foot + Vec3::Z * (0.08 + height * ratio)));
         }
     }
 }
 
 /// Returns a loft along x through one section, closed at both ends.
 fn prism(section: &[Vec2], [from, to]: [f32; 2], at: Vec2, bevel: f32) -> Solid {
-    let ring = |x: f32, share: f32| -> Vec<Vec3> {
-        section.iter().map(|p| Vec3::new(x, at.x + p.x * share, at.y + p.y * share)).collect()
+    let ring = |x: f32, ratio: f32| -> Vec<Vec3> {
+        section.iter().map(|p| Vec3::new(x, at.x + p.x * ratio, at.y + p.y * ratio)).collect()
     };
     Solid::lofted(&[ring(from, 0.93), ring(from + bevel, 1.0), ring(to - bevel, 1.0), ring(to, 0.93)])
 }
@@ -241,8 +241,8 @@ fn add_square_tank(parts: &mut Assembly, site: &Site<'_>) {
     let section = |grow: f32| rounded_rectangle(half_width + grow, half_height + grow, 0.09 * scale);
     parts.add_pair(Material::Satin, prism(&section(0.0), [from, to], at, 0.02));
     let p = Vec3::new;
-    for share in [0.22, 0.78] {
-        let x = from + (to - from) * share;
+    for ratio in [0.22, 0.78] {
+        let x = from + (to - from) * ratio;
         parts.add_pair(Material::MattBlack, prism(&section(0.007), [x - 0.028, x + 0.028], at, 0.004));
         parts.add_pair(
             Material::MattBlack,
@@ -337,8 +337,8 @@ fn add_side_guard(parts: &mut Assembly, site: &Site<'_>) {
             block(p(from + 0.01, y - 0.004, z - 0.012), p(to - 0.01, y + 0.002, z + 0.012), 0.002),
         );
     }
-    for share in [0.12, 0.5, 0.88] {
-        let x = from + (to - from) * share;
+    for ratio in [0.12, 0.5, 0.88] {
+        let x = from + (to - from) * ratio;
         parts.add_pair(
             Material::MattBlack,
             block(p(x - 0.03, y - 0.06, 0.40), p(x + 0.03, y - 0.02, site.frame_z), 0.01),
@@ -422,8 +422,8 @@ fn add_fifth_wheel(parts: &mut Assembly, site: &Site<'_>) {
     ]
     .map(|[x, y]| Vec2::new(x, y))
     .to_vec();
-    let level = |z: f32, share: f32| -> Vec<Vec3> {
-        outline.iter().map(|o| p(middle + o.x * share, o.y * share, top + z - 0.10 * (o.x - 0.1).max(0.0))).collect()
+    let level = |z: f32, ratio: f32| -> Vec<Vec3> {
+        outline.iter().map(|o| p(middle + o.x * ratio, o.y * ratio, top + z - 0.10 * (o.x - 0.1).max(0.0))).collect()
     };
     let plate = Solid::lofted(&[level(-0.05, 0.97), level(-0.012, 1.0), level(0.0, 0.985)]);
     parts.add_pair(Material::BrakeDisc, plate);

@@ -43,7 +43,7 @@ struct Space {
 impl Space {
     fn of(site: &Site<'_>, fitting: &CabinFitting) -> Option<Space> {
         let foot = screen_foot(site)?;
-        let belt = site.field.sheets(Vec3::new(foot.x + BELT_AT_M, 0.0, 0.5)).belt;
+        let belt = site.field.surface_point(Vec3::new(foot.x + BELT_AT_M, 0.0, 0.5)).belt;
         let belt = site.field.morph.to_real(Vec3::Z * belt).z;
         let rear = site.real(fitting.x_rear, 0.0, 0.0).x.min(site.cab_rear_x - LINING_M);
         let hip_x = (foot.x + REACH_M).min(rear - BEHIND_HIP_M);
@@ -89,7 +89,7 @@ fn screen_foot(site: &Site<'_>) -> Option<Vec3> {
     let reach = site.cab_rear_x.min(4.5);
     let is_screen = |z: f32| {
         let p = site.field.hit(Vec3::new(-0.05, 0.0, z), Vec3::X, reach)?;
-        let s = site.field.sheets(p);
+        let s = site.field.surface_point(p);
         (s.body > 0.03 && s.greenhouse_profile < 0.02).then_some(p)
     };
     let low = site.frame_z.min(0.8);
@@ -105,8 +105,8 @@ fn add_dash(parts: &mut Assembly, site: &Site<'_>, space: &Space, wheel: Vec3) {
     let top = space.foot.z - 0.02;
     let beside = site.field.skin_y(face - 0.18, top - 0.20).map_or(space.half_belt, |y| y - LINING_M);
     let half = space.half_belt.min(beside);
-    let ring = |share: f32| -> Vec<Vec3> {
-        let across = share * 2.0 - 1.0;
+    let ring = |ratio: f32| -> Vec<Vec3> {
+        let across = ratio * 2.0 - 1.0;
         let y = across * half;
         // The dashboard follows the bow of the screen.
         let skin = site.field.hit(Vec3::new(space.foot.x - 0.3, y, top - 0.08), Vec3::X, 1.2);

@@ -62,10 +62,10 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, [x0, x1]: [f32; 2], [lo
         let x = x0 + 0.12 + (x1 - x0 - 0.24) * number as f32 / 5.0;
         parts.add_pair(Material::Satin, pipe(&[p(x, y - 0.05, top), p(x, y - 0.05, top + 0.10)], 0.012));
     }
-    for share in [0.3, 0.62, 0.92] {
-        let x = x0 + (x1 - x0) * share;
+    for ratio in [0.3, 0.62, 0.92] {
+        let x = x0 + (x1 - x0) * ratio;
         for side in [-1.0, 1.0] {
-            lamps::add_marker(parts, p(x, side * (y - 0.006), top - 0.07), Vec3::Y * side, share > 0.9);
+            lamps::add_marker(parts, p(x, side * (y - 0.006), top - 0.07), Vec3::Y * side, ratio > 0.9);
         }
     }
     add_tail(parts, x1, [low, top], y);
@@ -180,8 +180,8 @@ fn add_ladder(parts: &mut Assembly, [from, to]: [f32; 2], z: f32) {
             parts.add_pair(Material::Satin, pipe(&[p(x, HALF_M, ends[0]), p(at(number + 1), HALF_M, ends[1])], 0.010));
         }
     }
-    for share in [0.3, 0.85] {
-        let x = from + (to - from) * share;
+    for ratio in [0.3, 0.85] {
+        let x = from + (to - from) * ratio;
         parts.add_pair(
             Material::Satin,
             block(p(x - 0.04, HALF_M - 0.04, z - 0.22), p(x + 0.04, HALF_M + 0.04, z - 0.02), 0.012),

@@ -22,8 +22,8 @@ fn lens(centre: Vec3, across: Vec3, up: Vec3, outward: Vec3, size: Vec2) -> Soli
     const RINGS: [(f32, f32); 4] = [(1.0, 0.0), (0.93, 0.004), (0.6, 0.006), (0.02, 0.007)];
     let around = rounded_rectangle(size.x / 2.0, size.y / 2.0, size.min_element() * 0.3);
     let solid = Solid::grid(RINGS.len(), around.len(), true, |row, column| {
-        let (share, out) = RINGS[row];
-        centre + (across * around[column].x + up * around[column].y) * share + outward * out
+        let (ratio, out) = RINGS[row];
+        centre + (across * around[column].x + up * around[column].y) * ratio + outward * out
     });
     let towards = solid.triangles.iter().map(|t| {
         let [a, b, c] = t.map(|i| solid.points[i as usize]);
@@ -39,8 +39,8 @@ pub(super) fn add_tail(parts: &mut Assembly, at: Vec3, size: Vec2, year: u16) {
     site.year = year;
     let spec = TailLamp {
         motif: if year < 2012 { TailMotif::Panel } else { TailMotif::Rounds },
-        reverse_share: 0.2,
-        amber_share: 0.25,
+        reverse_ratio: 0.2,
+        amber_ratio: 0.25,
         ..TailLamp::default()
     };
     let mut piece = VehicleMesh::default();

@@ -114,8 +114,8 @@ fn add_box(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
         let across = number as f32 * y * 0.36;
         parts.add(wall, block(p(x0 - 0.004, across - 0.03, z0 + 0.1), p(x0 + 0.03, across + 0.03, z1 - 0.1), 0.006));
     }
-    for (share, red) in [(0.02, false), (0.5, false), (0.985, true)] {
-        let x = x0 + (x1 - x0) * share;
+    for (ratio, red) in [(0.02, false), (0.5, false), (0.985, true)] {
+        let x = x0 + (x1 - x0) * ratio;
         lamps::add_marker(parts, p(x, y - 0.008, z0 + 0.02), Vec3::Y, red);
         lamps::add_marker(parts, p(x, 0.008 - y, z0 + 0.02), -Vec3::Y, red);
     }
@@ -229,8 +229,8 @@ fn add_dropsides(parts: &mut Assembly, site: &Site<'_>, bed: &Bed) {
                 block(p(x - 0.02, y - 0.006, top - 0.13), p(x + 0.02, y + 0.008, top - 0.02), 0.006),
             );
         }
-        for share in [0.2, 0.5, 0.8] {
-            let x = from + (to - from) * share;
+        for ratio in [0.2, 0.5, 0.8] {
+            let x = from + (to - from) * ratio;
             parts.add_pair(
                 Material::MattBlack,
                 block(p(x - 0.03, y - 0.01, low - 0.05), p(x + 0.03, y + 0.006, low + 0.09), 0.006),
@@ -368,10 +368,10 @@ fn add_tipper_ends(parts: &mut Assembly, site: &Site<'_>, bed: &Bed, wall: f32) 
     // The hoist: three sleeves between cab and tub.
     let foot = Vec2::new(x0 + 0.35, site.frame_z - 0.05);
     let tip = Vec2::new(x0 - 0.02, z0 + 0.55 * (z1 - z0));
-    for (share, radius, material) in
+    for (ratio, radius, material) in
         [(0.55, 0.075, Material::MattBlack), (0.8, 0.06, Material::Satin), (1.0, 0.045, Material::Chrome)]
     {
-        let end = foot.lerp(tip, share);
+        let end = foot.lerp(tip, ratio);
         parts.add(material, pipe(&[p(foot.x, 0.0, foot.y), p(end.x, 0.0, end.y)], radius));
     }
 }

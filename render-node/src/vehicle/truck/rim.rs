@@ -10,7 +10,7 @@ use crate::vehicle::drawing::outline_of;
 use crate::vehicle::mesh::Material;
 use crate::vehicle::parts::assembly::Assembly;
 use crate::vehicle::parts::solid::{Solid, rounded_rectangle};
-use crate::vehicle::sheet::{Edge, Region, RegionKind, Sheet};
+use crate::vehicle::sheet::{EdgeBand, Region, RegionKind, Sheet};
 use crate::vehicle::truck::site::Site;
 
 /// Least width of a band that gets a bar. Narrower bands are seals.
@@ -34,13 +34,14 @@ pub(super) fn add(parts: &mut Assembly, site: &Site<'_>, sheet: &Sheet) {
 }
 
 /// Returns the bright band round an opening across the middle, if the region has one.
-fn frame_of(region: &Region) -> Option<&Edge> {
+fn frame_of(region: &Region) -> Option<&EdgeBand> {
     let is_opening = region.at.mirror && matches!(region.kind, RegionKind::Inset { .. });
-    let is_bright = |edge: &&Edge| matches!(edge.material, Material::Chrome | Material::Satin) && edge.width > LEAST_M;
+    let is_bright =
+        |edge: &&EdgeBand| matches!(edge.material, Material::Chrome | Material::Satin) && edge.width > LEAST_M;
     region.edge.as_ref().filter(|_| is_opening).filter(is_bright)
 }
 
-fn add_frame(parts: &mut Assembly, site: &Site<'_>, region: &Region, edge: &Edge) {
+fn add_frame(parts: &mut Assembly, site: &Site<'_>, region: &Region, edge: &EdgeBand) {
     let outline = outline_of(&region.at, STEP_M);
     let drawn: Vec<Vec2> = outline
         .points()

@@ -1,6 +1,6 @@
 //! Measures what is stored before and after, and checks how much it may grow.
 
-use crate::setting::{EVENTS_MIB_PER_DAY, SIZE_STORE_FREE_MIB, SIZE_STORE_MIB, Setting};
+use crate::setting::{AbuseSetup, EVENTS_MIB_PER_DAY, SIZE_STORE_FREE_MIB, SIZE_STORE_MIB};
 use anyhow::{Context, Result};
 use cyclorama_tests::DatabaseChoice;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ const ROW_PER_CHARGE: [&str; 3] = ["ledger_entries", "deliveries", "holds"];
 /// The table that is measured by its bytes and not by its rows.
 const EVENTS: &str = "events";
 
-pub struct Grown {
+pub struct Growth {
     objects_bytes: u64,
     database_bytes: u64,
     /// Bytes of the data folder, without objects and the database.
@@ -59,8 +59,8 @@ pub struct Grown {
     events_bytes: u64,
 }
 
-impl Grown {
-    pub async fn measure(setting: &Setting) -> Result<Self> {
+impl Growth {
+    pub async fn measure(setting: &AbuseSetup) -> Result<Self> {
         let mut connection = setting.service.database().await?;
         let names = match setting.database {
             DatabaseChoice::Sqlite => "select name from sqlite_master where type = 'table' and name not like 'sqlite%'",
@@ -103,11 +103,11 @@ impl Grown {
         };
         let other_bytes = bytes_of(&folder).saturating_sub(objects_bytes + in_folder);
         let events_bytes = events_bytes.unsigned_abs();
-        Ok(Grown { objects_bytes, database_bytes, other_bytes, rows, holders_entries, events_bytes })
+        Ok(Growth { objects_bytes, database_bytes, other_bytes, rows, holders_entries, events_bytes })
     }
 
     /// Prints both measurements side by side; of the tables, only those that changed.
-    pub fn print_beside(&self, after: &Grown) {
+    pub fn print_beside(&self, after: &Growth) {
         println!("\nstored                        before        after");
         let line = |name: &str, before: &dyn std::fmt::Display, after: &dyn std::fmt::Display| {
             println!("{name:<22} {before:>13} {after:>12}")
@@ -128,7 +128,7 @@ impl Grown {
 
     /// Lists everything that grew by more than it may. `charges` is the number of images paid for
     /// in between.
-    pub fn broken(&self, before: &Grown, setting: &Setting, charges: u64) -> Vec<String> {
+    pub fn broken(&self, before: &Growth, setting: &AbuseSetup, charges: u64) -> Vec<String> {
         let mut broken = Vec::new();
         let mut judge = |what: &str, before: u64, after: u64, most: u64| {
             let grown = after.saturating_sub(before);

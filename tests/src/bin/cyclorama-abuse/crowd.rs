@@ -28,10 +28,10 @@ pub struct Told {
 
 impl Told {
     /// The percentile of the latencies, which must be sorted; NaN if there are none.
-    pub fn percentile_ms(&self, share: f64) -> f64 {
+    pub fn percentile_ms(&self, ratio: f64) -> f64 {
         match self.latencies_ms.as_slice() {
             [] => f64::NAN,
-            all => all[((all.len() - 1) as f64 * share) as usize],
+            all => all[((all.len() - 1) as f64 * ratio) as usize],
         }
     }
 

@@ -2,7 +2,7 @@
 //! with two cores can send beside everything else.
 
 use crate::crowd::Requests;
-use crate::setting::{PICTURES, Setting};
+use crate::setting::{AbuseSetup, PICTURES};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub const PAID: &str = "paid sizes";
 
 const FORMATS: [&str; 3] = ["png", "webp", "jpg"];
 
-pub fn all(setting: &Setting) -> Vec<Flood> {
+pub fn all(setting: &AbuseSetup) -> Vec<Flood> {
     let (http, base) = (setting.service.http.clone(), setting.service.base_url.clone());
     let ask_for = move |method: Method, path: &str| http.request(method, format!("{base}{path}"));
     let flood = |name, per_second, requests: Requests| Flood { name, per_second, requests };

@@ -9,14 +9,14 @@ mod floods;
 mod setting;
 
 use anyhow::{Context, Result, bail, ensure};
-use bounds::Grown;
+use bounds::Growth;
 use crowd::Told;
 use cyclorama_tests::DatabaseChoice;
-use setting::Setting;
+use setting::AbuseSetup;
 use std::time::Duration;
 
 /// The ratio of the whole time in which only paying customers send requests.
-const QUIET_SHARE: f64 = 0.25;
+const QUIET_RATIO: f64 = 0.25;
 /// Paying requests a second. They share two cores with everything else, and are few enough that the
 /// floods make up the load.
 const PAYING_PER_SECOND: f64 = 25.0;
@@ -62,8 +62,8 @@ fn arguments() -> Result<(Duration, DatabaseChoice)> {
 /// Runs the floods, and returns the bounds that were broken.
 async fn abuse() -> Result<Vec<String>> {
     let (lasting, database) = arguments()?;
-    let quiet = lasting.mul_f64(QUIET_SHARE);
-    let setting = Setting::make(database).await?;
+    let quiet = lasting.mul_f64(QUIET_RATIO);
+    let setting = AbuseSetup::make(database).await?;
     println!(
         "{database:?}; customers alone for {:.0} s, then everybody for {:.0} s",
         quiet.as_secs_f64(),
@@ -75,7 +75,7 @@ async fn abuse() -> Result<Vec<String>> {
     let alone = crowd::send(setting.paying(), PAYING_PER_SECOND, quiet).await;
 
     setting.spend_the_budget()?;
-    let before = Grown::measure(&setting).await?;
+    let before = Growth::measure(&setting).await?;
     let floods = floods::all(&setting);
     let names: Vec<(&str, f64)> = floods.iter().map(|flood| (flood.name, flood.per_second)).collect();
     let running =
@@ -88,7 +88,7 @@ async fn abuse() -> Result<Vec<String>> {
     }
     // Sweepers and writers finish in this time.
     tokio::time::sleep(setting::SETTLING).await;
-    let after = Grown::measure(&setting).await?;
+    let after = Growth::measure(&setting).await?;
 
     print_told(&alone, &among, &names, &told);
     before.print_beside(&after);

@@ -22,7 +22,7 @@ const STATEMENT_ENTRIES: u64 = 10_000;
 /// The maximum number of keys of an account.
 const KEYS: usize = 100;
 
-pub struct Setting {
+pub struct AbuseSetup {
     pub service: Service,
     pub database: DatabaseChoice,
     /// A customer that pays, and must not notice the floods.
@@ -48,7 +48,7 @@ pub struct Form {
 #[derive(Clone)]
 pub struct Key(pub String);
 
-impl Setting {
+impl AbuseSetup {
     pub async fn make(database: DatabaseChoice) -> Result<Self> {
         // Clients stand behind a proxy of this machine that forwards their addresses, so the floods
         // can come from any number of addresses.
@@ -78,7 +78,17 @@ impl Setting {
         let stranger = unlimited(&service)?;
         let reader = long_statement(&service).await?;
         let form = sign_in_form(&service).await?;
-        Ok(Setting { service, database, customer, stranger, keys: Arc::new(keys), holder, reader, form, _node: node })
+        Ok(AbuseSetup {
+            service,
+            database,
+            customer,
+            stranger,
+            keys: Arc::new(keys),
+            holder,
+            reader,
+            form,
+            _node: node,
+        })
     }
 
     /// Sets the budget to zero, so that every new image is held and then refused.

@@ -1,6 +1,6 @@
 //! Checks what must hold during a trial and after it: money, budget, single flight, objects.
 
-use crate::clients::{Asked, Tally};
+use crate::clients::{RequestList, Tally};
 use crate::programs::Farm;
 use anyhow::Result;
 use cyclorama_tests::service::Customer;
@@ -14,15 +14,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Observations of the budget.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct BudgetObservations {
     pub looks: u64,
     /// The largest ratio of the day's budget that was reserved or settled.
     pub most: f64,
     pub findings: Vec<String>,
 }
 
-pub async fn watch_budget(database_url: String, asked: Arc<Asked>) -> Result<Seen> {
-    let mut seen = Seen::default();
+pub async fn watch_budget(database_url: String, asked: Arc<RequestList>) -> Result<BudgetObservations> {
+    let mut seen = BudgetObservations::default();
     let pool = AnyPool::connect_lazy(&database_url)?;
     let sql = "select d.reserved_microusd, d.settled_microusd, b.microusd_per_day from budget_days d, budget b";
     while !asked.has_ended() {

@@ -26,7 +26,7 @@ pub enum Pace {
 }
 
 /// The list of images, and the clients' progress.
-pub struct Asked {
+pub struct RequestList {
     variants: Vec<String>,
     pace: Pace,
     next: AtomicUsize,
@@ -36,10 +36,10 @@ pub struct Asked {
     pub unaffordable: AtomicUsize,
 }
 
-impl Asked {
+impl RequestList {
     pub fn new(variants: Vec<String>, pace: Pace) -> Arc<Self> {
         let zero = || AtomicUsize::new(0);
-        Arc::new(Asked {
+        Arc::new(RequestList {
             variants,
             pace,
             next: zero(),
@@ -50,7 +50,7 @@ impl Asked {
     }
 
     /// The ratio of images that were answered, 0 to 1.
-    pub fn share(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         self.answered.load(Ordering::Relaxed) as f64 / self.variants.len() as f64
     }
 
@@ -87,7 +87,7 @@ impl Tally {
 }
 
 /// Requests the images, and returns a tally for each customer, in their order.
-pub async fn ask(base_url: String, customers: Vec<Customer>, asked: Arc<Asked>) -> Result<Vec<Tally>> {
+pub async fn ask(base_url: String, customers: Vec<Customer>, asked: Arc<RequestList>) -> Result<Vec<Tally>> {
     let http = cyclorama_tests::service::http_client()?;
     let workers: Vec<_> = (0..AT_ONCE)
         .map(|number| {
@@ -115,7 +115,7 @@ pub async fn ask(base_url: String, customers: Vec<Customer>, asked: Arc<Asked>) 
     Ok(tallies)
 }
 
-async fn fetch(http: &reqwest::Client, url: &str, customer: &Customer, asked: &Asked, tally: &mut Tally) {
+async fn fetch(http: &reqwest::Client, url: &str, customer: &Customer, asked: &RequestList, tally: &mut Tally) {
     let mut tries = 0;
     while tries < TRIES_MAX {
         tries += 1;

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 /// The cost of a render. The nodes report no price for an hour, so each render is counted at this.
 const USD_PER_RENDER: f64 = 0.002;
 /// The ratio of the images at which the day's budget ends. The budget is raised when that is seen.
-const BUDGET_SHARE: f64 = 0.9;
+const BUDGET_RATIO: f64 = 0.9;
 const CUSTOMERS: usize = 4;
 /// More than clients request while everything is replaced.
 const UPGRADE_PICTURES_MAX: usize = 3_000;
@@ -68,15 +68,15 @@ async fn trial(pictures: usize) -> Result<()> {
     let mut variants = farm.variants(UPGRADE_PICTURES_MAX + pictures)?;
     let in_trouble = variants.split_off(UPGRADE_PICTURES_MAX);
 
-    let asked = clients::Asked::new(variants, clients::Pace::Steady);
+    let asked = clients::RequestList::new(variants, clients::Pace::Steady);
     let load = tokio::spawn(clients::ask(programs::base_url(), customers.clone(), asked.clone()));
     upgrade::make(&mut farm, &asked).await?;
     asked.end();
     let mut tallies = load.await??;
     findings.extend(books::unnoticed(&farm, &tallies).await?);
 
-    farm.allow(pictures as f64 * BUDGET_SHARE * USD_PER_RENDER)?;
-    let asked = clients::Asked::new(in_trouble, clients::Pace::Flat);
+    farm.allow(pictures as f64 * BUDGET_RATIO * USD_PER_RENDER)?;
+    let asked = clients::RequestList::new(in_trouble, clients::Pace::Flat);
     let load = tokio::spawn(clients::ask(programs::base_url(), customers.clone(), asked.clone()));
     let watch = tokio::spawn(books::watch_budget(farm.database_url(), asked.clone()));
     troubles::make(&hosts, &mut farm, &asked).await?;

@@ -1,7 +1,7 @@
 //! Simulates failures, each when a given ratio of the images has been answered, so that a trial of
 //! any length has all of them.
 
-use crate::clients::Asked;
+use crate::clients::RequestList;
 use crate::hosts::Hosts;
 use crate::programs::Farm;
 use anyhow::Result;
@@ -12,7 +12,7 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_secs(5);
 
-pub async fn make(hosts: &Hosts, farm: &mut Farm, asked: &Asked) -> Result<()> {
+pub async fn make(hosts: &Hosts, farm: &mut Farm, asked: &RequestList) -> Result<()> {
     until(asked, 0.08, "node1 is killed").await;
     farm.kill("node1")?;
     tokio::time::sleep(SHORT).await;
@@ -60,17 +60,17 @@ pub async fn make(hosts: &Hosts, farm: &mut Farm, asked: &Asked) -> Result<()> {
     farm.postgres("start", "fast")?;
 
     // The budget is spent before all images are made.
-    while asked.unaffordable.load(Ordering::Relaxed) == 0 && asked.share() < 1.0 {
+    while asked.unaffordable.load(Ordering::Relaxed) == 0 && asked.ratio() < 1.0 {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    println!("{:4.0} %  the budget is spent, and raised", asked.share() * 100.0);
+    println!("{:4.0} %  the budget is spent, and raised", asked.ratio() * 100.0);
     farm.operator(&["budget", "set", "--usd-per-day", "10000"])?;
     Ok(())
 }
 
-async fn until(asked: &Asked, share: f64, what: &str) {
-    while asked.share() < share {
+async fn until(asked: &RequestList, ratio: f64, what: &str) {
+    while asked.ratio() < ratio {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    println!("{:4.0} %  {what}", asked.share() * 100.0);
+    println!("{:4.0} %  {what}", asked.ratio() * 100.0);
 }

@@ -1,7 +1,7 @@
 //! Replaces control planes and nodes one after the other while clients send requests. Clients may
 //! notice nothing, and no lease may be lost.
 
-use crate::clients::Asked;
+use crate::clients::RequestList;
 use crate::programs::{FAKE_NODES, Farm, PLANES, REAL_NODE};
 use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(20);
 
 /// Replaces everything twice, or until all images have been requested.
-pub async fn make(farm: &mut Farm, asked: &Asked) -> Result<()> {
+pub async fn make(farm: &mut Farm, asked: &RequestList) -> Result<()> {
     for _ in 0..2 {
         for (plane, _) in PLANES {
             step(asked, &format!("{plane} is replaced"));
@@ -31,7 +31,7 @@ pub async fn make(farm: &mut Farm, asked: &Asked) -> Result<()> {
         farm.terminate(REAL_NODE).await?;
         farm.start_real_node()?;
     }
-    ensure!(asked.share() < 1.0, "clients had asked for everything before the last replacement");
+    ensure!(asked.ratio() < 1.0, "clients had asked for everything before the last replacement");
     Ok(())
 }
 
@@ -53,6 +53,6 @@ async fn drain(farm: &Farm, name: &str) -> Result<()> {
     }
 }
 
-fn step(asked: &Asked, what: &str) {
-    println!("{:4.0} %  {what}", asked.share() * 100.0);
+fn step(asked: &RequestList, what: &str) {
+    println!("{:4.0} %  {what}", asked.ratio() * 100.0);
 }

@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 /// The state of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum RowState {
     /// The signed URL is about to be requested, under the idempotency key of this attempt.
     Asked {
         attempt: u32,
@@ -57,9 +57,9 @@ struct Heading {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct JournalEntry {
     row: usize,
-    state: State,
+    state: RowState,
 }
 
 const VERSION: u32 = 1;
@@ -69,7 +69,7 @@ const VERSION: u32 = 1;
 pub struct Journal {
     file: Mutex<File>,
     batch: String,
-    states: Mutex<BTreeMap<usize, State>>,
+    states: Mutex<BTreeMap<usize, RowState>>,
 }
 
 impl Journal {
@@ -108,19 +108,19 @@ impl Journal {
         };
         let mut states = BTreeMap::new();
         for line in lines {
-            let entry: Entry = serde_json::from_str(line).with_context(damaged)?;
+            let entry: JournalEntry = serde_json::from_str(line).with_context(damaged)?;
             states.insert(entry.row, entry.state);
         }
         Ok(Journal { file: Mutex::new(file), batch, states: Mutex::new(states) })
     }
 
-    pub fn state(&self, row: usize) -> Option<State> {
+    pub fn state(&self, row: usize) -> Option<RowState> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).get(&row).cloned()
     }
 
     /// Sets the state of a row. The line is on the disk when the function returns.
-    pub fn note(&self, row: usize, state: State) -> anyhow::Result<()> {
-        let entry = Entry { row, state };
+    pub fn note(&self, row: usize, state: RowState) -> anyhow::Result<()> {
+        let entry = JournalEntry { row, state };
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         write_line(&mut file, &entry).context("the journal cannot be written")?;
         self.states.lock().unwrap_or_else(PoisonError::into_inner).insert(row, entry.state);
@@ -170,10 +170,10 @@ mod tests {
     fn a_journal_goes_on_where_it_was_cut() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("j");
-        let asked = State::Asked { attempt: 1, at: 7 };
+        let asked = RowState::Asked { attempt: 1, at: 7 };
         let journal = Journal::open(&path, "list", URL).expect("opens");
         journal.note(3, asked.clone()).expect("notes");
-        journal.note(3, State::Done { attempt: 1, request_id: "r".to_owned() }).expect("notes");
+        journal.note(3, RowState::Done { attempt: 1, request_id: "r".to_owned() }).expect("notes");
         journal.note(4, asked.clone()).expect("notes");
         let name = journal.name(4, 1);
         assert!(Journal::open(&path, "list", URL).is_err(), "one at a time");
@@ -186,7 +186,7 @@ mod tests {
             let expected = if cut == whole.len() { Some(asked.clone()) } else { None };
             assert_eq!(journal.state(4), expected, "cut at {cut}");
             if cut >= last {
-                assert_eq!(journal.state(3), Some(State::Done { attempt: 1, request_id: "r".to_owned() }));
+                assert_eq!(journal.state(3), Some(RowState::Done { attempt: 1, request_id: "r".to_owned() }));
                 assert_eq!(journal.name(4, 1), name);
             }
             journal.note(4, asked.clone()).expect("goes on");
@@ -200,9 +200,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("j");
         drop(Journal::open(&path, "list", URL).expect("opens"));
-        for (list, url, told) in [("other", URL, "another list"), ("list", "http://y.example", "http://y.example")] {
+        for (list, url, message) in [("other", URL, "another list"), ("list", "http://y.example", "http://y.example")] {
             let refused = Journal::open(&path, list, url).expect_err("refused").to_string();
-            assert!(refused.contains(told), "{refused}");
+            assert!(refused.contains(message), "{refused}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! refused as a whole before the first request; a wrong value fails only its row.
 
 use super::super::picture::{AUTO, file_name};
-use crate::cli::csv_list::{CsvList, Line};
+use crate::cli::csv_list::{CsvLine, CsvList};
 use crate::cli::exit::WrongUsage;
 use cyclorama_client::{AskedYear, ImageRequest};
 use sha2::{Digest, Sha256};
@@ -41,18 +41,18 @@ const COLUMNS: [&str; 20] = [
 pub const REPORT: &str = "report.csv";
 
 #[derive(Debug)]
-pub struct List {
+pub struct BatchList {
     /// SHA-256 of the list's bytes in lower-case hex: a changed list counts as another list.
     pub sha256: String,
-    pub rows: Vec<Row>,
+    pub rows: Vec<BatchRow>,
 }
 
 #[derive(Debug)]
-pub struct Row {
+pub struct BatchRow {
     /// Number of the row, from 1, without the heading.
     pub number: usize,
     /// The values as they are in the list, for the report.
-    pub given: Given,
+    pub given: GivenRow,
     /// The requested image, or the fault of the row.
     pub image: Result<ImageRequest, String>,
     /// Name of the image's file in the batch's folder.
@@ -60,7 +60,7 @@ pub struct Row {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
+pub struct GivenRow {
     pub make: String,
     pub brand: String,
     pub model: String,
@@ -83,10 +83,10 @@ pub struct Given {
     pub file: String,
 }
 
-impl Given {
-    fn of(mut line: Line) -> Self {
+impl GivenRow {
+    fn of(mut line: CsvLine) -> Self {
         let mut value = |column: &str| line.values.remove(column).unwrap_or_default();
-        Given {
+        GivenRow {
             make: value("make"),
             brand: value("brand"),
             model: value("model"),
@@ -111,7 +111,7 @@ impl Given {
     }
 }
 
-impl Given {
+impl GivenRow {
     /// Returns the format that names the file. A batch loads images with `auto` without an `Accept`
     /// header: the service then sends png, or jpg on a background.
     fn named_format(&self) -> &str {
@@ -124,7 +124,7 @@ impl Given {
     }
 }
 
-pub fn read(bytes: &[u8]) -> Result<List, WrongUsage> {
+pub fn read(bytes: &[u8]) -> Result<BatchList, WrongUsage> {
     let wrong = |text: String| Err(WrongUsage(text));
     if bytes.len() > BYTES_MAX {
         return wrong(format!("the list is longer than {} MiB: split it", BYTES_MAX >> 20));
@@ -140,7 +140,7 @@ pub fn read(bytes: &[u8]) -> Result<List, WrongUsage> {
         if place == ROWS_MAX {
             return wrong(format!("the list has more than {ROWS_MAX} rows: split it"));
         }
-        let row = Row::of(place + 1, Given::of(line?))?;
+        let row = BatchRow::of(place + 1, GivenRow::of(line?))?;
         if let Some(other) = files.insert(row.file.clone(), row.number) {
             return wrong(format!("rows {other} and {} would both be written to the file {}", row.number, row.file));
         }
@@ -149,21 +149,21 @@ pub fn read(bytes: &[u8]) -> Result<List, WrongUsage> {
     if rows.is_empty() {
         return wrong("the list has no rows".to_owned());
     }
-    Ok(List { sha256: hex::encode(Sha256::digest(bytes)), rows })
+    Ok(BatchList { sha256: hex::encode(Sha256::digest(bytes)), rows })
 }
 
-impl Row {
-    fn of(number: usize, given: Given) -> Result<Self, WrongUsage> {
+impl BatchRow {
+    fn of(number: usize, given: GivenRow) -> Result<Self, WrongUsage> {
         let file = match given.file.as_str() {
             "" => format!("{number:05}-{}", file_name(&words(&given), Some(given.named_format()))),
             name if is_file_name(name) => name.to_owned(),
             name => return Err(WrongUsage(format!("row {number}: `{name}` is not a valid file name in the folder"))),
         };
-        Ok(Row { number, image: image(&given), file, given })
+        Ok(BatchRow { number, image: image(&given), file, given })
     }
 }
 
-fn words(given: &Given) -> Vec<&str> {
+fn words(given: &GivenRow) -> Vec<&str> {
     let make = if given.make.is_empty() { &given.brand } else { &given.make };
     let words = [&given.vehicle, make, &given.model, &given.year, &given.body, &given.view, &given.color];
     words.into_iter().map(String::as_str).filter(|word| !word.is_empty()).collect()
@@ -175,7 +175,7 @@ fn is_file_name(name: &str) -> bool {
     is_plain && name != REPORT
 }
 
-fn image(given: &Given) -> Result<ImageRequest, String> {
+fn image(given: &GivenRow) -> Result<ImageRequest, String> {
     let text = |value: &String| (!value.is_empty()).then(|| value.clone());
     let number = |name: &str, value: &String| match text(value).map(|value| value.parse()) {
         None => Ok(None),
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_is_no_list_is_refused_by_name() {
-        for (text, told) in [
+        for (text, message) in [
             ("", "make, model and year"),
             ("make,model\na,b\n", "make, model and year"),
             ("make,model,year,paint\n", "`paint`"),
@@ -285,7 +285,7 @@ mod tests {
             ("make,model,year,file\na,b,2000,report.csv\n", "`report.csv`"),
         ] {
             let refused = read(text.as_bytes()).expect_err(text);
-            assert!(refused.to_string().contains(told), "{text:?}: {refused}");
+            assert!(refused.to_string().contains(message), "{text:?}: {refused}");
         }
     }
 }

@@ -7,10 +7,10 @@ mod list;
 mod report;
 mod row;
 
-use crate::cli::api::service::Service;
+use crate::cli::api::service::ServiceArguments;
 use crate::cli::csv_list::bytes_of;
-use crate::cli::exit::{Unfinished, Why};
-use crate::cli::print::{self, Unseen};
+use crate::cli::exit::{UnfinishedBatch, UnfinishedReason};
+use crate::cli::print::{self, UnprintedOutput};
 use crate::clock::Clock;
 use anyhow::Context;
 use cyclorama_client::{Error, ErrorKind};
@@ -18,8 +18,8 @@ use futures::StreamExt;
 use indicatif::{ProgressBar, ProgressStyle};
 use journal::Journal;
 use list::REPORT;
-use report::Line;
-use row::{Balance, Outcome, Worker};
+use report::ReportLine;
+use row::{Balance, BatchRowOutcome, Worker};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ const JOURNAL: &str = ".batch.jsonl";
 const NOT_NOW_MAX: usize = 8;
 
 #[derive(Debug, clap::Args)]
-pub struct Batch {
+pub struct BatchArguments {
     /// CSV list with a heading; `-` reads standard input. Required columns: make and model (or
     /// vehicle, a permanent id) and year (a year or latest). Optional columns: body, view, color,
     /// finish, width, height, size, format, fit, trim, padding, background, shadow, scale, file
@@ -46,10 +46,10 @@ pub struct Batch {
     #[arg(long)]
     spend_again: bool,
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
-impl Batch {
+impl BatchArguments {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
         let list = list::read(&bytes_of(&self.list)?)?;
         let (address, client) = (self.service.address()?, self.service.client()?);
@@ -69,12 +69,12 @@ impl Batch {
         let (worker, balance, is_stopped, not_now, bar) = (&worker, &balance, &is_stopped, &not_now, &bar);
         let rows = futures::stream::iter(&list.rows).map(|row| async move {
             if is_stopped.load(Ordering::Relaxed) {
-                return (row, Outcome::Waiting);
+                return (row, BatchRowOutcome::Waiting);
             }
             let outcome = worker.work(row, balance).await;
             let is_over = match outcome {
-                Outcome::Stopped(_) => true,
-                Outcome::NotNow(_) => not_now.fetch_add(1, Ordering::Relaxed) + 1 >= NOT_NOW_MAX,
+                BatchRowOutcome::Stopped(_) => true,
+                BatchRowOutcome::NotNow(_) => not_now.fetch_add(1, Ordering::Relaxed) + 1 >= NOT_NOW_MAX,
                 _ => {
                     not_now.store(0, Ordering::Relaxed);
                     false
@@ -88,10 +88,10 @@ impl Batch {
         outcomes.sort_by_key(|(row, _)| row.number);
         bar.finish_and_clear();
 
-        let lines: Vec<Line<'_>> = outcomes.iter().map(|(row, outcome)| Line::of(row, outcome)).collect();
+        let lines: Vec<ReportLine<'_>> = outcomes.iter().map(|(row, outcome)| ReportLine::of(row, outcome)).collect();
         report::write(&self.output.join(REPORT), &lines)?;
         let stopped = outcomes.iter().find_map(|(_, outcome)| match outcome {
-            Outcome::Stopped(error) => Some(error),
+            BatchRowOutcome::Stopped(error) => Some(error),
             _ => None,
         });
         tell(&self.output, &lines, stopped, balance.load(Ordering::Relaxed), as_json)
@@ -106,13 +106,19 @@ fn progress(rows: usize, as_json: bool) -> ProgressBar {
 }
 
 /// Prints the sums for people or programs. Returns an error unless every row is done.
-fn tell(folder: &Path, lines: &[Line<'_>], stopped: Option<&Error>, balance: i64, as_json: bool) -> anyhow::Result<()> {
+fn tell(
+    folder: &Path,
+    lines: &[ReportLine<'_>],
+    stopped: Option<&Error>,
+    balance: i64,
+    as_json: bool,
+) -> anyhow::Result<()> {
     let number = |status: &str| lines.iter().filter(|line| line.status == status).count();
     let [done, failed, lost, later, waiting] = ["done", "failed", "lost", "later", "waiting"].map(number);
     let report = folder.join(REPORT);
-    let not_done: Vec<&Line<'_>> =
+    let not_done: Vec<&ReportLine<'_>> =
         lines.iter().filter(|line| matches!(line.status, "failed" | "lost" | "later")).collect();
-    let unseen = |cause| Unseen { what: format!("the result of each row is in {}", report.display()), cause };
+    let unseen = |cause| UnprintedOutput { what: format!("the result of each row is in {}", report.display()), cause };
     let balance = stopped.and_then(Error::balance).or((balance >= 0).then_some(balance));
     if as_json {
         let answer = json!({
@@ -134,20 +140,26 @@ fn tell(folder: &Path, lines: &[Line<'_>], stopped: Option<&Error>, balance: i64
         let (pictures, folder) = (print::count(lines.len(), "image"), folder.display());
         print::line(format_args!("{done} of {pictures} {are} in {folder}{left}")).map_err(unseen)?;
     }
-    let (why, told) = match stopped {
+    let (why, message) = match stopped {
         Some(error) if error.kind() == ErrorKind::InsufficientCredits => {
             let rest = "run the same command again when there are more credits";
-            (Why::NoCredits, format!("stopped with {} left: {}; {rest}", print::count(waiting, "row"), error.detail()))
+            (
+                UnfinishedReason::NoCredits,
+                format!("stopped with {} left: {}; {rest}", print::count(waiting, "row"), error.detail()),
+            )
         }
-        Some(error) => {
-            (Why::KeyRefused, format!("stopped with {} left: {}", print::count(waiting, "row"), error.detail()))
-        }
+        Some(error) => (
+            UnfinishedReason::KeyRefused,
+            format!("stopped with {} left: {}", print::count(waiting, "row"), error.detail()),
+        ),
         None if later + waiting > 0 => (
-            Why::NotNow,
+            UnfinishedReason::NotNow,
             format!("{} left for later: run the same command again", print::count(later + waiting, "row")),
         ),
-        None if failed + lost > 0 => (Why::RowsFailed, format!("{} failed", print::count(failed + lost, "row"))),
+        None if failed + lost > 0 => {
+            (UnfinishedReason::RowsFailed, format!("{} failed", print::count(failed + lost, "row")))
+        }
         None => return Ok(()),
     };
-    Err(Unfinished { told, why }.into())
+    Err(UnfinishedBatch { message, why }.into())
 }

@@ -1,7 +1,7 @@
 //! The results of a batch: `report.csv` with a line for each row, and its sums.
 
-use super::list::Row;
-use super::row::Outcome;
+use super::list::BatchRow;
+use super::row::BatchRowOutcome;
 use crate::cli::csv_list::harmless;
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -24,8 +24,8 @@ const HEADING: [&str; 13] = [
 ];
 
 /// The line of one row.
-pub struct Line<'a> {
-    row: &'a Row,
+pub struct ReportLine<'a> {
+    row: &'a BatchRow,
     /// done, failed, lost, later or waiting.
     pub status: &'static str,
     pub code: String,
@@ -33,9 +33,9 @@ pub struct Line<'a> {
     request_id: String,
 }
 
-impl<'a> Line<'a> {
-    pub fn of(row: &'a Row, outcome: &Outcome) -> Self {
-        let line = |status, code: &str, detail: &str, request_id: &str| Line {
+impl<'a> ReportLine<'a> {
+    pub fn of(row: &'a BatchRow, outcome: &BatchRowOutcome) -> Self {
+        let line = |status, code: &str, detail: &str, request_id: &str| ReportLine {
             row,
             status,
             code: code.to_owned(),
@@ -43,17 +43,17 @@ impl<'a> Line<'a> {
             request_id: request_id.to_owned(),
         };
         match outcome {
-            Outcome::Done { request_id } => line("done", "", "", request_id),
-            Outcome::Failed { code, detail, request_id } => line("failed", code, detail, request_id),
-            Outcome::Lost { code, detail } => line("lost", code, detail, ""),
-            Outcome::NotNow(error) => {
+            BatchRowOutcome::Done { request_id } => line("done", "", "", request_id),
+            BatchRowOutcome::Failed { code, detail, request_id } => line("failed", code, detail, request_id),
+            BatchRowOutcome::Lost { code, detail } => line("lost", code, detail, ""),
+            BatchRowOutcome::NotNow(error) => {
                 line("later", error.code(), error.detail(), error.request_id().unwrap_or_default())
             }
-            Outcome::Stopped(error) => {
+            BatchRowOutcome::Stopped(error) => {
                 line("waiting", error.code(), error.detail(), error.request_id().unwrap_or_default())
             }
-            Outcome::Waiting => line("waiting", "", "", ""),
-            Outcome::Broken(error) => line("failed", "failed", &format!("{error:#}"), ""),
+            BatchRowOutcome::Waiting => line("waiting", "", "", ""),
+            BatchRowOutcome::Broken(error) => line("failed", "failed", &format!("{error:#}"), ""),
         }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Line<'a> {
 }
 
 /// Writes the report as CSV (RFC 4180), into a file beside it that is renamed at the end.
-pub fn write(path: &Path, lines: &[Line<'_>]) -> anyhow::Result<()> {
+pub fn write(path: &Path, lines: &[ReportLine<'_>]) -> anyhow::Result<()> {
     let write = || -> anyhow::Result<()> {
         let beside = path.with_extension("csv.part");
         let mut writer = csv::Writer::from_path(&beside)?;

@@ -1,8 +1,8 @@
 //! One row of a batch: makes a signed URL under an idempotency key, so that it is charged once,
 //! then loads its image into the file, which is free.
 
-use super::journal::{Journal, State};
-use super::list::Row;
+use super::journal::{Journal, RowState};
+use super::list::BatchRow;
 use crate::clock::DAY_MS;
 use anyhow::Context;
 use cyclorama_client::types::ImageRequest;
@@ -22,7 +22,7 @@ const NAME_KEPT_SECONDS: i64 = DAY_MS / 1000 - 3600;
 
 /// The outcome of a row in this run.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum BatchRowOutcome {
     Done {
         request_id: String,
     },
@@ -61,46 +61,46 @@ pub struct Worker<'a> {
 pub type Balance = AtomicI64;
 
 impl Worker<'_> {
-    pub async fn work(&self, row: &Row, balance: &Balance) -> Outcome {
+    pub async fn work(&self, row: &BatchRow, balance: &Balance) -> BatchRowOutcome {
         let image = match &row.image {
             Ok(image) => image,
             Err(detail) => return invalid(detail),
         };
-        self.go_on(row, image, balance).await.unwrap_or_else(Outcome::Broken)
+        self.go_on(row, image, balance).await.unwrap_or_else(BatchRowOutcome::Broken)
     }
 
-    async fn go_on(&self, row: &Row, image: &ImageRequest, balance: &Balance) -> anyhow::Result<Outcome> {
+    async fn go_on(&self, row: &BatchRow, image: &ImageRequest, balance: &Balance) -> anyhow::Result<BatchRowOutcome> {
         let (mut failures, mut spend_again) = (0, self.spend_again);
         loop {
             let ended = match self.next(row, spend_again) {
                 Next::Nothing(outcome) => Some(outcome),
                 Next::Ask { attempt, is_noted } => {
                     if !is_noted {
-                        self.note(row, State::Asked { attempt, at: (self.now)() })?;
+                        self.note(row, RowState::Asked { attempt, at: (self.now)() })?;
                     }
                     self.ask(row, image, attempt, balance).await?
                 }
                 Next::Load { attempt, url, request_id } => {
                     match self.client.save_delivery(self.folder.join(&row.file), &url).await {
                         Ok(_) => {
-                            self.note(row, State::Done { attempt, request_id })?;
+                            self.note(row, RowState::Done { attempt, request_id })?;
                             None
                         }
-                        Err(error) if is_of_another(&error) => Some(Outcome::NotNow(error)),
+                        Err(error) if is_of_another(&error) => Some(BatchRowOutcome::NotNow(error)),
                         Err(error) if is_given_back(&error) => {
-                            self.note(row, State::GivenBack { attempt })?;
+                            self.note(row, RowState::GivenBack { attempt })?;
                             failures += 1;
                             (failures == ATTEMPTS_MAX).then(|| failed(&error))
                         }
                         // Only once: with a URL that is refused at once, the row would be
                         // paid for again and again.
                         Err(error) if is_ended(&error) && spend_again => {
-                            self.note(row, State::GivenBack { attempt })?;
+                            self.note(row, RowState::GivenBack { attempt })?;
                             spend_again = false;
                             None
                         }
                         Err(error) if is_ended(&error) => Some(lost("url_expired", URL_EXPIRED)),
-                        Err(error) if is_not_now(&error) => Some(Outcome::NotNow(error)),
+                        Err(error) if is_not_now(&error) => Some(BatchRowOutcome::NotNow(error)),
                         Err(error) => return Err(error.into()),
                     }
                 }
@@ -112,33 +112,33 @@ impl Worker<'_> {
     }
 
     /// Returns the next step for a row, from its state in the journal.
-    fn next(&self, row: &Row, spend_again: bool) -> Next {
+    fn next(&self, row: &BatchRow, spend_again: bool) -> Next {
         let anew = |attempt| Next::Ask { attempt, is_noted: false };
         match self.journal.state(row.number) {
             None => anew(1),
-            Some(State::GivenBack { attempt } | State::Refused { attempt, .. }) => anew(attempt + 1),
-            Some(State::Minted { attempt, url, request_id }) => Next::Load { attempt, url, request_id },
-            Some(State::Asked { attempt, at }) if (self.now)() - at < NAME_KEPT_SECONDS => {
+            Some(RowState::GivenBack { attempt } | RowState::Refused { attempt, .. }) => anew(attempt + 1),
+            Some(RowState::Minted { attempt, url, request_id }) => Next::Load { attempt, url, request_id },
+            Some(RowState::Asked { attempt, at }) if (self.now)() - at < NAME_KEPT_SECONDS => {
                 Next::Ask { attempt, is_noted: true }
             }
-            Some(State::Asked { attempt, .. }) if spend_again => anew(attempt + 1),
-            Some(State::Asked { .. }) => Next::Nothing(lost("unknown", UNKNOWN)),
-            Some(State::Done { request_id, .. }) if self.folder.join(&row.file).exists() => {
-                Next::Nothing(Outcome::Done { request_id })
+            Some(RowState::Asked { attempt, .. }) if spend_again => anew(attempt + 1),
+            Some(RowState::Asked { .. }) => Next::Nothing(lost("unknown", UNKNOWN)),
+            Some(RowState::Done { request_id, .. }) if self.folder.join(&row.file).exists() => {
+                Next::Nothing(BatchRowOutcome::Done { request_id })
             }
-            Some(State::Done { attempt, .. }) if spend_again => anew(attempt + 1),
-            Some(State::Done { .. }) => Next::Nothing(lost("file_gone", FILE_GONE)),
+            Some(RowState::Done { attempt, .. }) if spend_again => anew(attempt + 1),
+            Some(RowState::Done { .. }) => Next::Nothing(lost("file_gone", FILE_GONE)),
         }
     }
 
     /// Pays for the row's signed URL, or finds that it is paid for already.
     async fn ask(
         &self,
-        row: &Row,
+        row: &BatchRow,
         image: &ImageRequest,
         attempt: u32,
         balance: &Balance,
-    ) -> anyhow::Result<Option<Outcome>> {
+    ) -> anyhow::Result<Option<BatchRowOutcome>> {
         let asked = ImageUrlsRequest {
             ttl_seconds: Some(TTL_SECONDS),
             idempotency_key: Some(self.journal.name(row.number, attempt)),
@@ -148,35 +148,35 @@ impl Worker<'_> {
             Ok(made) => {
                 // Answers may overtake each other: the balance after all of them
                 // is the lowest one reported.
-                let told = made.billing.credits_remaining;
-                let lowest = |known: i64| if known < 0 { told } else { known.min(told) };
+                let message = made.billing.credits_remaining;
+                let lowest = |known: i64| if known < 0 { message } else { known.min(message) };
                 balance.update(Ordering::Relaxed, Ordering::Relaxed, lowest);
                 let address = made.data.into_iter().next().context("the response of the service has no URL")?;
-                self.note(row, State::Minted { attempt, url: address.url, request_id: made.request_id })?;
+                self.note(row, RowState::Minted { attempt, url: address.url, request_id: made.request_id })?;
                 Ok(None)
             }
             // Checked before the status is used: the row keeps its idempotency key, under which the
             // service charges once.
-            Err(error) if is_of_another(&error) => Ok(Some(Outcome::NotNow(error))),
-            Err(error) if is_final(&error) => Ok(Some(Outcome::Stopped(error))),
-            Err(error) if is_not_now(&error) => Ok(Some(Outcome::NotNow(error))),
+            Err(error) if is_of_another(&error) => Ok(Some(BatchRowOutcome::NotNow(error))),
+            Err(error) if is_final(&error) => Ok(Some(BatchRowOutcome::Stopped(error))),
+            Err(error) if is_not_now(&error) => Ok(Some(BatchRowOutcome::NotNow(error))),
             // After any other error the row may have been charged: it keeps its idempotency key.
             Err(error) if !is_refusal(&error) => Err(error.into()),
             Err(error) => {
                 let (code, detail) = (error.code().to_owned(), error.detail().to_owned());
-                self.note(row, State::Refused { attempt, code, detail })?;
+                self.note(row, RowState::Refused { attempt, code, detail })?;
                 Ok(Some(failed(&error)))
             }
         }
     }
 
-    fn note(&self, row: &Row, state: State) -> anyhow::Result<()> {
+    fn note(&self, row: &BatchRow, state: RowState) -> anyhow::Result<()> {
         self.journal.note(row.number, state)
     }
 }
 
 enum Next {
-    Nothing(Outcome),
+    Nothing(BatchRowOutcome),
     /// Request the signed URL, by an attempt that is in the journal already or not yet.
     Ask {
         attempt: u32,
@@ -195,17 +195,17 @@ const URL_EXPIRED: &str = "charged, but the signed URL expired before it was loa
 const UNKNOWN: &str =
     "requested more than a day ago, and it is unknown whether it was charged: --spend-again requests it again";
 
-fn lost(code: &'static str, detail: &'static str) -> Outcome {
-    Outcome::Lost { code, detail }
+fn lost(code: &'static str, detail: &'static str) -> BatchRowOutcome {
+    BatchRowOutcome::Lost { code, detail }
 }
 
-fn failed(error: &Error) -> Outcome {
+fn failed(error: &Error) -> BatchRowOutcome {
     let request_id = error.request_id().unwrap_or_default().to_owned();
-    Outcome::Failed { code: error.code().to_owned(), detail: error.detail().to_owned(), request_id }
+    BatchRowOutcome::Failed { code: error.code().to_owned(), detail: error.detail().to_owned(), request_id }
 }
 
-fn invalid(detail: &str) -> Outcome {
-    Outcome::Failed { code: "invalid_row".to_owned(), detail: detail.to_owned(), request_id: String::new() }
+fn invalid(detail: &str) -> BatchRowOutcome {
+    BatchRowOutcome::Failed { code: "invalid_row".to_owned(), detail: detail.to_owned(), request_id: String::new() }
 }
 
 /// True if a proxy in between has answered instead of the service. Such a response says nothing

@@ -21,24 +21,24 @@ const ROW_BYTES_MAX: usize = 8 << 10;
 
 /// A row as it is in the list, and the request that is made of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct CheckListRow {
     pub given: Vec<String>,
     /// The requested row, or the reason why it cannot be requested.
-    pub asked: Result<CheckRow, &'static str>,
+    pub request: Result<CheckRow, &'static str>,
     /// Size of the requested row as JSON, in bytes.
     bytes: usize,
 }
 
-pub struct List {
+pub struct CheckList {
     stream: CsvStream<Box<dyn Read + Send>>,
     columns: Vec<String>,
     /// Size of the file, in bytes; 0 for standard input.
     pub bytes: u64,
     /// A row that was read, and did not fit into the block before.
-    held: Option<Row>,
+    held: Option<CheckListRow>,
 }
 
-impl List {
+impl CheckList {
     /// Opens a list. `kept` are columns that are copied into the answer
     /// and do not describe a vehicle.
     pub fn open(path: &Path, kept: &[String]) -> Result<Self, WrongUsage> {
@@ -70,7 +70,7 @@ impl List {
                 "the list needs a heading with the columns make and model, or vehicle, vin or query".to_owned(),
             ));
         }
-        Ok(List { stream, columns, bytes, held: None })
+        Ok(CheckList { stream, columns, bytes, held: None })
     }
 
     pub fn separator(&self) -> u8 {
@@ -86,15 +86,15 @@ impl List {
         self.stream.position()
     }
 
-    pub fn next_row(&mut self) -> Result<Option<Row>, WrongUsage> {
+    pub fn next_row(&mut self) -> Result<Option<CheckListRow>, WrongUsage> {
         if let Some(row) = self.held.take() {
             return Ok(Some(row));
         }
-        Ok(self.stream.next_row()?.map(|given| Row::of(&self.columns, given)))
+        Ok(self.stream.next_row()?.map(|given| CheckListRow::of(&self.columns, given)))
     }
 
     /// Returns the rows for one request; none at the end of the list.
-    pub fn next_block(&mut self) -> Result<Vec<Row>, WrongUsage> {
+    pub fn next_block(&mut self) -> Result<Vec<CheckListRow>, WrongUsage> {
         let (mut block, mut bytes) = (Vec::new(), 0);
         while block.len() < BLOCK_ROWS {
             let Some(row) = self.next_row()? else { break };
@@ -109,18 +109,18 @@ impl List {
     }
 }
 
-impl Row {
+impl CheckListRow {
     fn of(columns: &[String], given: Vec<String>) -> Self {
-        let asked = asked(columns, &given);
-        let bytes = asked.as_ref().ok().and_then(|row| serde_json::to_vec(row).ok()).map_or(0, |json| json.len() + 1);
+        let request = request(columns, &given);
+        let bytes = request.as_ref().ok().and_then(|row| serde_json::to_vec(row).ok()).map_or(0, |json| json.len() + 1);
         match bytes {
-            ROW_BYTES_MAX.. => Row { given, asked: Err("the row is too long"), bytes: 0 },
-            _ => Row { given, asked, bytes },
+            ROW_BYTES_MAX.. => CheckListRow { given, request: Err("the row is too long"), bytes: 0 },
+            _ => CheckListRow { given, request, bytes },
         }
     }
 }
 
-fn asked(columns: &[String], given: &[String]) -> Result<CheckRow, &'static str> {
+fn request(columns: &[String], given: &[String]) -> Result<CheckRow, &'static str> {
     let value = |name: &str| {
         let values = columns.iter().zip(given).find(|(column, _)| *column == name);
         values.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
@@ -142,9 +142,9 @@ fn asked(columns: &[String], given: &[String]) -> Result<CheckRow, &'static str>
 mod tests {
     use super::*;
 
-    fn list(text: &str, kept: &[&str]) -> Result<List, WrongUsage> {
+    fn list(text: &str, kept: &[&str]) -> Result<CheckList, WrongUsage> {
         let kept: Vec<String> = kept.iter().map(|name| (*name).to_owned()).collect();
-        List::of(Box::new(std::io::Cursor::new(text.to_owned().into_bytes())), 0, &kept)
+        CheckList::of(Box::new(std::io::Cursor::new(text.to_owned().into_bytes())), 0, &kept)
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
         let first = first.expect("a row");
         assert_eq!(first.given, ["0", "honda", "civic", "2018"]);
         let expected = serde_json::json!({ "make": "honda", "model": "civic", "year": 2018 });
-        assert_eq!(serde_json::json!(first.asked.expect("is asked for")), expected);
+        assert_eq!(serde_json::json!(first.request.expect("is request for")), expected);
     }
 
     #[test]
@@ -179,29 +179,29 @@ mod tests {
             if block.is_empty() {
                 break;
             }
-            let asked: Vec<&CheckRow> = block.iter().filter_map(|row| row.asked.as_ref().ok()).collect();
-            let bytes = serde_json::to_vec(&asked).expect("is JSON").len();
-            assert!(asked.len() < 100 && bytes < 64 << 10, "{} rows, {bytes} bytes", asked.len());
+            let request: Vec<&CheckRow> = block.iter().filter_map(|row| row.request.as_ref().ok()).collect();
+            let bytes = serde_json::to_vec(&request).expect("is JSON").len();
+            assert!(request.len() < 100 && bytes < 64 << 10, "{} rows, {bytes} bytes", request.len());
             rows += block.len();
             last = block;
         }
         assert_eq!(rows, 101, "none is lost between two blocks");
-        assert_eq!(last.last().expect("a row").asked, Err("the row is too long"));
+        assert_eq!(last.last().expect("a row").request, Err("the row is too long"));
     }
 
     #[test]
     fn what_is_no_list_is_refused_by_name() {
-        for (text, kept, told) in [
+        for (text, kept, message) in [
             ("year,body\n", &[][..], "make and model, or vehicle, vin or query"),
             ("vin,price\n", &[], "`price`"),
             ("vin,status\n", &["Status"], "column `status`"),
             ("vin\n", &["stock"], "no column `stock`"),
         ] {
             let refused = list(text, kept).err().unwrap_or_else(|| panic!("{text}")).to_string();
-            assert!(refused.contains(told), "{text:?}: {refused}");
+            assert!(refused.contains(message), "{text:?}: {refused}");
         }
         let mut soon = list("vin,year\n1HGCM82633A004352,soon\n", &[]).expect("reads");
         let row = soon.next_row().expect("reads").expect("a row");
-        assert_eq!(row.asked, Err("`year` is neither a whole number nor `latest`"));
+        assert_eq!(row.request, Err("`year` is neither a whole number nor `latest`"));
     }
 }

@@ -6,7 +6,7 @@ mod list;
 mod output;
 mod sums;
 
-use crate::cli::api::service::Service;
+use crate::cli::api::service::ServiceArguments;
 use crate::cli::exit::WrongUsage;
 use crate::cli::print;
 use anyhow::bail;
@@ -14,17 +14,17 @@ use cyclorama_client::Client;
 use cyclorama_client::types::{CheckRow, CheckedVehicle};
 use futures::StreamExt;
 use indicatif::{ProgressBar, ProgressStyle};
-use list::{List, Row};
+use list::{CheckList, CheckListRow};
 use output::Output;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use sums::Sums;
+use sums::StatusCounts;
 
 /// The name of standard input, or standard output.
 const STANDARD: &str = "-";
 
 #[derive(Debug, clap::Args)]
-pub struct Check {
+pub struct CheckArguments {
     /// CSV list with a heading; `-` reads standard input. Columns: make, model, year, body, vin,
     /// vehicle (a permanent id), query (any words)
     #[arg(value_name = "LIST")]
@@ -40,14 +40,14 @@ pub struct Check {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2), value_name = "REQUESTS")]
     concurrency: u8,
     #[command(flatten)]
-    service: Service,
+    service: ServiceArguments,
 }
 
-impl Check {
+impl CheckArguments {
     pub async fn run(self, as_json: bool) -> anyhow::Result<()> {
-        let mut list = List::open(&self.list, &self.keep)?;
+        let mut list = CheckList::open(&self.list, &self.keep)?;
         let client = self.service.client()?;
-        let (mut sums, path) = (Sums::default(), self.output_path());
+        let (mut sums, path) = (StatusCounts::default(), self.output_path());
         let mut output = match path == Path::new(STANDARD) {
             true => Output::standard(&list)?,
             false => Output::open(&path, &mut list, &mut sums)?,
@@ -62,15 +62,15 @@ impl Check {
             (!is_over).then_some(block)
         }));
         let client = &client;
-        let asked = blocks.map(|block| async move {
+        let request = blocks.map(|block| async move {
             let rows = block?;
             let answers = ask(client, &rows).await?;
             Ok::<_, anyhow::Error>((rows, answers))
         });
         // The blocks stay in the order of the list: the answer is the list with more columns.
-        let mut asked = std::pin::pin!(asked.buffered(self.concurrency.into()));
+        let mut request = std::pin::pin!(request.buffered(self.concurrency.into()));
         let mut stopped = None;
-        while let Some(block) = asked.next().await {
+        while let Some(block) = request.next().await {
             let (rows, answers) = match block {
                 Ok(block) => block,
                 Err(error) => {
@@ -112,17 +112,17 @@ impl Check {
 }
 
 /// Returns the service's result for each row; for a row that cannot be requested, the reason.
-async fn ask(client: &Client, rows: &[Row]) -> anyhow::Result<Vec<CheckedVehicle>> {
-    let asked: Vec<CheckRow> = rows.iter().filter_map(|row| row.asked.as_ref().ok()).cloned().collect();
-    let answers = match asked.is_empty() {
+async fn ask(client: &Client, rows: &[CheckListRow]) -> anyhow::Result<Vec<CheckedVehicle>> {
+    let request: Vec<CheckRow> = rows.iter().filter_map(|row| row.request.as_ref().ok()).cloned().collect();
+    let answers = match request.is_empty() {
         true => Vec::new(),
-        false => client.check_vehicles(&asked).await?.data.vehicles,
+        false => client.check_vehicles(&request).await?.data.vehicles,
     };
-    if answers.len() != asked.len() {
-        bail!("the service returned {} of {}", print::count(answers.len(), "row"), asked.len());
+    if answers.len() != request.len() {
+        bail!("the service returned {} of {}", print::count(answers.len(), "row"), request.len());
     }
     let mut answers = answers.into_iter();
-    let all = rows.iter().filter_map(|row| match row.asked {
+    let all = rows.iter().filter_map(|row| match row.request {
         Ok(_) => answers.next(),
         Err(reason) => Some(invalid(reason)),
     });
@@ -161,13 +161,13 @@ fn progress(bytes: u64, as_json: bool) -> ProgressBar {
 
 /// Prints the sums for people or programs. `known` is the number of rows
 /// that an earlier run has answered.
-fn tell(sums: &Sums, known: u64, path: &Path, as_json: bool) -> anyhow::Result<()> {
-    let Sums { matches, suggestions, misses, invalid } = sums;
+fn tell(sums: &StatusCounts, known: u64, path: &Path, as_json: bool) -> anyhow::Result<()> {
+    let StatusCounts { matches, suggestions, misses, invalid } = sums;
     let is_taken = path == Path::new(STANDARD);
     if as_json {
         let answer = json!({
             "rows": sums.rows(), "matches": matches, "suggestions": suggestions, "misses": misses, "invalid": invalid,
-            "asked": sums.rows() - known, "output": path.to_string_lossy(),
+            "request": sums.rows() - known, "output": path.to_string_lossy(),
         });
         if is_taken {
             print::note(answer);
@@ -184,10 +184,10 @@ fn tell(sums: &Sums, known: u64, path: &Path, as_json: bool) -> anyhow::Result<(
         misses => format!("{misses} misses"),
     };
     let (rows, suggestions) = (print::count(sums.rows(), "row"), print::count(*suggestions, "suggestion"));
-    let told = format!("{rows}: {matches}, {suggestions}, {misses}, {invalid} invalid");
+    let message = format!("{rows}: {matches}, {suggestions}, {misses}, {invalid} invalid");
     if is_taken {
-        print::note(told);
+        print::note(message);
         return Ok(());
     }
-    Ok(print::line(format_args!("{told}; see {}", path.display()))?)
+    Ok(print::line(format_args!("{message}; see {}", path.display()))?)
 }

@@ -2,8 +2,8 @@
 //! is requested. A check that was stopped resumes from its answer: each row of the answer is
 //! compared with the list's, and no other file is needed.
 
-use super::list::{ADDED, List, Row};
-use super::sums::Sums;
+use super::list::{ADDED, CheckList, CheckListRow};
+use super::sums::StatusCounts;
 use crate::cli::csv_list::{bounded_reader, harmless};
 use crate::cli::exit::WrongUsage;
 use crate::cli::print;
@@ -23,7 +23,7 @@ pub struct Output {
 
 impl Output {
     /// Opens standard output and writes the heading.
-    pub fn standard(list: &List) -> anyhow::Result<Self> {
+    pub fn standard(list: &CheckList) -> anyhow::Result<Self> {
         let mut output = Output { file: None, separator: list.separator() };
         output.put(&heading(list)?)?;
         Ok(output)
@@ -31,7 +31,7 @@ impl Output {
 
     /// Opens a new file or one to continue. Rows of the list that the file
     /// has already are read and counted.
-    pub fn open(path: &Path, list: &mut List, sums: &mut Sums) -> anyhow::Result<Self> {
+    pub fn open(path: &Path, list: &mut CheckList, sums: &mut StatusCounts) -> anyhow::Result<Self> {
         let named = || format!("the result {} cannot be written", path.display());
         let mut options = File::options();
         // Only the owner can read the file: a list may contain identification numbers, which tell
@@ -53,7 +53,7 @@ impl Output {
     }
 
     /// Writes the rows with their answers. They are on the disk when the function returns.
-    pub fn write(&mut self, rows: &[Row], answers: &[CheckedVehicle]) -> anyhow::Result<()> {
+    pub fn write(&mut self, rows: &[CheckListRow], answers: &[CheckedVehicle]) -> anyhow::Result<()> {
         let lines = rows.iter().zip(answers).map(|(row, answer)| {
             let mut line = row.given.clone();
             line.extend(added(answer));
@@ -71,7 +71,7 @@ impl Output {
     }
 }
 
-fn heading(list: &List) -> anyhow::Result<Vec<u8>> {
+fn heading(list: &CheckList) -> anyhow::Result<Vec<u8>> {
     let names = list.columns().iter().cloned().chain(ADDED.map(str::to_owned));
     text(list.separator(), std::iter::once(names.collect()))
 }
@@ -110,7 +110,7 @@ fn stored(views: &[StoredView]) -> String {
 
 /// Compares the rows of an answer with those of the list. Returns how many bytes of the answer are
 /// whole rows of this list.
-fn answered(file: &mut File, path: &Path, list: &mut List, sums: &mut Sums) -> anyhow::Result<u64> {
+fn answered(file: &mut File, path: &Path, list: &mut CheckList, sums: &mut StatusCounts) -> anyhow::Result<u64> {
     let heading = heading(list)?;
     let named = || format!("{} cannot be read", path.display());
     let length = file.metadata().with_context(named)?.len();
@@ -147,8 +147,8 @@ fn answered(file: &mut File, path: &Path, list: &mut List, sums: &mut Sums) -> a
         let is_same = is_whole && record.iter().zip(&row.given).all(|(one, other)| one == other);
         if !is_same || !sums.count(&record[columns]) {
             let (number, path) = (sums.rows(), path.display());
-            let told = format!("row {} of the list differs from {path}: use another --output", number + 1);
-            return Err(WrongUsage(told).into());
+            let message = format!("row {} of the list differs from {path}: use another --output", number + 1);
+            return Err(WrongUsage(message).into());
         }
         whole = end;
     }
@@ -165,10 +165,10 @@ fn ends_with_line(file: &mut File) -> std::io::Result<bool> {
 mod tests {
     use super::*;
 
-    fn list(folder: &Path, text: &str) -> List {
+    fn list(folder: &Path, text: &str) -> CheckList {
         let path = folder.join("list.csv");
         std::fs::write(&path, text).expect("writes");
-        List::open(&path, &[]).expect("reads")
+        CheckList::open(&path, &[]).expect("reads")
     }
 
     fn answer(status: &str) -> CheckedVehicle {
@@ -182,7 +182,7 @@ mod tests {
         let text = "query;vin\n\"a; \"\"b\"\"\nc\";\nné;1\nx;2\n";
         let path = folder.path().join("answer.csv");
         let all = |path: &Path| {
-            let (mut list, mut sums) = (list(folder.path(), text), Sums::default());
+            let (mut list, mut sums) = (list(folder.path(), text), StatusCounts::default());
             let mut output = Output::open(path, &mut list, &mut sums).expect("opens");
             let known = sums.rows();
             while let Some(row) = list.next_row().expect("reads") {
@@ -207,21 +207,22 @@ mod tests {
     fn the_answer_of_another_list_is_left_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("answer.csv");
-        let open = |text: &str| Output::open(&path, &mut list(folder.path(), text), &mut Sums::default()).map(drop);
-        let (mut rows, mut sums) = (list(folder.path(), "query\na\nb\n"), Sums::default());
+        let open =
+            |text: &str| Output::open(&path, &mut list(folder.path(), text), &mut StatusCounts::default()).map(drop);
+        let (mut rows, mut sums) = (list(folder.path(), "query\na\nb\n"), StatusCounts::default());
         let mut output = Output::open(&path, &mut rows, &mut sums).expect("opens");
         let both = rows.next_block().expect("reads");
         output.write(&both, &[answer("match"), answer("miss")]).expect("writes");
         assert!(open("query\na\nb\n").expect_err("is locked").to_string().contains("another check"));
         drop(output);
         let whole = std::fs::read(&path).expect("reads");
-        for (text, told) in [
+        for (text, message) in [
             ("query\na\nc\n", "row 2 of the list"),
             ("query\na\n", "another --output"),
             ("query;vin\na;\nb;\n", "another --output"),
         ] {
             let refused = open(text).expect_err(text);
-            assert!(refused.is::<WrongUsage>() && refused.to_string().contains(told), "{text:?}: {refused}");
+            assert!(refused.is::<WrongUsage>() && refused.to_string().contains(message), "{text:?}: {refused}");
             assert_eq!(std::fs::read(&path).expect("reads"), whole, "{text:?}");
         }
         open("query\na\nb\nmore\n").expect("a list that grew is gone on with");

@@ -2,14 +2,14 @@
 
 /// Number of rows by status.
 #[derive(Debug, Default)]
-pub struct Sums {
+pub struct StatusCounts {
     pub matches: u64,
     pub suggestions: u64,
     pub misses: u64,
     pub invalid: u64,
 }
 
-impl Sums {
+impl StatusCounts {
     /// Counts a row. Returns `false` if there is no such status.
     pub fn count(&mut self, status: &str) -> bool {
         let sum = match status {

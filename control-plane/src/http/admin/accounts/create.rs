@@ -20,7 +20,7 @@ pub struct CreateAccount {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Created {
+pub struct CreatedAccount {
     account_id: String,
     credits: Credits,
 }
@@ -29,9 +29,9 @@ pub async fn create(
     State(app): State<App>,
     _: Operator,
     JsonBody(body): JsonBody<CreateAccount>,
-) -> Result<(StatusCode, Json<Created>), Problem> {
+) -> Result<(StatusCode, Json<CreatedAccount>), Problem> {
     let credits = Credits(body.credits.unwrap_or(app.config.prices.free_credits));
     let account_id = account::open(&app.db, &body.email, credits, app.clock.now()).await?;
     tracing::info!(account_id, %credits, "account created by the operator");
-    Ok((StatusCode::CREATED, Json(Created { account_id, credits })))
+    Ok((StatusCode::CREATED, Json(CreatedAccount { account_id, credits })))
 }

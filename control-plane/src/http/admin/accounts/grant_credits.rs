@@ -20,7 +20,7 @@ pub struct Grant {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Granted {
+pub struct GrantedCredits {
     /// The balance after the grant.
     credits: Credits,
 }
@@ -30,7 +30,7 @@ pub async fn grant(
     _: Operator,
     Path(account_id): Path<String>,
     JsonBody(body): JsonBody<Grant>,
-) -> Result<Json<Granted>, Problem> {
+) -> Result<Json<GrantedCredits>, Problem> {
     let reason = body.reason.trim();
     if reason.is_empty() || reason.chars().count() > REASON_CHARS_MAX {
         return Err(Problem::bad_parameter(
@@ -42,5 +42,5 @@ pub async fn grant(
     let credits = ledger::grant(&mut tx, &account_id, Credits(body.credits), reason, app.clock.now()).await?;
     tx.commit().await?;
     tracing::info!(account_id, granted = body.credits, reason, "credits granted by the operator");
-    Ok(Json(Granted { credits }))
+    Ok(Json(GrantedCredits { credits }))
 }

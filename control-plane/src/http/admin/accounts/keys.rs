@@ -12,13 +12,13 @@ use axum::extract::{Path, State};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub struct Keys {
+pub struct AccountKeys {
     /// The newest first: all keys in use, and the last few that were revoked.
-    keys: Vec<Key>,
+    keys: Vec<AccountKey>,
 }
 
 #[derive(Debug, Serialize)]
-struct Key {
+struct AccountKey {
     key_id: String,
     name: String,
     scopes: Vec<Scope>,
@@ -33,9 +33,13 @@ struct Key {
     is_revoked: bool,
 }
 
-pub async fn list(State(app): State<App>, _: Operator, Path(account_id): Path<String>) -> Result<Json<Keys>, Problem> {
+pub async fn list(
+    State(app): State<App>,
+    _: Operator,
+    Path(account_id): Path<String>,
+) -> Result<Json<AccountKeys>, Problem> {
     let account = account::find(&app.db, &account_id).await?;
-    let shown = |key: KeyInfo| Key {
+    let shown = |key: KeyInfo| AccountKey {
         rate_limit_per_minute: key.rate_limit_per_minute.unwrap_or(app.config.limits.rate_limit_per_minute),
         monthly_cap_credits: key.monthly_cap.map(|cap| cap.cap),
         monthly_cap_spent: key.monthly_cap.map(|cap| cap.spent),
@@ -47,5 +51,5 @@ pub async fn list(State(app): State<App>, _: Operator, Path(account_id): Path<St
         key_id: key.id,
     };
     let keys = api_key::list(&app.db, &account.id, app.clock.now()).await?;
-    Ok(Json(Keys { keys: keys.into_iter().map(shown).collect() }))
+    Ok(Json(AccountKeys { keys: keys.into_iter().map(shown).collect() }))
 }

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::http::body::JsonBody;
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
-use crate::ledger::{self, Credits, Payment};
+use crate::ledger::{self, Credits, ReceivedPayment};
 use axum::Json;
 use axum::extract::{Path, State};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Purchase {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Purchased {
+pub struct PurchasedCredits {
     /// The balance after the purchase.
     credits: Credits,
     /// False if the payment had been entered before.
@@ -33,17 +33,17 @@ pub async fn purchase(
     _: Operator,
     Path(account_id): Path<String>,
     JsonBody(body): JsonBody<Purchase>,
-) -> Result<Json<Purchased>, Problem> {
+) -> Result<Json<PurchasedCredits>, Problem> {
     let reference = body.reference.trim();
     let is_text = !reference.chars().any(char::is_control);
     if reference.is_empty() || reference.chars().count() > REFERENCE_CHARS_MAX || !is_text {
         let detail = format!("`reference` must have 1 to {REFERENCE_CHARS_MAX} characters that name the payment.");
         return Err(Problem::bad_parameter("reference", detail));
     }
-    let payment = Payment { reference, credits: Credits(body.credits), reason: "entered by the operator" };
+    let payment = ReceivedPayment { reference, credits: Credits(body.credits), reason: "entered by the operator" };
     let mut tx = app.db.begin().await?;
     let (credits, added) = ledger::purchase(&mut tx, &account_id, payment, app.clock.now()).await?;
     tx.commit().await?;
     tracing::info!(account_id, purchased = body.credits, reference, added, "purchase recorded by the operator");
-    Ok(Json(Purchased { credits, added }))
+    Ok(Json(PurchasedCredits { credits, added }))
 }

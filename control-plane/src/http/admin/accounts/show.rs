@@ -31,14 +31,14 @@ pub async fn show(
 }
 
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct AccountQuery {
     email: Option<String>,
 }
 
 pub async fn find(
     State(app): State<App>,
     _: Operator,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<AccountQuery>,
 ) -> Result<Json<AccountView>, Problem> {
     let missing = || Problem::bad_parameter("email", "`email` is required: the email address of the account.");
     let email = asked.email.ok_or_else(missing)?;

@@ -19,7 +19,7 @@ pub struct SetCap {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Capped {
+pub struct KeyCapChange {
     key_id: String,
     monthly_cap_credits: Option<i64>,
 }
@@ -30,7 +30,7 @@ pub async fn set(
     _: Operator,
     Path(key_id): Path<String>,
     request: Request,
-) -> Result<Json<Capped>, Problem> {
+) -> Result<Json<KeyCapChange>, Problem> {
     let body: SetCap = json::read(&read_body(request, &app).await?, &["monthly_cap_credits"])?;
     check_cap(body.monthly_cap_credits)?;
     let cap = body.monthly_cap_credits;
@@ -38,5 +38,5 @@ pub async fn set(
         return Err(Problem::not_found("unknown_key", format!("There is no key {key_id}, or it was revoked.")));
     }
     tracing::info!(key_id, monthly_cap_credits = cap, "monthly cap of a key set by the operator");
-    Ok(Json(Capped { key_id, monthly_cap_credits: cap }))
+    Ok(Json(KeyCapChange { key_id, monthly_cap_credits: cap }))
 }

@@ -28,7 +28,7 @@ pub struct CreateKey {
 }
 
 #[derive(Serialize)]
-pub struct Created {
+pub struct CreatedKey {
     key_id: String,
     /// The secret of the key. It is shown here and never again.
     key: String,
@@ -38,7 +38,7 @@ pub async fn create(
     State(app): State<App>,
     _: Operator,
     JsonBody(body): JsonBody<CreateKey>,
-) -> Result<(StatusCode, Json<Created>), Problem> {
+) -> Result<(StatusCode, Json<CreatedKey>), Problem> {
     let scopes = match &body.scopes {
         None => Scope::ALL.to_vec(),
         Some(names) => parse_scopes(names)?,
@@ -66,7 +66,7 @@ pub async fn create(
     let key_id = api_key::create(&mut tx, new, &key, app.clock.now()).await?;
     tx.commit().await?;
     tracing::info!(account_id = body.account_id, key_id, "key created by the operator");
-    Ok((StatusCode::CREATED, Json(Created { key_id, key: key.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(CreatedKey { key_id, key: key.reveal().to_owned() })))
 }
 
 pub(super) fn check_cap(cap: Option<i64>) -> Result<(), Problem> {

@@ -9,17 +9,17 @@ use axum::extract::State;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub struct Verified {
+pub struct LedgerVerification {
     /// True if every account's entries add up to its balance, and its holds and entries agree.
     sound: bool,
     /// The accounts for which that is not so.
     wrong: Vec<Mismatch>,
 }
 
-pub async fn verify(State(app): State<App>, _: Operator) -> Result<Json<Verified>, Problem> {
+pub async fn verify(State(app): State<App>, _: Operator) -> Result<Json<LedgerVerification>, Problem> {
     let wrong = ledger::verify(&app.db.readers).await?;
     if !wrong.is_empty() {
         tracing::error!(accounts = wrong.len(), "the ledger was verified and does not add up");
     }
-    Ok(Json(Verified { sound: wrong.is_empty(), wrong }))
+    Ok(Json(LedgerVerification { sound: wrong.is_empty(), wrong }))
 }

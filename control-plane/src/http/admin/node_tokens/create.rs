@@ -18,7 +18,7 @@ pub struct CreateNodeToken {
 }
 
 #[derive(Serialize)]
-pub struct Created {
+pub struct CreatedNodeToken {
     token_id: String,
     /// The node token. It is shown here and never again.
     token: String,
@@ -28,7 +28,7 @@ pub async fn create(
     State(app): State<App>,
     _: Operator,
     JsonBody(body): JsonBody<CreateNodeToken>,
-) -> Result<(StatusCode, Json<Created>), Problem> {
+) -> Result<(StatusCode, Json<CreatedNodeToken>), Problem> {
     let name = body.name.trim();
     if name.is_empty() || name.chars().count() > 80 {
         return Err(Problem::bad_parameter("name", "`name` must have 1 to 80 characters."));
@@ -38,5 +38,5 @@ pub async fn create(
     let token_id = node_token::create(&mut tx, name, &token, app.clock.now()).await?;
     tx.commit().await?;
     tracing::info!(token_id, name, "node token created by the operator");
-    Ok((StatusCode::CREATED, Json(Created { token_id, token: token.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(CreatedNodeToken { token_id, token: token.reveal().to_owned() })))
 }

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-pub struct Revoked {
+pub struct RevokedNodeToken {
     token_id: String,
     revoked: bool,
 }
@@ -20,11 +20,11 @@ pub async fn revoke(
     State(app): State<App>,
     _: Operator,
     Path(token_id): Path<String>,
-) -> Result<Json<Revoked>, Problem> {
+) -> Result<Json<RevokedNodeToken>, Problem> {
     if !node_token::revoke(&app.db, &token_id, app.clock.now()).await? {
         return Err(Problem::not_found("unknown_node_token", format!("There is no node token {token_id}.")));
     }
     app.renders.disconnected(&token_id).await?;
     tracing::info!(token_id, "node token revoked by the operator");
-    Ok(Json(Revoked { token_id, revoked: true }))
+    Ok(Json(RevokedNodeToken { token_id, revoked: true }))
 }

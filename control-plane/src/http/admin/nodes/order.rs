@@ -15,7 +15,7 @@ use std::time::Duration;
 pub const DRAIN_SECONDS_MAX: u64 = 7 * 86_400;
 
 #[derive(Debug, Serialize)]
-pub struct Ordered {
+pub struct OrderedNode {
     node_id: String,
     state: &'static str,
 }
@@ -33,7 +33,7 @@ pub async fn drain(
     _: Operator,
     Path(node_id): Path<String>,
     JsonBody(body): JsonBody<Drain>,
-) -> Result<Json<Ordered>, Problem> {
+) -> Result<Json<OrderedNode>, Problem> {
     if body.within_seconds.is_some_and(|seconds| seconds > DRAIN_SECONDS_MAX) {
         let detail = format!("`within_seconds` must be 0 to {DRAIN_SECONDS_MAX} seconds.");
         return Err(Problem::bad_parameter("within_seconds", detail));
@@ -42,7 +42,11 @@ pub async fn drain(
 }
 
 /// Locks a node: it gets no jobs until it is resumed.
-pub async fn lock(State(app): State<App>, _: Operator, Path(node_id): Path<String>) -> Result<Json<Ordered>, Problem> {
+pub async fn lock(
+    State(app): State<App>,
+    _: Operator,
+    Path(node_id): Path<String>,
+) -> Result<Json<OrderedNode>, Problem> {
     give(&app, node_id, NodeOrder::Locked, None).await
 }
 
@@ -51,7 +55,7 @@ pub async fn resume(
     State(app): State<App>,
     _: Operator,
     Path(node_id): Path<String>,
-) -> Result<Json<Ordered>, Problem> {
+) -> Result<Json<OrderedNode>, Problem> {
     give(&app, node_id, NodeOrder::Active, None).await
 }
 
@@ -60,11 +64,11 @@ async fn give(
     node_id: String,
     order: NodeOrder,
     within: Option<Duration>,
-) -> Result<Json<Ordered>, Problem> {
+) -> Result<Json<OrderedNode>, Problem> {
     app.renders.order_node(&node_id, order, within).await.map_err(|error| match error {
         NodeError::Unknown => Problem::not_found("unknown_node", format!("There is no node {node_id}.")),
         other => other.into(),
     })?;
     tracing::info!(node_id, order = order.as_str(), "node ordered by the operator");
-    Ok(Json(Ordered { node_id, state: order.as_str() }))
+    Ok(Json(OrderedNode { node_id, state: order.as_str() }))
 }

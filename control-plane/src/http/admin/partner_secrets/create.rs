@@ -20,7 +20,7 @@ pub struct CreatePartnerSecret {
 }
 
 #[derive(Serialize)]
-pub struct Created {
+pub struct CreatedPartnerSecret {
     partner_secret_id: String,
     /// The secret. It is shown here and never again.
     secret: String,
@@ -30,7 +30,7 @@ pub async fn create(
     State(app): State<App>,
     _: Operator,
     JsonBody(body): JsonBody<CreatePartnerSecret>,
-) -> Result<(StatusCode, Json<Created>), Problem> {
+) -> Result<(StatusCode, Json<CreatedPartnerSecret>), Problem> {
     let secret = PlainKey::generate(partner_secret::PREFIX, &mut rand::rng());
     let mut tx = app.db.begin().await?;
     let id = partner_secret::create(&mut tx, &body.key_id, &secret, app.clock.now()).await?;
@@ -39,5 +39,5 @@ pub async fn create(
     tx.commit().await?;
     app.partner_secrets.made();
     tracing::info!(key_id = body.key_id, partner_secret_id, "partner secret created by the operator");
-    Ok((StatusCode::CREATED, Json(Created { partner_secret_id, secret: secret.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(CreatedPartnerSecret { partner_secret_id, secret: secret.reveal().to_owned() })))
 }

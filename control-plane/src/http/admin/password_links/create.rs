@@ -20,7 +20,7 @@ pub struct CreatePasswordLink {
 }
 
 #[derive(Serialize)]
-pub struct Created {
+pub struct CreatedPasswordLink {
     account_id: String,
     /// The link. It is shown here and never again; it is valid for two hours and works once.
     link: String,
@@ -30,10 +30,10 @@ pub async fn create(
     State(app): State<App>,
     _: Operator,
     JsonBody(body): JsonBody<CreatePasswordLink>,
-) -> Result<(StatusCode, Json<Created>), Problem> {
+) -> Result<(StatusCode, Json<CreatedPasswordLink>), Problem> {
     let account = account::find_by_email(&app.db, &body.email).await?;
     let user = user::of_account(&app.db, &account, app.clock.now()).await?;
     let link = make_link(&app, &user).await?;
     tracing::info!(account_id = account.id, "password link created by the operator");
-    Ok((StatusCode::CREATED, Json(Created { account_id: account.id, link })))
+    Ok((StatusCode::CREATED, Json(CreatedPasswordLink { account_id: account.id, link })))
 }

@@ -13,13 +13,13 @@ use serde::Serialize;
 const EVENTS_MAX: i64 = 200;
 
 #[derive(Debug, Serialize)]
-pub struct Refused {
+pub struct RefusedEvents {
     /// The newest first.
-    events: Vec<Event>,
+    events: Vec<RefusedEvent>,
 }
 
 #[derive(Debug, Serialize)]
-struct Event {
+struct RefusedEvent {
     /// Stripe's id of the event.
     event_id: String,
     kind: String,
@@ -29,9 +29,9 @@ struct Event {
     received_at: String,
 }
 
-impl From<NotedEvent> for Event {
+impl From<NotedEvent> for RefusedEvent {
     fn from(event: NotedEvent) -> Self {
-        Event {
+        RefusedEvent {
             outcome: event.outcome(),
             event_id: event.id,
             kind: event.kind,
@@ -41,7 +41,7 @@ impl From<NotedEvent> for Event {
     }
 }
 
-pub async fn list(State(app): State<App>, _: Operator) -> Result<Json<Refused>, Problem> {
+pub async fn list(State(app): State<App>, _: Operator) -> Result<Json<RefusedEvents>, Problem> {
     let events = noted::noted_events(&app.db, EVENTS_MAX).await?;
-    Ok(Json(Refused { events: events.into_iter().map(Event::from).collect() }))
+    Ok(Json(RefusedEvents { events: events.into_iter().map(RefusedEvent::from).collect() }))
 }

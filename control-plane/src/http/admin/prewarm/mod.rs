@@ -7,7 +7,7 @@ pub mod rows;
 
 use crate::clock::UnixMs;
 use crate::http::error::Problem;
-use crate::prewarm::{Batch, BatchError, PlanError, Request};
+use crate::prewarm::{PlanError, PrewarmBatch, PrewarmBatchError, Request};
 use serde::{Deserialize, Serialize};
 
 /// Maximum size of a body, in bytes: ten thousand rows at about two
@@ -21,13 +21,13 @@ const BUDGET_PERCENT_DEFAULT: i64 = 50;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct PrewarmBody {
     requests: Vec<Request>,
     name: Option<String>,
     budget_percent: Option<i64>,
 }
 
-impl Wanted {
+impl PrewarmBody {
     fn requests(&self) -> Result<&[Request], Problem> {
         match self.requests.len() {
             1..=REQUESTS_MAX => Ok(&self.requests),
@@ -68,8 +68,8 @@ pub struct BatchView {
     changed_at: String,
 }
 
-impl From<Batch> for BatchView {
-    fn from(batch: Batch) -> Self {
+impl From<PrewarmBatch> for BatchView {
+    fn from(batch: PrewarmBatch) -> Self {
         BatchView {
             rows: batch.rows(),
             percent: batch.percent(),
@@ -99,14 +99,14 @@ impl From<PlanError> for Problem {
     }
 }
 
-impl From<BatchError> for Problem {
-    fn from(error: BatchError) -> Self {
+impl From<PrewarmBatchError> for Problem {
+    fn from(error: PrewarmBatchError) -> Self {
         match error {
-            BatchError::Unknown(id) => Problem::not_found("unknown_batch", format!("There is no batch {id}.")),
-            BatchError::Over(state) => {
+            PrewarmBatchError::Unknown(id) => Problem::not_found("unknown_batch", format!("There is no batch {id}.")),
+            PrewarmBatchError::Over(state) => {
                 Problem::conflict("batch_is_over", format!("The batch is {state} and cannot be changed any more."))
             }
-            BatchError::Database(error) => error.into(),
+            PrewarmBatchError::Database(error) => error.into(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `POST /admin/prewarm/plan`: plans a batch without starting it.
 
-use super::Wanted;
+use super::PrewarmBody;
 use crate::app::App;
 use crate::http::body::JsonBody;
 use crate::http::error::Problem;
@@ -13,7 +13,7 @@ use axum::extract::State;
 pub async fn plan(
     State(app): State<App>,
     _: Operator,
-    JsonBody(body): JsonBody<Wanted>,
+    JsonBody(body): JsonBody<PrewarmBody>,
 ) -> Result<Json<Plan>, Problem> {
     let wishes = wishes(&app.catalog.now(), body.requests()?)?;
     Ok(Json(Plan::of(&app, &wishes).await?))

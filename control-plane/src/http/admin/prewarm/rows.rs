@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
-use crate::prewarm::Batch;
+use crate::prewarm::PrewarmBatch;
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use serde::{Deserialize, Serialize};
@@ -46,8 +46,8 @@ pub async fn list(
     Path(batch_id): Path<String>,
     Query(from): Query<From>,
 ) -> Result<Json<RowsView>, Problem> {
-    let batch = Batch::find(&app.db, &batch_id).await?;
-    let rows = Batch::report(&app.db, &batch.id, from.after, PAGE).await?;
+    let batch = PrewarmBatch::find(&app.db, &batch_id).await?;
+    let rows = PrewarmBatch::report(&app.db, &batch.id, from.after, PAGE).await?;
     let next_after = (rows.len() as i64 == PAGE).then(|| rows.last().map(|row| row.position)).flatten();
     let shown = rows.into_iter().map(|row| {
         let (failure_kind, failure_detail) = row.failure.unzip();

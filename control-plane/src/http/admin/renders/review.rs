@@ -3,10 +3,10 @@
 
 use crate::app::App;
 use crate::clock::UnixMs;
-use crate::http::answers::render_review::{self, Approved, Decided, Rerendering};
+use crate::http::answers::render_review::{self, Approval, Rerendering, ReviewDecision};
 use crate::http::error::Problem;
 use crate::http::operator::Operator;
-use crate::renders::Flagged;
+use crate::renders::FlaggedRevision;
 use axum::Json;
 use axum::extract::{Path, State};
 use serde::Serialize;
@@ -17,7 +17,7 @@ const FLAGGED_MAX: i64 = 200;
 #[derive(Debug, Serialize)]
 pub struct FlaggedRender {
     #[serde(flatten)]
-    render: Flagged,
+    render: FlaggedRevision,
     flagged_at: String,
 }
 
@@ -29,7 +29,7 @@ pub struct FlaggedRenders {
 
 pub async fn flagged(State(app): State<App>, _: Operator) -> Result<Json<FlaggedRenders>, Problem> {
     let flagged = app.renders.flagged(FLAGGED_MAX).await?;
-    let shown = |render: Flagged| FlaggedRender { flagged_at: UnixMs(render.flagged_at_ms).rfc3339(), render };
+    let shown = |render: FlaggedRevision| FlaggedRender { flagged_at: UnixMs(render.flagged_at_ms).rfc3339(), render };
     Ok(Json(FlaggedRenders { flagged: flagged.into_iter().map(shown).collect() }))
 }
 
@@ -37,7 +37,7 @@ pub async fn approve(
     State(app): State<App>,
     _: Operator,
     Path(render_id): Path<String>,
-) -> Result<Json<Approved>, Problem> {
+) -> Result<Json<Approval>, Problem> {
     render_review::approve(&app, render_id).await.map(Json)
 }
 
@@ -64,7 +64,7 @@ pub async fn accept(
     State(app): State<App>,
     _: Operator,
     Path((render_id, revision)): Path<(String, i64)>,
-) -> Result<Json<Decided>, Problem> {
+) -> Result<Json<ReviewDecision>, Problem> {
     render_review::accept(&app, render_id, revision).await.map(Json)
 }
 
@@ -74,6 +74,6 @@ pub async fn reject(
     State(app): State<App>,
     _: Operator,
     Path((render_id, revision)): Path<(String, i64)>,
-) -> Result<Json<Decided>, Problem> {
+) -> Result<Json<ReviewDecision>, Problem> {
     render_review::reject(&app, render_id, revision).await.map(Json)
 }

@@ -3,7 +3,7 @@
 
 use super::body::field;
 use crate::accounts::Scope;
-use crate::accounts::device_login::{self, PREFIX, Polled};
+use crate::accounts::device_login::{self, PREFIX, PollOutcome};
 use crate::accounts::token::PlainKey;
 use crate::app::App;
 use crate::http::body::read_any_body;
@@ -102,13 +102,13 @@ pub async fn post(State(app): State<App>, ip: ClientIp, id: RequestId, request: 
         let sent = field(&headers, &body, "device_code").ok().flatten();
         let Some(device_code) = sent.and_then(|sent| PlainKey::parse(PREFIX, &sent)) else { return Ok(invalid()) };
         Ok(match device_login::poll(&app.db, &device_code.hash(), app.clock.now()).await? {
-            Polled::Pending => refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::AuthorizationPending),
-            Polled::Over => refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::ExpiredToken),
-            Polled::TooSoon { retry_after_seconds } => {
+            PollOutcome::Pending => refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::AuthorizationPending),
+            PollOutcome::Over => refuse(StatusCode::BAD_REQUEST, DeviceErrorCode::ExpiredToken),
+            PollOutcome::TooSoon { retry_after_seconds } => {
                 let response = refuse(StatusCode::TOO_MANY_REQUESTS, DeviceErrorCode::SlowDown);
                 ([(RETRY_AFTER, retry_after_seconds.to_string())], response).into_response()
             }
-            Polled::Key { key, key_id, account_id, scopes } => {
+            PollOutcome::Key { key, key_id, account_id, scopes } => {
                 tracing::info!(account_id, key_id, "key created by device login");
                 let answer = DeviceTokenResponse {
                     access_token: key.reveal().to_owned(),

@@ -33,7 +33,7 @@ pub struct Definition {
 
 /// A tool in one line of a list.
 #[derive(Debug, Serialize)]
-pub struct Listed {
+pub struct ToolSummary {
     name: &'static str,
     cost: String,
     scope: &'static str,
@@ -66,8 +66,8 @@ impl Definition {
             .with_annotations(hints)
     }
 
-    pub fn listed(&self) -> Listed {
-        Listed { name: self.name, cost: self.cost(), scope: self.scope(), about: self.about }
+    pub fn listed(&self) -> ToolSummary {
+        ToolSummary { name: self.name, cost: self.cost(), scope: self.scope(), about: self.about }
     }
 }
 

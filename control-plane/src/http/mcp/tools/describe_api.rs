@@ -1,7 +1,7 @@
 //! `describe_api`: the guide that machines read, and links to more.
 
 use super::call::Call;
-use super::definition::{Cost, Definition, Listed, nothing};
+use super::definition::{Cost, Definition, ToolSummary, nothing};
 use crate::http::error::Problem;
 use crate::http::guide::guide;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -31,7 +31,7 @@ pub fn definition() -> Definition {
 }
 
 /// Answers with the guide and the links. `tools` are all tools, for the guide.
-pub fn call(call: &Call<'_>, tools: Vec<Listed>) -> Result<CallToolResult, Problem> {
+pub fn call(call: &Call<'_>, tools: Vec<ToolSummary>) -> Result<CallToolResult, Problem> {
     let guide = guide(call.app, tools)?;
     let links: serde_json::Map<_, _> = [
         ("guide", "/agents.md"),

@@ -7,7 +7,7 @@ use crate::accounts::Scope;
 use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::urls::{LoadRefusal, Terms, UrlOrder};
-use crate::delivery::{Delivered, ImageRequest, KeyedRequest, Order, ReadyImage, ReplayedAnswer};
+use crate::delivery::{DeliveryOutcome, ImageRequest, KeyedRequest, Order, ReadyImage, ReplayedAnswer};
 use crate::http::answers::image_urls::ImageUrlsResponse;
 use crate::http::answers::vehicle_params::VehicleParams;
 use crate::http::delivery_problem::{problem, refused_address, vehicle_not_found};
@@ -15,7 +15,7 @@ use crate::http::error::Problem;
 use crate::http::openapi;
 use crate::http::openapi::requests::picture;
 use crate::ledger::idempotency::StoredAnswer;
-use crate::ledger::{Credits, Source};
+use crate::ledger::{Credits, ImageSource};
 use crate::named_requests::{NamedRequest, RequestStart, kept_or_given_up};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -250,7 +250,7 @@ async fn again_with_signed_url(
     };
     let told = ReplayedAnswer {
         request_id: made["request_id"].as_str().unwrap_or_default().to_owned(),
-        source: Source::Cache,
+        source: ImageSource::Cache,
     };
     let receipt = Receipt {
         remaining: kept.credits_remaining.0,
@@ -273,12 +273,12 @@ async fn delivered(
     caller: &Caller,
     request_id: &str,
     asked: KeyedRequest<'_>,
-) -> Result<(ReadyImage, Source, i64), Problem> {
+) -> Result<(ReadyImage, ImageSource, i64), Problem> {
     let delivered = app.deliveries.deliver(caller, request_id, asked).await;
     match delivered.map_err(|error| problem(app, error))? {
-        Delivered::Image { ready, source, remaining } => Ok((ready, source, remaining.0)),
+        DeliveryOutcome::Image { ready, source, remaining } => Ok((ready, source, remaining.0)),
         // This happens only if validators were sent, and none were.
-        Delivered::NotModified { .. } => Err(Problem::internal()),
+        DeliveryOutcome::NotModified { .. } => Err(Problem::internal()),
     }
 }
 

@@ -17,7 +17,7 @@ mod resolve_vehicle;
 mod search_vehicles;
 
 pub use call::Call;
-pub use definition::Listed;
+pub use definition::ToolSummary;
 
 use crate::http::error::Problem;
 use definition::Definition;
@@ -27,7 +27,7 @@ use std::sync::LazyLock;
 
 /// One of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub enum ToolName {
     GetCarImage,
     CreateCarImageUrls,
     ResolveVehicle,
@@ -39,18 +39,18 @@ pub enum Named {
     DescribeApi,
 }
 
-impl Named {
+impl ToolName {
     /// All tools, in the order in which a client needs them.
-    const ALL: [Named; 9] = [
-        Named::DescribeApi,
-        Named::ResolveVehicle,
-        Named::CheckVehicles,
-        Named::SearchVehicles,
-        Named::ListImageOptions,
-        Named::GetCarImage,
-        Named::CreateCarImageUrls,
-        Named::GetAccount,
-        Named::RateImage,
+    const ALL: [ToolName; 9] = [
+        ToolName::DescribeApi,
+        ToolName::ResolveVehicle,
+        ToolName::CheckVehicles,
+        ToolName::SearchVehicles,
+        ToolName::ListImageOptions,
+        ToolName::GetCarImage,
+        ToolName::CreateCarImageUrls,
+        ToolName::GetAccount,
+        ToolName::RateImage,
     ];
 
     /// Returns the schema of the tool's arguments.
@@ -62,42 +62,42 @@ impl Named {
     /// Returns the name of the argument that is a list, if the tool has one.
     pub fn items(self) -> &'static str {
         match self {
-            Named::CheckVehicles => "vehicles",
+            ToolName::CheckVehicles => "vehicles",
             _ => "images",
         }
     }
 
     fn definition(self) -> Definition {
         match self {
-            Named::GetCarImage => get_car_image::definition(),
-            Named::CreateCarImageUrls => create_car_image_urls::definition(),
-            Named::ResolveVehicle => resolve_vehicle::definition(),
-            Named::CheckVehicles => check_vehicles::definition(),
-            Named::SearchVehicles => search_vehicles::definition(),
-            Named::ListImageOptions => list_image_options::definition(),
-            Named::GetAccount => get_account::definition(),
-            Named::RateImage => rate_image::definition(),
-            Named::DescribeApi => describe_api::definition(),
+            ToolName::GetCarImage => get_car_image::definition(),
+            ToolName::CreateCarImageUrls => create_car_image_urls::definition(),
+            ToolName::ResolveVehicle => resolve_vehicle::definition(),
+            ToolName::CheckVehicles => check_vehicles::definition(),
+            ToolName::SearchVehicles => search_vehicles::definition(),
+            ToolName::ListImageOptions => list_image_options::definition(),
+            ToolName::GetAccount => get_account::definition(),
+            ToolName::RateImage => rate_image::definition(),
+            ToolName::DescribeApi => describe_api::definition(),
         }
     }
 
     pub async fn call(self, call: Call<'_>) -> Result<CallToolResult, Problem> {
         match self {
-            Named::GetCarImage => get_car_image::call(call).await,
-            Named::CreateCarImageUrls => create_car_image_urls::call(call).await,
-            Named::ResolveVehicle => resolve_vehicle::call(&call),
-            Named::CheckVehicles => check_vehicles::call(call).await,
-            Named::SearchVehicles => search_vehicles::call(call).await,
-            Named::ListImageOptions => list_image_options::call(&call),
-            Named::GetAccount => get_account::call(call).await,
-            Named::RateImage => rate_image::call(call).await,
-            Named::DescribeApi => describe_api::call(&call, listing()),
+            ToolName::GetCarImage => get_car_image::call(call).await,
+            ToolName::CreateCarImageUrls => create_car_image_urls::call(call).await,
+            ToolName::ResolveVehicle => resolve_vehicle::call(&call),
+            ToolName::CheckVehicles => check_vehicles::call(call).await,
+            ToolName::SearchVehicles => search_vehicles::call(call).await,
+            ToolName::ListImageOptions => list_image_options::call(&call),
+            ToolName::GetAccount => get_account::call(call).await,
+            ToolName::RateImage => rate_image::call(call).await,
+            ToolName::DescribeApi => describe_api::call(&call, listing()),
         }
     }
 }
 
-static DEFINED: LazyLock<Vec<(Named, Definition)>> =
-    LazyLock::new(|| Named::ALL.into_iter().map(|tool| (tool, tool.definition())).collect());
+static DEFINED: LazyLock<Vec<(ToolName, Definition)>> =
+    LazyLock::new(|| ToolName::ALL.into_iter().map(|tool| (tool, tool.definition())).collect());
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| DEFINED.iter().map(|(_, definition)| definition.tool()).collect());
 
@@ -106,12 +106,12 @@ pub fn all() -> &'static [Tool] {
     &TOOLS
 }
 
-pub fn named(name: &str) -> Option<Named> {
+pub fn named(name: &str) -> Option<ToolName> {
     DEFINED.iter().find(|(_, definition)| definition.name == name).map(|(tool, _)| *tool)
 }
 
 /// Returns every tool in one line, for the pages that machines read.
-pub fn listing() -> Vec<Listed> {
+pub fn listing() -> Vec<ToolSummary> {
     DEFINED.iter().map(|(_, definition)| definition.listed()).collect()
 }
 

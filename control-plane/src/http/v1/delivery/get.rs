@@ -10,7 +10,7 @@ use crate::http::picture_headers::{
     IMAGE_SOURCE, VEHICLE_LIKENESS, accepted, if_none_match, insert, insert_frame, send, unsized_body,
 };
 use crate::http::request_id::RequestId;
-use crate::ledger::Source;
+use crate::ledger::ImageSource;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
@@ -133,7 +133,7 @@ pub async fn head(State(app): State<App>, Token(token): Token, headers: HeaderMa
         insert(&mut response, CONTENT_LENGTH, &length.to_string());
     }
     if promised.is_rendered {
-        insert(&mut response, IMAGE_SOURCE, Source::Cache.as_str());
+        insert(&mut response, IMAGE_SOURCE, ImageSource::Cache.as_str());
     }
     Ok(response)
 }

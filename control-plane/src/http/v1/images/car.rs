@@ -9,7 +9,7 @@ use crate::accounts::caller::Caller;
 use crate::app::App;
 use crate::delivery::tracking::without_tags;
 use crate::delivery::urls::{Terms, UrlOrder};
-use crate::delivery::{self, Delivered, Endpoint, FramedImage, HeadAnswer, ImageRequest, Order, ResponseKind};
+use crate::delivery::{self, DeliveryOutcome, Endpoint, FramedImage, HeadAnswer, ImageRequest, Order, ResponseKind};
 use crate::http::answers::vehicle_params::VehicleParams;
 use crate::http::delivery_problem::{problem, vehicle_not_found};
 use crate::http::error::Problem;
@@ -20,7 +20,7 @@ use crate::http::picture_headers::{
     insert_frame, name_ignored, send, unsized_body,
 };
 use crate::http::request_id::RequestId;
-use crate::ledger::{Credits, Source};
+use crate::ledger::{Credits, ImageSource};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
@@ -138,8 +138,8 @@ pub async fn get(
 ) -> Response {
     let (pairs, tags) = without_tags(query.as_deref().unwrap_or_default());
     let mut response = match parse(&app, &caller, &pairs, &headers).await {
-        Ok(asked) if asked.as_url => signed_address(&app, &caller, request_id, &asked.order).await,
-        Ok(asked) => picture(&app, &caller, request_id, &asked, &headers).await,
+        Ok(query) if query.as_url => signed_address(&app, &caller, request_id, &query.order).await,
+        Ok(query) => picture(&app, &caller, request_id, &query, &headers).await,
         Err(problem) => refuse(&app, &caller, problem).await,
     };
     name_ignored(&mut response, &tags);
@@ -150,22 +150,22 @@ async fn picture(
     app: &App,
     caller: &Caller,
     request_id: RequestId,
-    asked: &CarImageQuery,
+    query: &CarImageQuery,
     headers: &HeaderMap,
 ) -> Response {
     let if_none_match = if_none_match(headers);
     let wanted = delivery::KeyedRequest {
         if_none_match: if_none_match.as_deref(),
-        ..delivery::KeyedRequest::for_order(&asked.order)
+        ..delivery::KeyedRequest::for_order(&query.order)
     };
     match app.deliveries.deliver(caller, &request_id.0, wanted).await {
-        Ok(Delivered::Image { ready, source, remaining }) => {
-            let mut response = described(asked, Some(&ready.etag), Credits::PER_PICTURE, remaining, Some(ready.framed));
+        Ok(DeliveryOutcome::Image { ready, source, remaining }) => {
+            let mut response = described(query, Some(&ready.etag), Credits::PER_PICTURE, remaining, Some(ready.framed));
             insert(&mut response, IMAGE_SOURCE, source.as_str());
             send(&mut response, ready);
             response
         }
-        Ok(Delivered::NotModified { etag, remaining }) => not_modified(asked, &etag, remaining),
+        Ok(DeliveryOutcome::NotModified { etag, remaining }) => not_modified(query, &etag, remaining),
         Err(error) => problem(app, error).into_response(),
     }
 }
@@ -189,32 +189,32 @@ async fn picture(
 pub async fn head(State(app): State<App>, caller: Caller, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let (pairs, tags) = without_tags(query.as_deref().unwrap_or_default());
     let mut response = match parse(&app, &caller, &pairs, &headers).await {
-        Ok(asked) => shown(&app, &caller, &asked, &headers).await,
+        Ok(query) => shown(&app, &caller, &query, &headers).await,
         Err(problem) => refuse(&app, &caller, problem).await,
     };
     name_ignored(&mut response, &tags);
     response
 }
 
-async fn shown(app: &App, caller: &Caller, asked: &CarImageQuery, headers: &HeaderMap) -> Response {
+async fn shown(app: &App, caller: &Caller, query: &CarImageQuery, headers: &HeaderMap) -> Response {
     // A signed URL has no validator, so `If-None-Match` is ignored.
-    let if_none_match = if_none_match(headers).filter(|_| !asked.as_url);
-    match app.deliveries.show(caller, &asked.order, if_none_match.as_deref()).await {
-        Ok(HeadAnswer { remaining, .. }) if asked.as_url => {
+    let if_none_match = if_none_match(headers).filter(|_| !query.as_url);
+    match app.deliveries.show(caller, &query.order, if_none_match.as_deref()).await {
+        Ok(HeadAnswer { remaining, .. }) if query.as_url => {
             let mut response = Response::new(unsized_body());
             insert(&mut response, CONTENT_TYPE, "application/json");
             billed(&mut response, Credits(0), remaining);
             response
         }
-        Ok(HeadAnswer { etag: Some(etag), not_modified: true, remaining, .. }) => not_modified(asked, &etag, remaining),
+        Ok(HeadAnswer { etag: Some(etag), not_modified: true, remaining, .. }) => not_modified(query, &etag, remaining),
         Ok(HeadAnswer { framed, etag, is_rendered, length, remaining, .. }) => {
-            let mut response = described(asked, etag.as_deref(), Credits(0), remaining, framed);
+            let mut response = described(query, etag.as_deref(), Credits(0), remaining, framed);
             *response.body_mut() = unsized_body();
             if let Some(length) = length {
                 insert(&mut response, CONTENT_LENGTH, &length.to_string());
             }
             if is_rendered {
-                insert(&mut response, IMAGE_SOURCE, Source::Cache.as_str());
+                insert(&mut response, IMAGE_SOURCE, ImageSource::Cache.as_str());
             }
             response
         }
@@ -283,8 +283,8 @@ fn wants_json(headers: &HeaderMap) -> bool {
         && !accepted.iter().any(|range| range.starts_with("image/") || range == "*/*")
 }
 
-fn not_modified(asked: &CarImageQuery, etag: &str, remaining: Credits) -> Response {
-    let mut response = described(asked, Some(etag), Credits(0), remaining, None);
+fn not_modified(query: &CarImageQuery, etag: &str, remaining: Credits) -> Response {
+    let mut response = described(query, Some(etag), Credits(0), remaining, None);
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     // A 304 sends no bytes, so it describes nothing but the validator (RFC 9110, section 15.4.5).
     for name in [CONTENT_TYPE, VEHICLE_LIKENESS, VEHICLE_MATCH] {
@@ -303,19 +303,19 @@ fn billed(response: &mut Response, charged: Credits, remaining: Credits) {
 
 /// Returns a response with everything that is known of the image without its bytes.
 fn described(
-    asked: &CarImageQuery,
+    query: &CarImageQuery,
     etag: Option<&str>,
     charged: Credits,
     remaining: Credits,
     framed: Option<FramedImage>,
 ) -> Response {
     let mut response = Response::new(Body::empty());
-    insert(&mut response, CONTENT_TYPE, asked.order.format.media_type());
-    insert(&mut response, CONTENT_LOCATION, &asked.content_location);
+    insert(&mut response, CONTENT_TYPE, query.order.format.media_type());
+    insert(&mut response, CONTENT_LOCATION, &query.content_location);
     billed(&mut response, charged, remaining);
     insert_frame(&mut response, framed);
-    insert(&mut response, VEHICLE_LIKENESS, likeness(&asked.order.vehicle).as_str());
-    insert(&mut response, VEHICLE_MATCH, asked.order.matched.as_str());
+    insert(&mut response, VEHICLE_LIKENESS, likeness(&query.order.vehicle).as_str());
+    insert(&mut response, VEHICLE_MATCH, query.order.matched.as_str());
     if let Some(etag) = etag {
         insert(&mut response, ETAG, etag);
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 const SHOWN: usize = 30;
 
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct DeliveriesQuery {
     before: Option<String>,
 }
 
@@ -26,7 +26,7 @@ struct Page {
 pub async fn get(
     State(app): State<App>,
     SignedInVisit { user, visit }: SignedInVisit,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<DeliveriesQuery>,
 ) -> Result<Response, Problem> {
     let before = asked.before.as_deref();
     if before.is_some_and(|before| uuid::Uuid::parse_str(before).is_err()) {

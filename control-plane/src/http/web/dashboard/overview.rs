@@ -19,14 +19,14 @@ const CHART_HEIGHT: i64 = 80;
 const BAR_STEP: i64 = 20;
 
 #[derive(Serialize)]
-struct Overview {
+struct AccountOverview {
     credits: String,
     value: String,
     images: String,
     spent: String,
     requests: String,
     hit_rate: Option<String>,
-    bars: Vec<Bar>,
+    bars: Vec<DayBar>,
     /// Number of images that the top of the chart stands for.
     most: String,
     first_day: String,
@@ -36,7 +36,7 @@ struct Overview {
 }
 
 #[derive(Serialize)]
-struct Bar {
+struct DayBar {
     day: String,
     images: i64,
     credits: i64,
@@ -54,7 +54,7 @@ pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedIn
     let sum = |of: fn(&Usage) -> i64| days.iter().map(|(_, usage)| of(usage)).sum::<i64>();
     let (images, cached) = (sum(|usage| usage.images), sum(|usage| usage.cached_images));
     let most = days.iter().map(|(_, usage)| usage.images).max().unwrap_or_default().max(1);
-    let overview = Overview {
+    let overview = AccountOverview {
         credits: thousands(credits.0),
         value: dollars(credits.0 * 100 / app.config.prices.credits_per_dollar),
         images: thousands(images),
@@ -71,13 +71,13 @@ pub async fn get(State(app): State<App>, SignedInVisit { user, visit }: SignedIn
     Ok(visit.page("overview.html", &overview))
 }
 
-fn bar(place: usize, date: &str, usage: &Usage, most: i64) -> Bar {
+fn bar(place: usize, date: &str, usage: &Usage, most: i64) -> DayBar {
     // A day with any images shows at least a line.
     let height = match usage.images {
         0 => 0,
         images => (images * CHART_HEIGHT / most).max(2),
     };
-    Bar {
+    DayBar {
         day: day(date),
         images: usage.images,
         credits: usage.credits_spent,

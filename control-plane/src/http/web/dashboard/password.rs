@@ -1,9 +1,9 @@
 //! `GET` and `POST /dashboard/password`: shows the ways to sign in to the account, and sets a new
 //! password for somebody who knows the old one.
 
-use crate::accounts::attempts::{self, Attempt};
+use crate::accounts::attempts::{self, CountedAttempt};
 use crate::accounts::identity;
-use crate::accounts::openid::Provider;
+use crate::accounts::openid::OpenIdProvider;
 use crate::accounts::password::Password;
 use crate::accounts::user::{self, User};
 use crate::app::App;
@@ -57,7 +57,7 @@ pub async fn show(
         Wrong::Link(wrong) => (None, Some(wrong)),
     };
     let linked = identity::list(&app.db, &user.account_id).await?;
-    let shown = |provider: &Provider| ShownProvider {
+    let shown = |provider: &OpenIdProvider| ShownProvider {
         linked: linked.iter().find(|one| one.issuer == provider.issuer()).map(|one| moment(one.linked_at)),
         id: provider.id().to_owned(),
         name: provider.name().to_owned(),
@@ -74,7 +74,7 @@ pub async fn show(
 }
 
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct PasswordQuery {
     /// Present after a password change, which redirects to this page.
     changed: Option<String>,
 }
@@ -82,7 +82,7 @@ pub struct Asked {
 pub async fn get(
     State(app): State<App>,
     signed_in: SignedInVisit,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<PasswordQuery>,
 ) -> Result<Response, Problem> {
     show(&app, &signed_in, StatusCode::OK, Wrong::Nothing, asked.changed.is_some()).await
 }
@@ -113,7 +113,7 @@ pub async fn post(State(app): State<App>, signed_in: SignedInVisit, form: Form) 
 /// Attempts are limited, so that somebody at another person's open browser guesses no faster than
 /// anybody else.
 pub async fn verify(app: &App, user: &User, typed: &str) -> Result<Option<(StatusCode, String)>, Problem> {
-    let attempt = Attempt::PasswordChange { account_id: &user.account_id };
+    let attempt = CountedAttempt::PasswordChange { account_id: &user.account_id };
     if !attempts::count(&app.db, attempt, app.clock.now()).await? {
         let wrong = "Too many attempts. Try again in 15 minutes.".to_owned();
         return Ok(Some((StatusCode::TOO_MANY_REQUESTS, wrong)));

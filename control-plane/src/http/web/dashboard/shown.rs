@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::delivery::urls::UrlSummary;
 use crate::http::web::format::moment;
-use crate::ledger::Delivered;
+use crate::ledger::DeliveredImage;
 use crate::plural;
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ pub struct ShownDelivery {
 }
 
 impl ShownDelivery {
-    pub fn of(app: &App, delivered: Delivered) -> Self {
+    pub fn of(app: &App, delivered: DeliveredImage) -> Self {
         let mut parts = delivered.vehicle_key.splitn(3, '/');
         let vehicle = [(); 3].map(|()| parts.next().unwrap_or_default());
         ShownDelivery {

@@ -3,9 +3,9 @@
 use super::*;
 use serde_json::json;
 
-fn told(kind: &str, object: Value) -> EventContent {
+fn content(kind: &str, object: Value) -> EventContent {
     let body = json!({ "id": "evt_1", "type": kind, "data": { "object": object }, "livemode": false });
-    Event::read(body.to_string().as_bytes()).expect(kind).told
+    StripeEvent::read(body.to_string().as_bytes()).expect(kind).content
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn sessions_count_once_they_are_paid_and_ours() {
         ),
         ("invoice.paid", json!({ "anything": 1 }), EventContent::Nothing),
     ] {
-        assert_eq!(told(kind, object), expected, "{kind}");
+        assert_eq!(content(kind, object), expected, "{kind}");
     }
 }
 
@@ -53,7 +53,7 @@ fn a_session_in_the_buyers_currency_counts_by_ours() {
         let mut object = json!({ "id": "cs_1", "mode": "payment", "payment_status": "paid", "amount_total": amount,
             "currency": currency, "payment_intent": "pi_1", "metadata": { PAYMENT: "p1" } });
         object[more.0] = more.1;
-        match told("checkout.session.completed", object) {
+        match content("checkout.session.completed", object) {
             EventContent::Paid(paid) => (paid.cents, paid.currency, paid.presented),
             other => panic!("{other:?}"),
         }
@@ -92,9 +92,9 @@ fn what_moves_money_and_what_does_not() {
         ("refund.failed", "failed", Back),
     ] {
         let object = json!({ "id": "x_1", "amount": 5, "currency": "usd", "status": status, "payment_intent": "pi_1" });
-        let EventContent::Returned(told) = told(kind, object) else { panic!("{kind}") };
-        let is_dispute = told.kind == ReturnKind::Dispute;
-        assert_eq!((told.state, is_dispute), (expected, kind.contains("dispute")), "{kind} {status}");
+        let EventContent::Returned(content) = content(kind, object) else { panic!("{kind}") };
+        let is_dispute = content.kind == ReturnKind::Dispute;
+        assert_eq!((content.state, is_dispute), (expected, kind.contains("dispute")), "{kind} {status}");
         assert!(KINDS.contains(&kind), "{kind} has to be subscribed to");
     }
 }
@@ -102,6 +102,6 @@ fn what_moves_money_and_what_does_not() {
 #[test]
 fn an_event_of_another_form_is_no_event() {
     for body in ["", "{", "[]", r#"{"id":"evt_1","type":"charge.refunded","data":{"object":{}}}"#] {
-        assert!(Event::read(body.as_bytes()).is_err(), "{body}");
+        assert!(StripeEvent::read(body.as_bytes()).is_err(), "{body}");
     }
 }

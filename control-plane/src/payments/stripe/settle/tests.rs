@@ -6,7 +6,7 @@ use crate::accounts::token::PlainKey;
 use crate::config::prices::Pack;
 use crate::payments::auto_reload::AutoReload;
 use crate::payments::stripe::noted::noted_events;
-use crate::payments::{self, PAGE_PREFIX, Provider};
+use crate::payments::{self, PAGE_PREFIX, PaymentProvider};
 use crate::test_database::databases;
 use proptest::prelude::*;
 use proptest::sample::subsequence;
@@ -26,7 +26,7 @@ async fn bought(db: &Database) -> Bought {
     let account_id = account::open(db, &email, Credits(10), NOW).await.expect("account");
     let page = PlainKey::generate(PAGE_PREFIX, &mut rand::rng());
     let mut tx = db.begin().await.expect("begin");
-    let made = payments::offer(&mut tx, Provider::Stripe, &account_id, &PACK, &page, NOW).await.expect("offers");
+    let made = payments::offer(&mut tx, PaymentProvider::Stripe, &account_id, &PACK, &page, NOW).await.expect("offers");
     tx.commit().await.expect("commit");
     Bought { account_id, payment_id: made.expect("made") }
 }
@@ -48,7 +48,7 @@ impl Bought {
         format!("pi_{}", self.payment_id)
     }
 
-    fn told(&self, id: &str, kind: ReturnKind, state: ReturnState, cents: i64) -> Return {
+    fn returned(&self, id: &str, kind: ReturnKind, state: ReturnState, cents: i64) -> Return {
         Return {
             id: format!("{id} of {}", self.payment_id),
             kind,
@@ -63,11 +63,11 @@ impl Bought {
     /// Returns an event about the total refunded of the charge so far.
     fn refunded(&self, cents: i64) -> Return {
         let payment_id = Some(self.payment_id.clone());
-        Return { payment_id, ..self.told("ch", ReturnKind::Charge, ReturnState::Gone, cents) }
+        Return { payment_id, ..self.returned("ch", ReturnKind::Charge, ReturnState::Gone, cents) }
     }
 
     fn dispute(&self, state: ReturnState) -> Return {
-        self.told("dp", ReturnKind::Dispute, state, PACK.cents)
+        self.returned("dp", ReturnKind::Dispute, state, PACK.cents)
     }
 
     async fn balance(&self, db: &Database) -> i64 {
@@ -75,8 +75,8 @@ impl Bought {
     }
 }
 
-async fn tell(db: &Database, id: &str, told: EventContent) -> Outcome {
-    let event = Event { id: id.to_owned(), kind: "test".to_owned(), told };
+async fn tell(db: &Database, id: &str, content: EventContent) -> EventOutcome {
+    let event = StripeEvent { id: id.to_owned(), kind: "test".to_owned(), content };
     apply(db, &event, NOW).await.expect("applies")
 }
 
@@ -150,17 +150,18 @@ async fn a_whole_refund_takes_what_is_left_and_never_more() {
             tell(&db, &format!("paid_{number}"), EventContent::Paid(one.paid(None))).await;
             if spent > 0 {
                 let mut tx = db.begin().await.expect("begin");
-                let entry = ledger::Payment { reference: &one.payment_id, credits: Credits(spent), reason: "spent" };
+                let entry =
+                    ledger::ReceivedPayment { reference: &one.payment_id, credits: Credits(spent), reason: "spent" };
                 ledger::take_back(&mut tx, &one.account_id, entry, NOW).await.expect("takes");
                 tx.commit().await.expect("commit");
             }
             for (which, (kind, cents)) in events.iter().enumerate() {
                 let told = match *kind {
                     "refund" => one.refunded(*cents),
-                    _ => one.told("dp", ReturnKind::Dispute, ReturnState::Gone, *cents),
+                    _ => one.returned("dp", ReturnKind::Dispute, ReturnState::Gone, *cents),
                 };
                 let outcome = tell(&db, &format!("back_{number}_{which}"), EventContent::Returned(told)).await;
-                let Outcome::Applied(effect) = outcome else { panic!("{number}: {outcome:?}") };
+                let EventOutcome::Applied(effect) = outcome else { panic!("{number}: {outcome:?}") };
                 assert_eq!(effect.note.is_some_and(|note| note.contains("stay lost")), spent > 10, "{number}");
             }
             let expected = if expected == 5000 { 10 + 5000 - 10 } else { expected };
@@ -186,19 +187,19 @@ async fn what_does_not_fit_the_payment_is_refused() {
         ];
         for (number, told) in refused.into_iter().enumerate() {
             let outcome = tell(&db, &format!("evt_{number}"), told).await;
-            assert!(matches!(outcome, Outcome::Refused(_)), "{number}: {outcome:?}");
+            assert!(matches!(outcome, EventOutcome::Refused(_)), "{number}: {outcome:?}");
         }
         assert_eq!(one.balance(&db).await, 10);
-        assert_eq!(tell(&db, "evt_0", EventContent::Paid(paid.clone())).await, Outcome::Repeated);
-        assert_eq!(tell(&db, "evt_good", EventContent::Paid(paid.clone())).await, Outcome::done());
+        assert_eq!(tell(&db, "evt_0", EventContent::Paid(paid.clone())).await, EventOutcome::Repeated);
+        assert_eq!(tell(&db, "evt_good", EventContent::Paid(paid.clone())).await, EventOutcome::done());
         let other = Paid { payment_intent: Some("pi_other".to_owned()), ..paid };
-        assert!(matches!(tell(&db, "evt_other", EventContent::Paid(other)).await, Outcome::Refused(_)));
+        assert!(matches!(tell(&db, "evt_other", EventContent::Paid(other)).await, EventOutcome::Refused(_)));
         assert_eq!(one.balance(&db).await, 5010);
-        let dear = one.told("re", ReturnKind::Refund, ReturnState::Gone, 500);
+        let dear = one.returned("re", ReturnKind::Refund, ReturnState::Gone, 500);
         let outcome = tell(&db, "evt_dear", EventContent::Returned(dear)).await;
-        assert!(matches!(outcome, Outcome::Refused(_)), "more than was paid: {outcome:?}");
+        assert!(matches!(outcome, EventOutcome::Refused(_)), "more than was paid: {outcome:?}");
         let stranger = Return { payment_intent: Some("pi_x".to_owned()), ..one.dispute(ReturnState::Gone) };
-        assert_eq!(tell(&db, "evt_none", EventContent::Returned(stranger)).await, Outcome::Ignored);
+        assert_eq!(tell(&db, "evt_none", EventContent::Returned(stranger)).await, EventOutcome::Ignored);
         assert_eq!(one.balance(&db).await, 5010);
         let noted = noted_events(&db, 100).await.expect("lists");
         assert!(noted.iter().all(|event| event.is_refused && !event.why.is_empty()), "{noted:?}");
@@ -218,19 +219,19 @@ async fn money_that_moves_comes_to_the_same_credits_in_any_order() {
             // All of a charge of 499: a dispute that is lost and one that is won, an inquiry, a
             // refund that succeeds and one that fails.
             let possible = [
-                one.told("dp_lost", Dispute, Gone, 100),
-                one.told("dp_won", Dispute, Gone, 150),
-                one.told("dp_won", Dispute, Back, 150),
+                one.returned("dp_lost", Dispute, Gone, 100),
+                one.returned("dp_won", Dispute, Gone, 150),
+                one.returned("dp_won", Dispute, Back, 150),
                 // The amount includes the bank's fee.
-                one.told("dp_fee", Dispute, Gone, 503),
-                one.told("dp_fee", Dispute, Back, 503),
-                one.told("dp_asked", Dispute, Announced, 499),
-                one.told("dp_asked", Dispute, Announced, 503),
-                one.told("re_made", Refund, Gone, 120),
-                one.told("re_failed", Refund, Gone, 80),
-                one.told("re_failed", Refund, Back, 80),
-                one.told("ch", Charge, Gone, 120),
-                one.told("ch", Charge, Gone, 200),
+                one.returned("dp_fee", Dispute, Gone, 503),
+                one.returned("dp_fee", Dispute, Back, 503),
+                one.returned("dp_asked", Dispute, Announced, 499),
+                one.returned("dp_asked", Dispute, Announced, 503),
+                one.returned("re_made", Refund, Gone, 120),
+                one.returned("re_failed", Refund, Gone, 80),
+                one.returned("re_failed", Refund, Back, 80),
+                one.returned("ch", Charge, Gone, 120),
+                one.returned("ch", Charge, Gone, 200),
             ];
             let chosen = subsequence(possible.to_vec(), 0..=possible.len());
             let chosen = chosen.new_tree(&mut runner).expect("chooses").current();
@@ -250,7 +251,7 @@ async fn money_that_moves_comes_to_the_same_credits_in_any_order() {
             let events = Just(events).prop_shuffle().new_tree(&mut runner).expect("shuffles").current();
             for (number, told) in events.iter().enumerate() {
                 let outcome = tell(&db, &format!("evt_{round}_{number}"), told.clone()).await;
-                assert!(!matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
+                assert!(!matches!(outcome, EventOutcome::Refused(_)), "{outcome:?}");
             }
             let expected = 10 + 5000 - 5000 * cents / 499;
             assert_eq!(one.balance(&db).await, expected, "{events:?}");
@@ -281,13 +282,13 @@ async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
         .enumerate()
         {
             let outcome = tell(&db, &format!("evt_{number}"), EventContent::Returned(one.dispute(state))).await;
-            assert!(matches!(outcome, Outcome::Applied(_)), "{number}: {outcome:?}");
+            assert!(matches!(outcome, EventOutcome::Applied(_)), "{number}: {outcome:?}");
             assert_eq!((one.balance(&db).await, is_on().await), (balance, on), "{number}");
         }
         let noted = noted_events(&db, 100).await.expect("lists");
         assert_eq!(noted.len(), 3, "an inquiry, a dispute, its end: each once: {noted:?}");
         // A second dispute of the same money.
-        let second = one.told("dp_second", ReturnKind::Dispute, Gone, PACK.cents);
+        let second = one.returned("dp_second", ReturnKind::Dispute, Gone, PACK.cents);
         tell(&db, "second", EventContent::Returned(second)).await;
         assert_eq!(one.balance(&db).await, 10);
 
@@ -295,7 +296,7 @@ async fn a_dispute_takes_when_money_moves_and_gives_back_once() {
         let two = bought(&db).await;
         tell(&db, "two paid", EventContent::Paid(two.paid(None))).await;
         let mut tx = db.begin().await.expect("begin");
-        let spent = ledger::Payment { reference: &two.payment_id, credits: Credits(4000), reason: "spent" };
+        let spent = ledger::ReceivedPayment { reference: &two.payment_id, credits: Credits(4000), reason: "spent" };
         ledger::take_back(&mut tx, &two.account_id, spent, NOW).await.expect("takes");
         tx.commit().await.expect("commit");
         for (id, state, balance) in [("two gone", Gone, 0), ("two back", Back, 1010), ("two again", Back, 1010)] {
@@ -319,14 +320,14 @@ async fn a_dispute_that_does_not_fit_the_price_counts_as_all_of_it() {
                 let paid =
                     EventContent::Paid(Paid { presented: Some((400, "chf".to_owned())), ..one.paid(Some("cs_1")) });
                 let currency = currency.to_owned();
-                let dispute = Return { currency, ..one.told("dp", ReturnKind::Dispute, ReturnState::Gone, cents) };
+                let dispute = Return { currency, ..one.returned("dp", ReturnKind::Dispute, ReturnState::Gone, cents) };
                 let mut events = vec![paid, EventContent::Returned(dispute.clone())];
                 if is_told_first {
                     events.reverse();
                 }
                 for (number, told) in events.into_iter().enumerate() {
                     let outcome = tell(&db, &format!("{} {number}", one.payment_id), told).await;
-                    assert!(!matches!(outcome, Outcome::Refused(_)), "{dispute:?}: {outcome:?}");
+                    assert!(!matches!(outcome, EventOutcome::Refused(_)), "{dispute:?}: {outcome:?}");
                 }
                 assert_eq!(one.balance(&db).await, 10, "{dispute:?} {is_told_first}");
                 assert!(!auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on);
@@ -350,7 +351,7 @@ async fn what_goes_back_in_the_buyers_currency_counts_once_that_is_known() {
             for order in 0..6 {
                 let one = bought(&db).await;
                 let presented = Some((463, "eur".to_owned()));
-                let gone = one.told("gone", kind, ReturnState::Gone, 232);
+                let gone = one.returned("gone", kind, ReturnState::Gone, 232);
                 let events = [
                     EventContent::Paid(one.paid(None)),
                     EventContent::Returned(Return { currency: "eur".to_owned(), ..gone }),
@@ -358,7 +359,7 @@ async fn what_goes_back_in_the_buyers_currency_counts_once_that_is_known() {
                 ];
                 for (number, told) in orders(&events)[order].iter().enumerate() {
                     let outcome = tell(&db, &format!("{} {number}", one.payment_id), told.clone()).await;
-                    assert!(!matches!(outcome, Outcome::Refused(_)), "{kind:?} {order}: {outcome:?}");
+                    assert!(!matches!(outcome, EventOutcome::Refused(_)), "{kind:?} {order}: {outcome:?}");
                 }
                 // The same as for a payment whose currency is known: 250.03 cents.
                 assert_eq!(one.balance(&db).await, 5010 - 2505, "{kind:?} {order}");
@@ -367,7 +368,7 @@ async fn what_goes_back_in_the_buyers_currency_counts_once_that_is_known() {
         let one = bought(&db).await;
         tell(&db, "paid", EventContent::Paid(one.paid(None))).await;
         let foreign = Return { currency: "eur".to_owned(), ..one.refunded(9) };
-        let Outcome::Applied(effect) = tell(&db, "foreign", EventContent::Returned(foreign)).await else {
+        let EventOutcome::Applied(effect) = tell(&db, "foreign", EventContent::Returned(foreign)).await else {
             panic!("refused")
         };
         assert!(effect.note.is_some_and(|note| note.contains("9 eur was returned")), "an operator has to know");
@@ -390,7 +391,7 @@ async fn what_is_told_before_its_payment_or_at_the_same_time_is_not_lost() {
             assert!(!auto_reload::find(&db, &one.account_id).await.expect("finds").expect("there").is_on);
         }
         let never = Return { payment_intent: Some("pi_x".to_owned()), ..bought(&db).await.dispute(ReturnState::Gone) };
-        assert_eq!(tell(&db, "never", EventContent::Returned(never)).await, Outcome::Ignored);
+        assert_eq!(tell(&db, "never", EventContent::Returned(never)).await, EventOutcome::Ignored);
         forget_events(&db, NOW.plus_ms(1)).await.expect("forgets");
         let left: i64 = sqlx::query_scalar("select count(*) from payment_returns where payment_id is null")
             .fetch_one(&db.readers)
@@ -413,19 +414,19 @@ async fn a_payment_in_the_buyers_currency_is_credited_and_goes_back_by_its_parts
             events.insert(if refund_first { 0 } else { 2 }, refund);
             for (number, told) in events.into_iter().enumerate() {
                 let outcome = tell(&db, &format!("{} {number}", one.payment_id), told).await;
-                assert_eq!(outcome, Outcome::done(), "{refund_first} {number}");
+                assert_eq!(outcome, EventOutcome::done(), "{refund_first} {number}");
             }
             assert_eq!(one.balance(&db).await, 10, "all of it went back");
         }
         let one = bought(&db).await;
         let session = EventContent::Paid(Paid { presented: eur(463), ..one.paid(Some("cs_1")) });
-        assert_eq!(tell(&db, "session", session).await, Outcome::done());
+        assert_eq!(tell(&db, "session", session).await, EventOutcome::done());
         let dispute = Return { currency: "eur".to_owned(), cents: 232, ..one.dispute(ReturnState::Gone) };
         tell(&db, "dispute", EventContent::Returned(dispute)).await;
         // 499 * 232 / 463 is 250.03 cents, and 5000 * 250 / 499 is 2505.01 credits.
         assert_eq!(one.balance(&db).await, 5010 - 2505);
         let yen = Return { currency: "jpy".to_owned(), ..one.refunded(9) };
-        assert!(matches!(tell(&db, "yen", EventContent::Returned(yen)).await, Outcome::Refused(_)));
+        assert!(matches!(tell(&db, "yen", EventContent::Returned(yen)).await, EventOutcome::Refused(_)));
         assert!(ledger::verify(&db.readers).await.expect("verifies").is_empty());
     }
 }

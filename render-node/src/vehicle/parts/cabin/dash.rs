@@ -87,8 +87,8 @@ pub(super) fn add_dash(mesh: &mut VehicleMesh, space: &CabinSpace) {
     let driver_y = -(half_width * 0.50).min(0.40);
     let columns = 28;
     let narrow = |x: f32| {
-        let share = ((space.half_width_cowl - 0.045) / half_width).clamp(0.3, 1.0);
-        share + (1.0 - share) * ((x - front) / (face - front)).clamp(0.0, 1.0)
+        let ratio = ((space.half_width_cowl - 0.045) / half_width).clamp(0.3, 1.0);
+        ratio + (1.0 - ratio) * ((x - front) / (face - front)).clamp(0.0, 1.0)
     };
     let loops: Vec<Vec<Vec3>> = (0..=columns)
         .map(|i| {
@@ -163,7 +163,7 @@ pub(super) fn add_inner_mirror(mesh: &mut VehicleMesh, space: &CabinSpace) {
             (0..40)
                 .map(|i| {
                     let (sin, cos) = (TAU * i as f32 / 40.0).sin_cos();
-                    let [across, up] = [cos, sin].map(|share: f32| share.signum() * share.abs().powf(0.58));
+                    let [across, up] = [cos, sin].map(|ratio: f32| ratio.signum() * ratio.abs().powf(0.58));
                     let height = 0.033 * (1.0 - 0.14 * across * across) * (size - 0.35 * (1.0 - size));
                     below(centre + lean * Vec3::new(depth, across * 0.116 * size, up * height))
                 })

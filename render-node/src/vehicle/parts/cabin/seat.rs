@@ -3,11 +3,11 @@
 use glam::{Vec2, Vec3};
 
 use crate::vehicle::mesh::{Material, VehicleMesh};
-use crate::vehicle::parts::cabin::space::{CabinSpace, Rear, Row, RowKind};
+use crate::vehicle::parts::cabin::space::{CabinSpace, Rear, RowKind, SeatRow};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid};
 
 /// Measurements of one seat or bench, in metres.
-struct Place {
+struct SeatMeasures {
     /// The hip point, in the middle of the seat.
     hip: Vec3,
     half_width: f32,
@@ -26,7 +26,7 @@ struct Place {
 /// little room for a head restraint.
 const LEAST_BACK_M: f32 = 0.40;
 
-pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, number: usize) {
+pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &SeatRow, number: usize) {
     let hip_height = if space.upright { 0.41 } else { 0.31 };
     // Each row sits a little higher than the one in front of it, as in a theatre.
     let hip_z =
@@ -66,7 +66,7 @@ pub(super) fn add_row(mesh: &mut VehicleMesh, space: &CabinSpace, row: &Row, num
         RowKind::Bench => vec![(0.0, limit - 0.03, 3)],
     };
     for (y, half_width, places) in seats {
-        let place = Place {
+        let place = SeatMeasures {
             hip: Vec3::new(row.hip_x, y, hip_z),
             half_width,
             back_length,
@@ -89,14 +89,14 @@ fn add_hoop(mesh: &mut VehicleMesh, foot: Vec3, half_width: f32, top: f32) {
     let path: Vec<Vec3> = (0..=16)
         .map(|step| {
             let (sin, cos) = (std::f32::consts::PI * step as f32 / 16.0).sin_cos();
-            let [across, up] = [cos, sin].map(|share| share.signum() * share.abs().powf(2.0 / 3.5));
+            let [across, up] = [cos, sin].map(|ratio| ratio.signum() * ratio.abs().powf(2.0 / 3.5));
             foot + Vec3::new(-0.05 * up, across * half_width, height * up.max(0.0))
         })
         .collect();
     mesh.add(Material::Satin, &Solid::tube(&path, 12, |_| 0.020).surface(60.0));
 }
 
-fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: RowKind) {
+fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &SeatMeasures, kind: RowKind) {
     let (sin, cos) = place.lean.sin_cos();
     let up_back = Vec3::new(sin, 0.0, cos);
     let out_of_back = Vec3::new(-cos, 0.0, sin);
@@ -149,8 +149,8 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
     }
     let top = foot + up_back * place.back_length;
     let middles: Vec<f32> = if place.places == 1 { vec![0.0] } else { vec![-0.62, 0.62] };
-    for share in middles {
-        let y = share * place.half_width;
+    for ratio in middles {
+        let y = ratio * place.half_width;
         let centre = top + up_back * 0.080 + out_of_back * 0.026 + Vec3::Y * y;
         let half = Vec3::new(0.054, 0.128, 0.080);
         let head = Solid::superellipsoid(half, 4.2, 12, 24)
@@ -173,7 +173,7 @@ fn add_seat(mesh: &mut VehicleMesh, space: &CabinSpace, place: &Place, kind: Row
 }
 
 /// Returns the section of a back or a cushion as 28 points: x runs across the seat, y out of it.
-fn section(place: &Place, half_width: f32, thickness: f32) -> Vec<Vec2> {
+fn section(place: &SeatMeasures, half_width: f32, thickness: f32) -> Vec<Vec2> {
     let front = (0..=18).map(|i| {
         let across = 2.0 * i as f32 / 18.0 - 1.0;
         let edge = (1.0 - across.abs().powf(7.0)).max(0.0);

@@ -70,7 +70,7 @@ pub struct Tail {
 }
 
 /// A row of seats.
-pub struct Row {
+pub struct SeatRow {
     pub hip_x: f32,
     pub kind: RowKind,
 }
@@ -117,21 +117,21 @@ impl CabinSpace {
     }
 
     /// Returns the rows of seats, from the front to the rear, with the x of their hip points.
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<SeatRow> {
         let reach = if self.upright { 1.02 } else { 1.18 };
         // Short cabins draw the front seats forward.
         let before_pillar = (self.x_front_doors - BEFORE_PILLAR_M).max(self.x_cowl + LEAST_REACH_M);
         let front = (self.x_cowl + reach).min(before_pillar).min(self.x_rear - 0.50);
-        let mut rows = vec![Row { hip_x: front, kind: RowKind::Front }];
+        let mut rows = vec![SeatRow { hip_x: front, kind: RowKind::Front }];
         let rest = self.x_rear - front;
         let pitch: f32 = if rest > 2.1 { 0.88 } else { 0.80 };
         match self.rear {
             Rear::None | Rear::Bulkhead => {}
-            Rear::PlusTwo => rows.push(Row { hip_x: front + 0.68_f32.min(rest - 0.25), kind: RowKind::PlusTwo }),
-            Rear::Bench => rows.push(Row { hip_x: front + pitch.min(rest - 0.30), kind: RowKind::Bench }),
+            Rear::PlusTwo => rows.push(SeatRow { hip_x: front + 0.68_f32.min(rest - 0.25), kind: RowKind::PlusTwo }),
+            Rear::Bench => rows.push(SeatRow { hip_x: front + pitch.min(rest - 0.30), kind: RowKind::Bench }),
             Rear::TwoBenches => {
-                rows.push(Row { hip_x: front + pitch.min(rest * 0.42), kind: RowKind::Bench });
-                rows.push(Row { hip_x: front + (2.0 * pitch - 0.04).min(rest - 0.30), kind: RowKind::Bench });
+                rows.push(SeatRow { hip_x: front + pitch.min(rest * 0.42), kind: RowKind::Bench });
+                rows.push(SeatRow { hip_x: front + (2.0 * pitch - 0.04).min(rest - 0.30), kind: RowKind::Bench });
             }
         }
         rows

@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use super::super::solid::{CREASE_DEGREES, Solid};
 use super::head_lamp::{CLEAR_INDICATORS, HeadLamp, RunningLight};
 use super::housing::BEZEL_M;
-use super::{LampSite, Seat};
+use super::{LampSeat, LampSite};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// Depth of a light guide behind the lens, where there is room.
@@ -24,10 +24,10 @@ fn guide_lines(site: &LampSite, running: RunningLight, stroke: f32) -> Vec<(Vec<
             let steps = 10;
             line.extend((0..steps).map(|step| {
                 let t = step as f32 / steps as f32;
-                site.along_share(pair[0][0] + (pair[1][0] - pair[0][0]) * t, pair[0][1] + (pair[1][1] - pair[0][1]) * t)
+                site.along_ratio(pair[0][0] + (pair[1][0] - pair[0][0]) * t, pair[0][1] + (pair[1][1] - pair[0][1]) * t)
             }));
         }
-        line.extend(corners.last().map(|c| site.along_share(c[0], c[1])));
+        line.extend(corners.last().map(|c| site.along_ratio(c[0], c[1])));
         line
     };
     let across = [0.05, 0.93];
@@ -123,13 +123,13 @@ const SLIM_M: f32 = 0.03;
 
 /// Adds a diffuser along the whole lamp, brightest along its middle.
 fn add_diffuser(mesh: &mut VehicleMesh, site: &LampSite) {
-    let (_, height) = site.at_share(0.5, 0.5);
+    let (_, height) = site.at_ratio(0.5, 0.5);
     let [core, side, glow] = if height < SLIM_M { [0.16, 0.30, 0.42] } else { [0.09, 0.17, 0.30] };
     let ends = if site.meets_middle { [0.0, 0.985] } else { [0.03, 0.97] };
     let lit = |inset: f32, low: f32, high: f32, deep: f32| {
         let from = if site.meets_middle { ends[0] } else { ends[0] + inset };
         site.sheet(24, 5, |a, b| {
-            let p = site.along_share(from + (ends[1] - inset - from) * a, low + (high - low) * b);
+            let p = site.along_ratio(from + (ends[1] - inset - from) * a, low + (high - low) * b);
             (p, deep + 0.003 * (2.0 * b - 1.0).powi(2))
         })
     };
@@ -139,21 +139,21 @@ fn add_diffuser(mesh: &mut VehicleMesh, site: &LampSite) {
 }
 
 /// Adds a ring of light around a main light: a bright line between two dimmer ones.
-pub fn add_ring(mesh: &mut VehicleMesh, seat: &Seat, stroke: f32, is_lit: bool) {
-    let share = stroke * 1.15 / seat.radius;
+pub fn add_ring(mesh: &mut VehicleMesh, seat: &LampSeat, stroke: f32, is_lit: bool) {
+    let ratio = stroke * 1.15 / seat.radius;
     let [core, side] = if is_lit { [Material::LampWhite, Material::LampGuide] } else { [Material::LampFrosted; 2] };
-    let band = |from: f32, to: f32, out: [f32; 2]| [(out[0], 1.0 + share * from), (out[1], 1.0 + share * to)];
-    mesh.add(side, &seat.turned(&[(-0.014, 1.0 + share), (-0.005, 1.0 + share)], 40).surface(60.0));
+    let band = |from: f32, to: f32, out: [f32; 2]| [(out[0], 1.0 + ratio * from), (out[1], 1.0 + ratio * to)];
+    mesh.add(side, &seat.turned(&[(-0.014, 1.0 + ratio), (-0.005, 1.0 + ratio)], 40).surface(60.0));
     mesh.add(side, &seat.turned(&band(1.0, 0.72, [-0.005, -0.002]), 40).surface(60.0));
     mesh.add(core, &seat.turned(&band(0.72, 0.28, [-0.002, -0.002]), 40).surface(60.0));
     mesh.add(side, &seat.turned(&band(0.28, 0.0, [-0.002, -0.006]), 40).surface(60.0));
 }
 
 /// Adds four small lights around a main light.
-fn add_points(mesh: &mut VehicleMesh, seat: &Seat, stroke: f32) {
+fn add_points(mesh: &mut VehicleMesh, seat: &LampSeat, stroke: f32) {
     for (across, up) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
         let centre = seat.centre + (seat.side * across + seat.up * up * 0.86) * (seat.radius * 0.80 + stroke * 0.6);
-        let point = Seat { centre, radius: stroke * 0.75, ..*seat };
+        let point = LampSeat { centre, radius: stroke * 0.75, ..*seat };
         let bezel = [(-0.02, 1.25), (-0.001, 1.25), (-0.001, 1.0)];
         mesh.add(Material::LampReflector, &point.turned(&bezel, 16).surface(CREASE_DEGREES));
         mesh.add(Material::LampGuide, &point.turned(&[(-0.001, 1.0), (0.001, 0.7)], 16).surface(60.0));
@@ -162,7 +162,7 @@ fn add_points(mesh: &mut VehicleMesh, seat: &Seat, stroke: f32) {
 }
 
 /// Adds the running light of a head lamp. `seats` are the seats of its main lights.
-pub fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[Seat]) {
+pub fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seats: &[LampSeat]) {
     let stroke = spec.stroke.clamp(LEAST_STROKE_M, 0.02);
     let depth = |p: Vec2| (site.room(p) * 0.5).clamp(0.007, GUIDE_DEPTH_M);
     for (line, closed) in &guide_lines(site, spec.running, stroke) {
@@ -207,7 +207,7 @@ pub fn add_running_light(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLam
 pub fn add_indicator(mesh: &mut VehicleMesh, site: &LampSite) {
     if site.year < CLEAR_INDICATORS {
         let panel = site.sheet(30, 8, |a, b| {
-            let p = site.along_share(0.82 + 0.155 * a, 0.07 + 0.86 * b);
+            let p = site.along_ratio(0.82 + 0.155 * a, 0.07 + 0.86 * b);
             let edge = (8.0 * a.min(1.0 - a)).min(8.0 * b.min(1.0 - b)).min(1.0);
             (p, (site.room(p) * 0.4).min(0.012) + 0.004 * (1.0 - edge) + 0.0012 * (a * 44.0).sin())
         });
@@ -217,12 +217,12 @@ pub fn add_indicator(mesh: &mut VehicleMesh, site: &LampSite) {
     // A separate chamber: a frame, a bowl with upright ribs, and an amber bulb.
     let (from, to) = ([0.775, 0.20], [0.925, 0.80]);
     let chamber = site.sheet(30, 9, |a, b| {
-        let p = site.along_share(from[0] + (to[0] - from[0]) * a, from[1] + (to[1] - from[1]) * b);
+        let p = site.along_ratio(from[0] + (to[0] - from[0]) * a, from[1] + (to[1] - from[1]) * b);
         let edge = (5.0 * a.min(1.0 - a)).min(5.0 * b.min(1.0 - b)).min(1.0);
         (p, (site.room(p) * (0.28 + 0.16 * edge)).clamp(0.007, 0.024) + 0.0006 * (a * 38.0).sin() * edge)
     });
     mesh.add(Material::LampReflector, &chamber.surface(50.0));
-    let p = site.along_share(0.85, 0.5);
+    let p = site.along_ratio(0.85, 0.5);
     let (low, high) = site.span(p.x);
     let (inner, outer) = site.s_range();
     let radius = ((high - low) * 0.15).min((outer - inner) * 0.035).min(0.016);

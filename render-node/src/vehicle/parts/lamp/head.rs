@@ -11,7 +11,7 @@ use super::guide::{add_indicator, add_running_light};
 use super::head_lamp::{CLEAR_INDICATORS, HeadLamp, MainLight, RunningLight};
 use super::housing::{BEZEL_M, Housing, add_housing};
 use super::light::{add_dish, add_main_light};
-use super::{LampFilling, LampSite, Seat};
+use super::{LampFilling, LampSeat, LampSite};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 const MOST_MAIN_LIGHTS: u32 = 6;
@@ -41,7 +41,7 @@ fn pillows(p: Vec2) -> f32 {
 }
 
 fn pillow_rows(site: &LampSite) -> usize {
-    let (_, height) = site.at_share(0.5, 0.5);
+    let (_, height) = site.at_ratio(0.5, 0.5);
     ((height / PILLOW_M * 3.0) as usize).clamp(8, 17)
 }
 
@@ -99,10 +99,10 @@ fn clear_of_guides(spec: &HeadLamp) -> HeadLamp {
 }
 
 /// Adds the shell of a lamp with separate lights, and the lights.
-fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Material, seats: &[Seat]) {
+fn add_shell(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, floor: Material, seats: &[LampSeat]) {
     let is_bright = floor == Material::LampReflector && site.year < DARK_SHELLS;
     let finish = Finish::new(spec, site.year, if is_bright { floor } else { Material::LampHousing });
-    let depth = |p: Vec2| (site.room(p) * FLOOR_DEPTH + relief(is_bright, p, site.share_up(p))).max(0.008);
+    let depth = |p: Vec2| (site.room(p) * FLOOR_DEPTH + relief(is_bright, p, site.ratio_up(p))).max(0.008);
     let housing = Housing {
         bezel: finish.bezel,
         bezel_m: BEZEL_M * 0.8,
@@ -136,14 +136,14 @@ fn main_light(spec: &HeadLamp, number: usize, count: usize) -> MainLight {
 /// Adds the amber reflector on the part of the lens that wraps round the corner.
 fn add_marker(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let (inner, outer) = site.s_range();
-    let (_, height) = site.at_share(0.5, 0.5);
+    let (_, height) = site.at_ratio(0.5, 0.5);
     // A round lamp has no marker.
     if !spec.marker || outer - inner < 1.4 * height {
         return;
     }
     let depth = |p: Vec2| (site.room(p) * 0.4).min(0.008);
     let marker = site.sheet(24, 8, |a, b| {
-        let p = site.along_share(0.90 + 0.065 * a, 0.22 + 0.40 * b);
+        let p = site.along_ratio(0.90 + 0.065 * a, 0.22 + 0.40 * b);
         let edge = (6.0 * a.min(1.0 - a)).min(6.0 * b.min(1.0 - b)).min(1.0);
         (p, depth(p) + 0.003 * (1.0 - edge) + 0.0008 * (p.x * 700.0).sin())
     });
@@ -153,7 +153,7 @@ fn add_marker(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
 /// Returns the middle and the radius of every main light in the unrolled lens.
 fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     let (inner, outer) = site.s_range();
-    let (_, height) = site.at_share((spec.from + spec.to) * 0.5, 0.5);
+    let (_, height) = site.at_ratio((spec.from + spec.to) * 0.5, 0.5);
     let count =
         if spec.main == MainLight::None { 0 } else { spec.count.clamp(1, room_for(spec, site.seen_width(), height)) };
     // Trucks and pickups have larger lights.
@@ -169,7 +169,7 @@ fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
     let room = (outer - inner) * (spec.to - spec.from).abs().max(0.02) / (count.max(2) - 1) as f32;
     let place = |number: u32| {
         let t = if count == 1 { 0.5 } else { number as f32 / (count - 1) as f32 };
-        let (p, height) = site.at_share(spec.from + (spec.to - spec.from) * t, 0.5);
+        let (p, height) = site.at_ratio(spec.from + (spec.to - spec.from) * t, 0.5);
         let aside = height * spec.size * 0.35;
         let (left, right) = (site.span(p.x - aside), site.span(p.x + aside));
         let (low, high) = (left.0.max(right.0), left.1.min(right.1));
@@ -185,15 +185,15 @@ fn places(site: &LampSite, spec: &HeadLamp) -> Vec<(Vec2, f32)> {
 /// Returns how many main lights fit a lamp that looks `wide` metres wide, so that each is clear to
 /// see: a few large ones, never a row of marbles.
 fn room_for(spec: &HeadLamp, wide: f32, height: f32) -> u32 {
-    let (share, most) = match spec.main {
+    let (ratio, most) = match spec.main {
         MainLight::Modules => (0.85, 3),
         MainLight::Matrix | MainLight::Slits => (0.7, 4),
         MainLight::Projectors | MainLight::Bowl | MainLight::Sealed | MainLight::None => (0.62, MOST_MAIN_LIGHTS),
     };
-    ((wide / (share * height.clamp(0.01, TALLEST_ROW_M))) as u32).clamp(1, most)
+    ((wide / (ratio * height.clamp(0.01, TALLEST_ROW_M))) as u32).clamp(1, most)
 }
 
-fn seats(site: &LampSite, spec: &HeadLamp) -> Vec<Seat> {
+fn seats(site: &LampSite, spec: &HeadLamp) -> Vec<LampSeat> {
     let clear = if spec.main == MainLight::Sealed { 0.002 } else { CLEAR_M + 0.004 };
     places(site, spec).into_iter().map(|(p, radius)| site.seat(p, radius, clear)).collect()
 }
@@ -204,7 +204,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     let bulbs = places(site, spec);
     let (inner, outer) = site.s_range();
     let has_panel = spec.indicator && site.year < CLEAR_INDICATORS;
-    let ends = if has_panel { site.along_share(0.80, 0.5).x } else { outer };
+    let ends = if has_panel { site.along_ratio(0.80, 0.5).x } else { outer };
     let (deep, rise) = (site.depth * 1.3, bulbs.first().map_or(0.05, |b| b.1.max(0.04)));
     let reach = ((ends - inner) * 0.6 / bulbs.len().max(1) as f32).max(rise * 1.2);
     let is_fluted = site.year < FACETS;
@@ -235,7 +235,7 @@ fn add_reflector(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
     for (p, radius) in bulbs.iter().copied() {
         let deep = depth(p);
         let tall = (deep * 0.62).min(0.045);
-        let seat = Seat { radius: radius.min(0.05), ..site.seat(p, 0.012, (deep - tall).max(CLEAR_M)) };
+        let seat = LampSeat { radius: radius.min(0.05), ..site.seat(p, 0.012, (deep - tall).max(CLEAR_M)) };
         let cap = [(-tall, 0.30), (-0.006, 0.30), (-0.001, 0.22), (0.0, 0.0)];
         mesh.add(Material::LampReflector, &seat.turned(&cap, 20).surface(CREASE_DEGREES));
         let collar = [(-tall - 0.01, 0.58), (-tall, 0.50), (-tall + 0.002, 0.30)];
@@ -252,7 +252,7 @@ fn add_fins(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp) {
         let line: Vec<Vec2> = (0..=10)
             .map(|step| {
                 let along = from + (0.93 - from) * step as f32 / 10.0;
-                site.along_share(along, 0.14 + 0.72 * up)
+                site.along_ratio(along, 0.14 + 0.72 * up)
             })
             .collect();
         let depth = |p: Vec2| (site.room(p) * 0.55).max(0.008);

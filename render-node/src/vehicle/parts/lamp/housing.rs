@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use glam::{Vec2, Vec3};
 
 use super::super::solid::{CREASE_DEGREES, Solid};
-use super::{LampSite, Seat};
+use super::{LampSeat, LampSite};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// Width of the bezel.
@@ -19,7 +19,7 @@ const STEP_M: f32 = 0.003;
 /// Depth of the ledge, as a ratio of the way down to the floor.
 const LEDGE_DEPTH: f32 = 0.42;
 /// Greatest width of the ledge, as a ratio of a lamp's height.
-const LEDGE_SHARE: f32 = 0.075;
+const LEDGE_RATIO: f32 = 0.075;
 /// Ratio of a lamp's height up to which a ledge is seen.
 const LIT_LEDGE: f32 = 0.5;
 /// Number of lines from the edge of the shell to its floor.
@@ -42,7 +42,7 @@ pub struct Housing<'a> {
     pub depth: &'a dyn Fn(Vec2) -> f32,
     pub floor: &'a dyn Fn(Vec2) -> Material,
     /// Lights that the floor must make room for.
-    pub seats: &'a [Seat],
+    pub seats: &'a [LampSeat],
     /// Largest width of the floor's columns. It is small where the floor has flutes.
     pub column_m: f32,
     /// Number of the floor's rows.
@@ -124,7 +124,7 @@ fn by_material(
                 (Zone::Outer, _) => (false, housing.bezel),
                 (Zone::Inner, _) => (false, housing.step),
                 // Light falls on a ledge from above: its upper half lies in the shade of the bezel.
-                (Zone::Step, _) if housing.ledge.is_some() && site.share_up(middle) < LIT_LEDGE => {
+                (Zone::Step, _) if housing.ledge.is_some() && site.ratio_up(middle) < LIT_LEDGE => {
                     (false, housing.ledge.map_or(housing.step, |l| l.0))
                 }
                 (Zone::Step, _) if housing.ledge.is_some() => (false, housing.step),
@@ -139,14 +139,14 @@ fn by_material(
 
 /// Moves a point of the shell back behind the lights that stand there. Only a floor
 /// sinks to a funnel around a light.
-fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3, is_floor: bool) -> Vec3 {
+fn clear_of_seats(seats: &[LampSeat], mut point: Vec3, out: Vec3, is_floor: bool) -> Vec3 {
     for seat in seats {
         let off = point - seat.centre;
         let along = off.dot(seat.axis);
         let aside = (off - seat.axis * along).length();
         // Inside a light the floor makes room for the bowl. Around the light it
         // forms a funnel that ends softly.
-        let (behind, share) = if aside < seat.radius {
+        let (behind, ratio) = if aside < seat.radius {
             (BEHIND_BOWL_M, 1.0)
         } else if !is_floor {
             continue;
@@ -155,7 +155,7 @@ fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3, is_floor: bool) ->
             (BEHIND_RIM_M, 1.0 - t * t * (3.0 - 2.0 * t))
         };
         if along > -behind {
-            point -= out * ((along + behind) / out.dot(seat.axis).max(0.4)).min(0.08) * share;
+            point -= out * ((along + behind) / out.dot(seat.axis).max(0.4)).min(0.08) * ratio;
         }
     }
     point
@@ -163,7 +163,7 @@ fn clear_of_seats(seats: &[Seat], mut point: Vec3, out: Vec3, is_floor: bool) ->
 
 /// Returns the depth of a line of the shell over a floor of some depth.
 fn depth_of(zone: Zone, floor: f32, has_ledge: bool) -> f32 {
-    let down = |share: f32| BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * share;
+    let down = |ratio: f32| BEZEL_DEPTHS[1] + (floor - BEZEL_DEPTHS[1]) * ratio;
     match zone {
         Zone::Outer => BEZEL_DEPTHS[0],
         Zone::Inner => BEZEL_DEPTHS[1],
@@ -176,7 +176,7 @@ fn depth_of(zone: Zone, floor: f32, has_ledge: bool) -> f32 {
 pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_>) {
     let (inner, outer) = site.s_range();
     let width = housing.bezel_m.min((outer - inner) * 0.15);
-    let ledge = housing.ledge.map_or(0.0, |(_, wide)| wide.min((outer - inner) * LEDGE_SHARE));
+    let ledge = housing.ledge.map_or(0.0, |(_, wide)| wide.min((outer - inner) * LEDGE_RATIO));
     let edge = [
         (-UNDER_PAINT_M, Zone::Outer),
         (0.0, Zone::Outer),
@@ -200,7 +200,7 @@ pub fn add_housing(mesh: &mut VehicleMesh, site: &LampSite, housing: &Housing<'_
         let below = (width * steep(before.0, after.0)).min(height * 0.34);
         let above = (width * steep(before.1, after.1)).min(height * 0.34);
         let step = STEP_M.min(height * 0.08);
-        let ledge = ledge.min(height * LEDGE_SHARE);
+        let ledge = ledge.min(height * LEDGE_RATIO);
         let offset = |from_edge: usize, width: f32| match from_edge {
             0 => -UNDER_PAINT_M,
             1 => 0.0,

@@ -6,7 +6,7 @@ use super::super::solid::{CREASE_DEGREES, Solid, rounded_rectangle};
 use super::finish::Finish;
 use super::head_lamp::{HeadLamp, MainLight};
 use super::housing::BEZEL_M;
-use super::{LampSite, Seat};
+use super::{LampSeat, LampSite};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// Greatest width of a funnel around a light, as a multiple of the light's width.
@@ -15,7 +15,7 @@ const WIDEST_DISH: f32 = 1.36;
 const NARROWEST_DISH: f32 = 1.10;
 
 /// Adds the flared dish that a light sits in, as wide as the lamp leaves room for.
-pub fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &Seat, finish: Finish) {
+pub fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: &LampSeat, finish: Finish) {
     if !matches!(spec.main, MainLight::Projectors | MainLight::Modules | MainLight::Bowl) {
         return;
     }
@@ -37,7 +37,7 @@ pub fn add_dish(mesh: &mut VehicleMesh, site: &LampSite, spec: &HeadLamp, seat: 
     mesh.add(finish.rim, &seat.turned(&rim, 32).surface(60.0));
 }
 
-fn add_square_funnel(mesh: &mut VehicleMesh, seat: &Seat, wide: f32, finish: Finish) {
+fn add_square_funnel(mesh: &mut VehicleMesh, seat: &LampSeat, wide: f32, finish: Finish) {
     let ring = |half: f32, out: f32| -> Vec<Vec3> {
         let section = rounded_rectangle(half, half * 0.86, half * 0.22);
         section.iter().map(|p| seat.centre + seat.side * p.x + seat.up * p.y + seat.axis * out).collect()
@@ -55,7 +55,7 @@ fn add_square_funnel(mesh: &mut VehicleMesh, seat: &Seat, wide: f32, finish: Fin
 }
 
 /// Adds one main light of the sheet's kind.
-pub fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, finish: Finish) {
+pub fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &LampSeat, finish: Finish) {
     let r = seat.radius;
     match spec.main {
         MainLight::None => {}
@@ -64,7 +64,7 @@ pub fn add_main_light(mesh: &mut VehicleMesh, spec: &HeadLamp, seat: &Seat, fini
         MainLight::Modules => add_square_lens(mesh, seat, Vec2::new(r, r * 0.86), finish.ring),
         MainLight::Matrix => {
             for cell in -1..=1 {
-                let seat = Seat { centre: seat.centre + seat.side * (cell as f32 * r * 0.74), ..*seat };
+                let seat = LampSeat { centre: seat.centre + seat.side * (cell as f32 * r * 0.74), ..*seat };
                 add_square_lens(mesh, &seat, Vec2::new(r * 0.34, r * 0.52), finish.ring);
             }
         }
@@ -78,7 +78,7 @@ const BULGE: f32 = 0.62;
 const GLASS: f32 = 0.64;
 
 /// Adds a stepped funnel with a bright rim, a dark gap, and in it a glass that bulges.
-pub fn add_projector(mesh: &mut VehicleMesh, seat: &Seat, finish: Finish) {
+pub fn add_projector(mesh: &mut VehicleMesh, seat: &LampSeat, finish: Finish) {
     let shroud = [(-0.045, 1.0), (-0.004, 1.0)];
     mesh.add(Material::LampHousing, &seat.turned(&shroud, 30).surface(CREASE_DEGREES));
     let rim = [(-0.004, 1.0), (-0.001, 0.985), (0.0, 0.94), (-0.001, 0.88), (-0.004, 0.85)];
@@ -103,12 +103,12 @@ pub fn add_projector(mesh: &mut VehicleMesh, seat: &Seat, finish: Finish) {
 const FACET_M: f32 = 0.0024;
 
 /// Adds a bowl of facets in a bright rim, with the bulb in it behind a shield.
-pub fn add_bowl(mesh: &mut VehicleMesh, seat: &Seat, is_sealed: bool, finish: Finish) {
+pub fn add_bowl(mesh: &mut VehicleMesh, seat: &LampSeat, is_sealed: bool, finish: Finish) {
     let deep = (seat.radius * 0.75).min(0.05);
     let bowl: Vec<(f32, f32)> = (0..=7)
         .map(|step| {
-            let share = 1.0 - step as f32 / 7.0;
-            (-deep * (1.0 - share * share) - 0.002, 0.91 * share)
+            let ratio = 1.0 - step as f32 / 7.0;
+            (-deep * (1.0 - ratio * ratio) - 0.002, 0.91 * ratio)
         })
         .collect();
     let front = [(-0.045, 1.0), (-0.003, 1.0), (0.0, 0.985), (-0.0005, 0.93), (-0.003, 0.91)];
@@ -129,7 +129,7 @@ pub fn add_bowl(mesh: &mut VehicleMesh, seat: &Seat, is_sealed: bool, finish: Fi
 }
 
 /// Adds a square lens of dark glass in a bright frame. `half` are half its sizes.
-fn add_square_lens(mesh: &mut VehicleMesh, seat: &Seat, half: Vec2, ring: Material) {
+fn add_square_lens(mesh: &mut VehicleMesh, seat: &LampSeat, half: Vec2, ring: Material) {
     let block = |x: f32, z: f32, from: f32, to: f32| {
         let solid = Solid::rounded_box(Vec3::new(x, (to - from) * 0.5, z), (to - from).min(z) * 0.3).facing_out();
         seat.set(solid.moved(Vec3::Y * (from + to) * 0.5)).facing_out()

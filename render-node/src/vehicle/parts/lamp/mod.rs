@@ -192,8 +192,8 @@ impl LampSite {
     }
 
     fn column_of(&self, angle: f32) -> f32 {
-        let share = (angle - self.angles[0]) / (self.angles[1] - self.angles[0]).max(1e-6);
-        (share * (COLUMNS - 1) as f32).clamp(0.0, (COLUMNS - 1) as f32)
+        let ratio = (angle - self.angles[0]) / (self.angles[1] - self.angles[0]).max(1e-6);
+        (ratio * (COLUMNS - 1) as f32).clamp(0.0, (COLUMNS - 1) as f32)
     }
 
     fn ray(&self, angle: f32) -> Vec3 {
@@ -204,8 +204,8 @@ impl LampSite {
     /// Returns the distance of the lens from the axis.
     fn radius(&self, angle: f32, height: f32) -> f32 {
         let across = self.column_of(angle);
-        let share = (height - self.heights[0]) / (self.heights[1] - self.heights[0]).max(1e-6);
-        let upwards = (share * (ROWS - 1) as f32).clamp(0.0, (ROWS - 1) as f32);
+        let ratio = (height - self.heights[0]) / (self.heights[1] - self.heights[0]).max(1e-6);
+        let upwards = (ratio * (ROWS - 1) as f32).clamp(0.0, (ROWS - 1) as f32);
         let along_row = |row: usize| cubic(across, COLUMNS, |column| self.radii[column * ROWS + row]);
         cubic(upwards, ROWS, along_row)
     }
@@ -250,8 +250,8 @@ impl LampSite {
     /// Returns the normal of the lens at a place.
     fn normal(&self, p: Vec2) -> Vec3 {
         let across = self.column_of(self.angle_of(p.x));
-        let share = (p.y - self.heights[0]) / (self.heights[1] - self.heights[0]).max(1e-6);
-        let upwards = share.clamp(0.0, 1.0) * (ROWS - 1) as f32;
+        let ratio = (p.y - self.heights[0]) / (self.heights[1] - self.heights[0]).max(1e-6);
+        let upwards = ratio.clamp(0.0, 1.0) * (ROWS - 1) as f32;
         let (column, row) = ((across as usize).min(COLUMNS - 2), (upwards as usize).min(ROWS - 2));
         let (s, t) = (across - column as f32, upwards - row as f32);
         let at = |column: usize, row: usize| self.normals[column * ROWS + row];
@@ -285,23 +285,23 @@ impl LampSite {
     /// it is that of the nearest end.
     fn span(&self, s: f32) -> (f32, f32) {
         let last = SPANS - 1;
-        let share = ((s - self.ends[0]) / (self.ends[1] - self.ends[0]).max(1e-6)).clamp(0.0, 1.0) * last as f32;
-        let before = (share as usize).min(last - 1);
+        let ratio = ((s - self.ends[0]) / (self.ends[1] - self.ends[0]).max(1e-6)).clamp(0.0, 1.0) * last as f32;
+        let before = (ratio as usize).min(last - 1);
         let (low, high) = (self.spans[before], self.spans[before + 1]);
-        let t = share - before as f32;
+        let t = ratio - before as f32;
         (low.0 + (high.0 - low.0) * t, low.1 + (high.1 - low.1) * t)
     }
 
     /// Returns the ratio of the way up the outline at a place.
-    pub fn share_up(&self, p: Vec2) -> f32 {
+    pub fn ratio_up(&self, p: Vec2) -> f32 {
         let (low, high) = self.span(p.x);
         ((p.y - low) / (high - low).max(1e-4)).clamp(0.0, 1.0)
     }
 
     /// Returns the arc length at a ratio of the way across, as seen from the vehicle's end.
-    fn s_at(&self, share: f32) -> f32 {
+    fn s_at(&self, ratio: f32) -> f32 {
         let (inner, outer) = self.s_range();
-        let even = inner + (outer - inner) * share;
+        let even = inner + (outer - inner) * ratio;
         let offset = |s: f32| {
             let column = self.column_of(self.angle_of(s));
             let before = (column as usize).min(COLUMNS - 2);
@@ -311,7 +311,7 @@ impl LampSite {
         if (to - from) < 0.35 * (outer - inner) {
             return even;
         }
-        let wanted = from + (to - from) * share;
+        let wanted = from + (to - from) * ratio;
         let steps = 64;
         let at = |step: i32| inner + (outer - inner) * step as f32 / steps as f32;
         let found = (0..=steps).map(at).find(|s| offset(*s) >= wanted).unwrap_or(even);
@@ -321,14 +321,14 @@ impl LampSite {
 
     /// Returns the place at a ratio of the way across (seen from the end) and up, with the
     /// height of the outline there.
-    fn at_share(&self, across: f32, up: f32) -> (Vec2, f32) {
+    fn at_ratio(&self, across: f32, up: f32) -> (Vec2, f32) {
         let s = self.s_at(across);
         let (low, high) = self.span(s);
         (Vec2::new(s, low + (high - low) * up), high - low)
     }
 
     /// Returns the place at a ratio of the way along the lens and up.
-    fn along_share(&self, along: f32, up: f32) -> Vec2 {
+    fn along_ratio(&self, along: f32, up: f32) -> Vec2 {
         let (inner, outer) = self.s_range();
         let s = inner + (outer - inner) * along;
         let (low, high) = self.span(s);
@@ -338,7 +338,7 @@ impl LampSite {
     /// Returns the seat of a round light of some radius: its middle, moved back until its
     /// whole rim is `clear` metres behind the lens, and its direction, which is between
     /// the vehicle's and the lens's.
-    fn seat(&self, p: Vec2, radius: f32, clear: f32) -> Seat {
+    fn seat(&self, p: Vec2, radius: f32, clear: f32) -> LampSeat {
         let normal = self.normal(p);
         let level = Vec3::new(normal.x, normal.y, normal.z * 0.4).normalize_or(normal);
         let axis = (self.forward * 0.6 + level * 0.4).normalize_or(self.forward);
@@ -356,7 +356,7 @@ impl LampSite {
             let short = (clear - least).max(0.0);
             centre -= axis * (short / axis.dot(self.outward(p)).max(0.5)).min(0.03);
         }
-        Seat { centre, axis, side, up, radius }
+        LampSeat { centre, axis, side, up, radius }
     }
 
     /// Returns a bar with a soft section along places of the lens, `depth` metres behind it.
@@ -388,9 +388,9 @@ impl LampSite {
     /// Returns a sheet that faces out of the lamp. `place` maps two numbers between 0
     /// and 1 to a place and a depth.
     fn sheet(&self, columns: usize, rows: usize, place: impl Fn(f32, f32) -> (Vec2, f32)) -> Solid {
-        let share = |i: usize, of: usize| i as f32 / (of - 1) as f32;
+        let ratio = |i: usize, of: usize| i as f32 / (of - 1) as f32;
         let solid = Solid::grid(columns, rows, false, |column, row| {
-            let (p, depth) = place(share(column, columns), share(row, rows));
+            let (p, depth) = place(ratio(column, columns), ratio(row, rows));
             self.behind(p, depth)
         });
         self.looking_out(solid)
@@ -437,7 +437,7 @@ impl LampSite {
 
 /// Position of a round light.
 #[derive(Debug, Clone, Copy)]
-struct Seat {
+struct LampSeat {
     centre: Vec3,
     /// The direction the light shines.
     axis: Vec3,
@@ -446,7 +446,7 @@ struct Seat {
     radius: f32,
 }
 
-impl Seat {
+impl LampSeat {
     /// Returns a profile (distance outward, radius as a ratio of the seat's)
     /// turned about the seat's axis.
     fn turned(&self, profile: &[(f32, f32)], segments: usize) -> Solid {
@@ -476,8 +476,8 @@ fn span(outline: &[Vec2], u: f32) -> Option<(f32, f32)> {
     for (i, a) in outline.iter().enumerate() {
         let b = outline[(i + 1) % outline.len()];
         if (a.x - u) * (b.x - u) <= 0.0 {
-            let share = if (b.x - a.x).abs() < 1e-9 { 0.5 } else { (u - a.x) / (b.x - a.x) };
-            let v = a.y + (b.y - a.y) * share;
+            let ratio = if (b.x - a.x).abs() < 1e-9 { 0.5 } else { (u - a.x) / (b.x - a.x) };
+            let v = a.y + (b.y - a.y) * ratio;
             found = Some(found.map_or((v, v), |(low, high)| (low.min(v), high.max(v))));
         }
     }
@@ -609,8 +609,8 @@ mod tests {
         for year in [1990, 2006, 2020] {
             let site = wrapped(year);
             for motif in motifs {
-                for (reverse_share, amber_share) in [(0.0, 0.0), (0.18, 0.1)] {
-                    let spec = TailLamp { motif, reverse_share, amber_share, ..TailLamp::default() };
+                for (reverse_ratio, amber_ratio) in [(0.0, 0.0), (0.18, 0.1)] {
+                    let spec = TailLamp { motif, reverse_ratio, amber_ratio, ..TailLamp::default() };
                     let filling = tail_lamp(&site, &spec);
                     assert_fits(&site, &filling.mesh, &format!("{motif:?} of {year}"));
                     assert!(filling.lens.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{motif:?}");
@@ -623,7 +623,7 @@ mod tests {
     fn places_of_a_lens_are_found_again() {
         let site = wrapped(2020);
         for (along, up) in [(0.1, 0.5), (0.5, 0.2), (0.9, 0.8)] {
-            let p = site.along_share(along, up);
+            let p = site.along_ratio(along, up);
             let (found, depth) = site.place_of(site.behind(p, 0.02));
             assert!(found.distance(p) < 1e-3 && (depth - 0.02).abs() < 1e-3, "{p} {found} {depth}");
         }
@@ -632,20 +632,20 @@ mod tests {
     #[test]
     fn what_wraps_round_the_corner_is_shallow() {
         let site = wrapped(2020);
-        assert!(site.room(site.along_share(0.05, 0.5)) > 1.8 * site.room(site.along_share(0.95, 0.5)));
+        assert!(site.room(site.along_ratio(0.05, 0.5)) > 1.8 * site.room(site.along_ratio(0.95, 0.5)));
     }
 
     #[test]
     fn chambers_look_out_of_the_lamp() {
         let site = LampSite::flat(Vec3::new(4.4, 0.6, 0.9), Vec3::Y, Vec3::Z, Vec3::X, Vec2::new(0.3, 0.15), 0.04);
-        let spec = TailLamp { motif: TailMotif::Stack, reverse_share: 0.0, ..TailLamp::default() };
+        let spec = TailLamp { motif: TailMotif::Stack, reverse_ratio: 0.0, ..TailLamp::default() };
         let mesh = tail_lamp(&site, &spec).mesh;
         assert!(mesh.surfaces[&Material::LampReflector].normals.iter().all(|n| n[0] > 0.2));
     }
 
     #[test]
     fn the_white_field_of_a_late_wide_lamp_is_a_window_in_red_glass() {
-        let spec = TailLamp { reverse_share: 0.2, ..TailLamp::default() };
+        let spec = TailLamp { reverse_ratio: 0.2, ..TailLamp::default() };
         for (year, has_window) in [(1995, false), (2015, true)] {
             let filling = tail_lamp(&wrapped(year), &spec);
             assert_eq!(filling.window.is_some(), has_window, "{year}");

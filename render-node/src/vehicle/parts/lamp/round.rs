@@ -6,7 +6,7 @@
 use glam::{Vec2, Vec3};
 
 use super::super::solid::Solid;
-use super::Seat;
+use super::LampSeat;
 use super::finish::Finish;
 use super::guide::add_ring;
 use super::head_lamp::{HeadLamp, MainLight, RunningLight};
@@ -88,7 +88,7 @@ pub fn round_lamp(lamp: &RoundLamp) -> VehicleMesh {
     let mut mesh = VehicleMesh::default();
     let side = lamp.axis.cross(Vec3::Z).normalize_or(Vec3::Y);
     let up = side.cross(lamp.axis);
-    let whole = Seat { centre: lamp.centre, axis: lamp.axis, side, up, radius: lamp.radius };
+    let whole = LampSeat { centre: lamp.centre, axis: lamp.axis, side, up, radius: lamp.radius };
     let can = [(-lamp.can, 1.10), (-0.030, 1.13), (-0.012, 1.12)];
     mesh.add(lamp.can_material, &whole.turned(&can, 48).surface(60.0));
     let gap = [(-0.014, 1.12), (-0.014, 1.09)];
@@ -97,9 +97,9 @@ pub fn round_lamp(lamp: &RoundLamp) -> VehicleMesh {
     mesh.add(lamp.surround, &whole.turned(&ring, 48).surface(60.0));
     let lens: Vec<Vec2> = (0..=9)
         .map(|step| {
-            let share = 1.0 - step as f32 / 9.0;
-            let bulge = (1.0 - share.powi(3)) * BULGE * lamp.radius;
-            Vec2::new(bulge - 0.004, 0.985 * share * lamp.radius)
+            let ratio = 1.0 - step as f32 / 9.0;
+            let bulge = (1.0 - ratio.powi(3)) * BULGE * lamp.radius;
+            Vec2::new(bulge - 0.004, 0.985 * ratio * lamp.radius)
         })
         .collect();
     mesh.add(Material::LampLens, &whole.set(Solid::revolved(&lens, 40)).surface(60.0));
@@ -108,7 +108,8 @@ pub fn round_lamp(lamp: &RoundLamp) -> VehicleMesh {
     mesh.add(Material::LampSatin, &whole.turned(&wall, 36).surface(60.0));
     let spec = HeadLamp { main: lamp.main, ..HeadLamp::default() };
     let finish = Finish::new(&spec, lamp.year, Material::LampHousing);
-    let inside = |share: f32| Seat { centre: lamp.centre - lamp.axis * BEHIND_M, radius: lamp.radius * share, ..whole };
+    let inside =
+        |ratio: f32| LampSeat { centre: lamp.centre - lamp.axis * BEHIND_M, radius: lamp.radius * ratio, ..whole };
     let light = if lamp.is_lit { 0.80 } else { 0.95 };
     if lamp.is_lit {
         add_ring(&mut mesh, &inside(light), lamp.radius * 0.13, true);

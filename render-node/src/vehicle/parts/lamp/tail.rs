@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::solid::CREASE_DEGREES;
 use super::housing::{BEZEL_M, Housing, add_housing};
-use super::{LampFilling, LampSite, Seat};
+use super::{LampFilling, LampSeat, LampSite};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 
 /// Form of the red lights.
@@ -55,9 +55,9 @@ pub struct TailLamp {
     /// Number of rounds, bars, chambers or lines.
     pub count: u32,
     /// Width of a white field for reversing, as a ratio of the way across from the inner end.
-    pub reverse_share: f32,
+    pub reverse_ratio: f32,
     /// Width of an amber field next to the white one, as a ratio of the way across.
-    pub amber_share: f32,
+    pub amber_ratio: f32,
     /// Width of a stroke, in metres.
     pub stroke: f32,
     /// True if the lens is clear and only the parts inside are red.
@@ -91,8 +91,8 @@ impl Default for TailLamp {
         TailLamp {
             motif: TailMotif::Panel,
             count: 3,
-            reverse_share: 0.18,
-            amber_share: 0.0,
+            reverse_ratio: 0.18,
+            amber_ratio: 0.0,
             stroke: 0.013,
             clear: false,
             fill: TailFill::Usual,
@@ -156,15 +156,15 @@ struct Fields {
 impl Fields {
     fn new(site: &LampSite, spec: &TailLamp) -> Fields {
         let (inner, outer) = site.s_range();
-        let reverse = spec.reverse_share.clamp(0.0, 0.6);
-        let red_from = (reverse + spec.amber_share.clamp(0.0, 0.6)).min(0.9);
+        let reverse = spec.reverse_ratio.clamp(0.0, 0.6);
+        let red_from = (reverse + spec.amber_ratio.clamp(0.0, 0.6)).min(0.9);
         let (has_white, has_amber) = (reverse > 0.0, red_from > reverse);
         let (low, high) = site.span((inner + outer) * 0.5);
         let height = high - low;
         let is_upright =
             height > UPRIGHT * (outer - inner) || (height > TALL_M && height > NEARLY_UPRIGHT * (outer - inner));
         if is_upright {
-            let at = |shares: [f32; 2]| shares.map(|share| low + (high - low) * share);
+            let at = |ratios: [f32; 2]| ratios.map(|ratio| low + (high - low) * ratio);
             let from = if has_amber {
                 UPRIGHT_AMBER[1]
             } else if has_white {
@@ -196,7 +196,7 @@ impl Fields {
     /// place, or `None` in the red field.
     fn at(&self, site: &LampSite, p: Vec2) -> Option<([f32; 2], Material)> {
         let at = self.along_axis(p);
-        if self.window.is_some_and(|[low, high]| !(low..=high).contains(&site.share_up(p))) {
+        if self.window.is_some_and(|[low, high]| !(low..=high).contains(&site.ratio_up(p))) {
             return None;
         }
         let inside = |field: &Option<[f32; 2]>| field.filter(|[from, to]| at >= *from && at < *to);
@@ -241,16 +241,16 @@ pub fn tail_lamp(site: &LampSite, spec: &TailLamp) -> LampFilling {
             return (deep * 0.8 + red_relief(spec, site.year, p)).max(0.006);
         };
         // A soft bowl with wide flutes, which are upright where it is amber.
-        let share = ((fields.along_axis(p) - from.max(inner)) / (to - from.max(inner)).max(1e-3)).clamp(0.0, 1.0);
-        let mut hollow = (4.0 * share * (1.0 - share)).sqrt();
+        let ratio = ((fields.along_axis(p) - from.max(inner)) / (to - from.max(inner)).max(1e-3)).clamp(0.0, 1.0);
+        let mut hollow = (4.0 * ratio * (1.0 - ratio)).sqrt();
         if let Some([low, high]) = fields.window {
-            let up = ((site.share_up(p) - low) / (high - low)).clamp(0.0, 1.0);
+            let up = ((site.ratio_up(p) - low) / (high - low)).clamp(0.0, 1.0);
             hollow *= (4.0 * up * (1.0 - up)).sqrt();
         }
         let (at, rise) = if material == Material::LampAmber { (p.x / 0.018, 0.0018) } else { (p.y / 0.022, 0.0009) };
         deep * (0.40 + 0.45 * hollow) + rise * (at * std::f32::consts::TAU).sin()
     };
-    let (_, height) = site.at_share(0.5, 0.5);
+    let (_, height) = site.at_ratio(0.5, 0.5);
     let seats = round_seats(site, spec, &fields);
     let housing = Housing {
         bezel: Material::LampHousing,
@@ -340,20 +340,20 @@ fn add_prisms(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: 
     const PITCH_M: f32 = 0.0075;
     let (inner, outer) = site.s_range();
     let [from, to] = [fields.along[0] + 0.05, fields.along[1] - 0.07];
-    let up = [0.34, 0.68].map(|share| fields.up[0] + (fields.up[1] - fields.up[0]) * share);
+    let up = [0.34, 0.68].map(|ratio| fields.up[0] + (fields.up[1] - fields.up[0]) * ratio);
     let wide = (outer - inner) * (to - from);
     if wide < 3.0 * PITCH_M {
         return;
     }
     let columns = ((wide / PITCH_M * 3.0) as usize).clamp(12, 120);
     let floor = site.sheet(columns, 7, |a, b| {
-        let p = site.along_share(from + (to - from) * a, up[0] + (up[1] - up[0]) * b);
+        let p = site.along_ratio(from + (to - from) * a, up[0] + (up[1] - up[0]) * b);
         let hollow = 1.0 - (2.0 * b - 1.0).powi(2);
         (p, 0.010 + 0.006 * hollow + 0.0005 * (p.x / PITCH_M * std::f32::consts::TAU).sin() * hollow)
     });
     mesh.add(mirror(spec), &floor.surface(60.0));
     let glow = site.sheet(24, 3, |a, b| {
-        let p = site.along_share(from + (to - from) * (0.02 + 0.96 * a), up[0] + (up[1] - up[0]) * (0.40 + 0.20 * b));
+        let p = site.along_ratio(from + (to - from) * (0.02 + 0.96 * a), up[0] + (up[1] - up[0]) * (0.40 + 0.20 * b));
         (p, 0.0095)
     });
     let core = if site.year >= LIT_GUIDES { Material::LampRedGuide } else { Material::LampRed };
@@ -361,10 +361,10 @@ fn add_prisms(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: 
 }
 
 /// Adds the layer of prisms along the lower edge. They are too fine to be seen singly.
-fn add_reflex(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, share: f32) {
+fn add_reflex(mesh: &mut VehicleMesh, site: &LampSite, fields: &Fields, ratio: f32) {
     let [from, to] = if fields.is_upright { [0.08, 0.92] } else { [fields.along[0] + 0.02, 0.94] };
     let layer = site.sheet(36, 7, |a, b| {
-        let p = site.along_share(from + (to - from) * a, 0.05 + (share.min(0.5) - 0.05) * b);
+        let p = site.along_ratio(from + (to - from) * a, 0.05 + (ratio.min(0.5) - 0.05) * b);
         let edge = (5.0 * b.min(1.0 - b)).min(1.0);
         (p, 0.0075 + 0.003 * (1.0 - edge))
     });
@@ -412,7 +412,7 @@ fn add_strokes(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, lines: 
     let [from, to] = fields.along;
     if let Some(up) = hollow.filter(|_| spec.fill != TailFill::Prisms) {
         let cut = from + (to - from) * 0.58;
-        let up = up.map(|share| fields.up[0] + (fields.up[1] - fields.up[0]) * share);
+        let up = up.map(|ratio| fields.up[0] + (fields.up[1] - fields.up[0]) * ratio);
         if fields.is_upright {
             add_chamber(mesh, site, spec, [from + 0.16, to - 0.16], up);
         } else {
@@ -430,7 +430,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
     let stroke = spec.stroke.clamp(0.005, 0.04);
     let inset = BEZEL_M * 0.9 + stroke * 0.95 + 0.003;
     let ends = fields.along;
-    let up_at = |share: f32| fields.up[0] + (fields.up[1] - fields.up[0]) * share;
+    let up_at = |ratio: f32| fields.up[0] + (fields.up[1] - fields.up[0]) * ratio;
     let level = |up: f32| site.edge_line(up_at(up), ends, inset);
     let back = |mut line: Vec<Vec2>| {
         line.reverse();
@@ -449,8 +449,8 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
         TailMotif::Blade => lines.push((level(0.5), false)),
         TailMotif::Bar => {
             let line = (0..=40).map(|i| {
-                let share = i as f32 / 40.0;
-                site.along_share(if site.meets_middle { 0.975 * share } else { 0.02 + 0.96 * share }, 0.5)
+                let ratio = i as f32 / 40.0;
+                site.along_ratio(if site.meets_middle { 0.975 * ratio } else { 0.02 + 0.96 * ratio }, 0.5)
             });
             lines.push((line.collect(), false));
         }
@@ -481,7 +481,7 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
             for claw in 0..count {
                 let along = ends[0] + pitch * (claw as f32 + 0.2);
                 let at = |i: i32| {
-                    site.along_share(along + pitch * 0.55 * i as f32 / 8.0, up_at(0.14 + 0.72 * i as f32 / 8.0))
+                    site.along_ratio(along + pitch * 0.55 * i as f32 / 8.0, up_at(0.14 + 0.72 * i as f32 / 8.0))
                 };
                 lines.push(((0..=8).map(at).collect(), false));
             }
@@ -495,10 +495,10 @@ fn add_motif(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
             }
         }
         TailMotif::Stack => {
-            let share = 0.84 / count as f32;
+            let ratio = 0.84 / count as f32;
             for chamber in 0..count {
-                let low = 0.08 + share * (chamber as f32 + 0.08);
-                add_chamber(mesh, site, spec, ends, [up_at(low), up_at(low + share * 0.84)]);
+                let low = 0.08 + ratio * (chamber as f32 + 0.08);
+                add_chamber(mesh, site, spec, ends, [up_at(low), up_at(low + ratio * 0.84)]);
             }
         }
         TailMotif::Pixels => add_pixels(mesh, site, spec, ends, count),
@@ -523,7 +523,7 @@ fn add_panel(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, fields: &
         return;
     }
     let [from, to] = fields.along;
-    let up = |a: f32, b: f32| [a, b].map(|share| fields.up[0] + (fields.up[1] - fields.up[0]) * share);
+    let up = |a: f32, b: f32| [a, b].map(|ratio| fields.up[0] + (fields.up[1] - fields.up[0]) * ratio);
     if fields.is_upright {
         add_chamber(mesh, site, spec, [from + 0.04, to - 0.04], up(0.54, 0.94));
         add_chamber(mesh, site, spec, [from + 0.04, to - 0.04], up(0.08, 0.48));
@@ -549,10 +549,10 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
     }
     let columns = ((wide / 0.0060) as usize).clamp(8, 34);
     // No chamber is taller than the width of a hand.
-    let (_, height) = site.at_share(0.5, 0.5);
+    let (_, height) = site.at_ratio(0.5, 0.5);
     let (middle, half) = ((up[0] + up[1]) * 0.5, ((up[1] - up[0]) * 0.5).min(0.05 / height.max(0.01)));
     let up = [middle - half, middle + half];
-    let at = |a: f32, b: f32| site.along_share(along[0] + (along[1] - along[0]) * a, up[0] + (up[1] - up[0]) * b);
+    let at = |a: f32, b: f32| site.along_ratio(along[0] + (along[1] - along[0]) * a, up[0] + (up[1] - up[0]) * b);
     let bowl = site.sheet(columns, 9, |a, b| {
         let p = at(a, b);
         let round = (1.0 - (2.0 * a - 1.0).powi(4)) * (1.0 - (2.0 * b - 1.0).powi(2));
@@ -580,7 +580,7 @@ fn add_chamber(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, along: 
 
 /// Returns the seats of round lamps: side by side, or one above another in upright
 /// lamps. Other motifs have none.
-fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<Seat> {
+fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<LampSeat> {
     if !matches!(spec.motif, TailMotif::Rounds | TailMotif::Rings) {
         return Vec::new();
     }
@@ -590,13 +590,13 @@ fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<Seat> {
     let pitch = (ends[1] - ends[0]) / count as f32;
     let (low, high) = site.span((inner + outer) * 0.5);
     let seat = |number: u32| {
-        let share = (number as f32 + 0.5) / count as f32;
+        let ratio = (number as f32 + 0.5) / count as f32;
         let (p, room) = if fields.is_upright {
             let tall = (high - low) * (fields.up[1] - fields.up[0]);
-            let up = fields.up[0] + (fields.up[1] - fields.up[0]) * share;
-            (site.along_share(0.5, up), (tall / count as f32).min(outer - inner))
+            let up = fields.up[0] + (fields.up[1] - fields.up[0]) * ratio;
+            (site.along_ratio(0.5, up), (tall / count as f32).min(outer - inner))
         } else {
-            let p = site.along_share(ends[0] + pitch * (number as f32 + 0.5), 0.5);
+            let p = site.along_ratio(ends[0] + pitch * (number as f32 + 0.5), 0.5);
             let (low, high) = site.span(p.x);
             (p, (pitch * (outer - inner)).min(high - low))
         };
@@ -604,14 +604,14 @@ fn round_seats(site: &LampSite, spec: &TailLamp, fields: &Fields) -> Vec<Seat> {
         // Where the lens bends, a large round lamp would stand so far behind it
         // that the lamp's back hides it.
         let sizes = (0..6).map(|step| site.seat(p, radius * 0.85_f32.powi(step), 0.006));
-        let seats: Vec<Seat> = sizes.collect();
-        let is_near = |seat: &&Seat| site.place_of(seat.centre).1 < ROUND_DEPTH_M;
+        let seats: Vec<LampSeat> = sizes.collect();
+        let is_near = |seat: &&LampSeat| site.place_of(seat.centre).1 < ROUND_DEPTH_M;
         *seats.iter().find(is_near).unwrap_or(&seats[5])
     };
     (0..count).map(seat).collect()
 }
 
-fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, seats: &[Seat]) {
+fn add_rounds(mesh: &mut VehicleMesh, site: &LampSite, spec: &TailLamp, seats: &[LampSeat]) {
     for seat in seats {
         let rim = [(-0.03, 1.0), (-0.001, 1.0), (0.0, 0.97), (-0.001, 0.92), (-0.004, 0.90)];
         mesh.add(Material::LampReflector, &seat.turned(&rim, 36).surface(CREASE_DEGREES));

@@ -15,7 +15,7 @@ const TABLE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/sheets/ta
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    rim: Vec<Design>,
+    rim: Vec<RimDesign>,
 }
 
 /// One blade of a repeat, from the hub (0) to the edge (1).
@@ -47,22 +47,22 @@ fn one() -> f32 {
 }
 
 /// Ratio of the way to the edge where a blade's flare at the hub ends.
-const ROOT_SHARE: f32 = 0.24;
+const ROOT_RATIO: f32 = 0.24;
 /// Ratio of the way to the edge where a blade's flare at the edge begins.
-const TIP_SHARE: f32 = 0.76;
+const TIP_RATIO: f32 = 0.76;
 
 impl Blade {
     /// Returns half the blade's width at a ratio of the way from hub to edge.
-    pub fn half_width(&self, share: f32, design: &Design) -> f32 {
-        let root = ((ROOT_SHARE - share) / ROOT_SHARE).max(0.0);
-        let tip = ((share - TIP_SHARE) / (1.0 - TIP_SHARE)).max(0.0);
-        through(self.w, share) + design.root * root * root + design.tip * tip * tip * tip
+    pub fn half_width(&self, ratio: f32, design: &RimDesign) -> f32 {
+        let root = ((ROOT_RATIO - ratio) / ROOT_RATIO).max(0.0);
+        let tip = ((ratio - TIP_RATIO) / (1.0 - TIP_RATIO)).max(0.0);
+        through(self.w, ratio) + design.root * root * root + design.tip * tip * tip * tip
     }
 
     /// Returns the centre line's offset, as a ratio of the pitch, at a ratio
     /// of the way from hub to edge.
-    pub fn offset(&self, share: f32) -> f32 {
-        through(self.o, share)
+    pub fn offset(&self, ratio: f32) -> f32 {
+        through(self.o, ratio)
     }
 }
 
@@ -74,7 +74,7 @@ fn through([a, b, c]: [f32; 3], t: f32) -> f32 {
 /// A rim design: repeats of blades around a hub.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Design {
+pub(super) struct RimDesign {
     pub family: Motif,
     pub repeats: usize,
     pub blades: Vec<Blade>,
@@ -109,9 +109,9 @@ pub(super) struct Design {
     pub classes: Vec<RimClass>,
 }
 
-impl Default for Design {
-    fn default() -> Design {
-        Design {
+impl Default for RimDesign {
+    fn default() -> RimDesign {
+        RimDesign {
             family: Motif::DoubleFive,
             repeats: 5,
             blades: Vec::new(),
@@ -134,13 +134,13 @@ impl Default for Design {
     }
 }
 
-static DESIGNS: LazyLock<Vec<Design>> =
+static DESIGNS: LazyLock<Vec<RimDesign>> =
     LazyLock::new(|| toml::from_str::<Table>(TABLE).map(|table| table.rim).unwrap_or_default());
-static PLAIN: LazyLock<Design> = LazyLock::new(Design::default);
+static PLAIN: LazyLock<RimDesign> = LazyLock::new(RimDesign::default);
 
-impl Design {
+impl RimDesign {
     /// Returns the design of a family by its number. Numbers beyond the last begin again.
-    pub fn of(family: Motif, style: u8) -> &'static Design {
+    pub fn of(family: Motif, style: u8) -> &'static RimDesign {
         let count = family_of(family).count().max(1);
         family_of(family).nth(usize::from(style) % count).unwrap_or(&PLAIN)
     }
@@ -151,7 +151,7 @@ impl Design {
     }
 }
 
-fn family_of(family: Motif) -> impl Iterator<Item = &'static Design> {
+fn family_of(family: Motif) -> impl Iterator<Item = &'static RimDesign> {
     DESIGNS.iter().filter(move |design| design.family == family)
 }
 

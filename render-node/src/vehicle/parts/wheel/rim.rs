@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
-use super::motif::{Blade, Design};
+use super::motif::{Blade, RimDesign};
 use super::spec::{Motif, RimFinish, Wheel};
 use crate::vehicle::mesh::{Material, VehicleMesh};
 use crate::vehicle::parts::solid::{CREASE_DEGREES, Solid, disc_profile};
@@ -35,7 +35,7 @@ impl RimPlaces {
         RimPlaces {
             edge_radius: spec.rim_diameter / 2.0 + FLANGE_M,
             opening_radius,
-            hub_radius: opening_radius * Design::of(spec.motif, spec.style).hub,
+            hub_radius: opening_radius * RimDesign::of(spec.motif, spec.style).hub,
             edge,
             // A hub that stands out stays behind the tyre's wall.
             hub_face: (edge - 0.006 - spec.dish).min(spec.width / 2.0 + 0.008),
@@ -44,9 +44,9 @@ impl RimPlaces {
 
     /// Returns the height of a blade's face at `share` of the way from
     /// the hub (0) to the opening (1).
-    fn face(&self, share: f32, curve: f32) -> f32 {
+    fn face(&self, ratio: f32, curve: f32) -> f32 {
         let at_edge = self.edge - 0.008;
-        self.hub_face + (at_edge - self.hub_face) * share.clamp(0.0, 1.0).powf(curve)
+        self.hub_face + (at_edge - self.hub_face) * ratio.clamp(0.0, 1.0).powf(curve)
     }
 }
 
@@ -75,7 +75,7 @@ impl Coat {
 
 pub(super) fn add_rim(mesh: &mut VehicleMesh, spec: &Wheel) {
     let places = RimPlaces::of(spec);
-    let design = Design::of(spec.motif, spec.style);
+    let design = RimDesign::of(spec.motif, spec.style);
     let coat = Coat::of(spec);
     add_edge_and_barrel(mesh, spec, &places, &coat);
     add_hub(mesh, spec, &places, design, &coat);
@@ -88,10 +88,10 @@ pub(super) fn add_rim(mesh: &mut VehicleMesh, spec: &Wheel) {
     }
     if let Some([inner, outer]) = design.ring {
         let profile = [(inner, -0.006), (inner, 0.0), (outer, 0.0), (outer, -0.006)]
-            .map(|(share, back)| (share * places.opening_radius, back))
+            .map(|(ratio, back)| (ratio * places.opening_radius, back))
             .map(|(radius, back)| {
-                let share = (radius - places.hub_radius) / (places.opening_radius - places.hub_radius);
-                Vec2::new(places.face(share, design.curve) + back + 0.0008, radius)
+                let ratio = (radius - places.hub_radius) / (places.opening_radius - places.hub_radius);
+                Vec2::new(places.face(ratio, design.curve) + back + 0.0008, radius)
             });
         let outward: Vec<Vec2> = profile.into_iter().rev().collect();
         mesh.add(coat.face, &Solid::revolved(&outward, SEGMENTS).surface(CREASE_DEGREES));
@@ -143,7 +143,7 @@ fn add_edge_and_barrel(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces,
     mesh.add(Material::MattBlack, &Solid::pin(foot, tip, 0.004, 6).surface(CREASE_DEGREES));
 }
 
-fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &Design, coat: &Coat) {
+fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &RimDesign, coat: &Coat) {
     let RimPlaces { hub_face, hub_radius, .. } = *places;
     let cap_radius = (hub_radius * 0.46).min(0.034);
     // The face of the hub is a shallow dish round the cap.
@@ -186,7 +186,7 @@ fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &De
         let hole = Solid::revolved(&disc_profile(0.0008, hole_radius), 14).moved(at);
         mesh.add(Material::PanelGap, &hole.surface(CREASE_DEGREES));
         let rim = [(0.0, 1.25), (0.0014, 1.12), (0.0008, 0.95)]
-            .map(|(along, share): (f32, f32)| Vec2::new(along, share * hole_radius));
+            .map(|(along, ratio): (f32, f32)| Vec2::new(along, ratio * hole_radius));
         mesh.add(coat.face, &Solid::revolved(&rim, 14).moved(at).surface(CREASE_DEGREES));
         let pin = Solid::pin(at - Vec3::Y * 0.004, at + Vec3::Y * 0.002, hole_radius * 0.58, 6);
         mesh.add(Material::Satin, &pin.surface(CREASE_DEGREES));
@@ -196,7 +196,7 @@ fn add_hub(mesh: &mut VehicleMesh, spec: &Wheel, places: &RimPlaces, design: &De
 /// One blade of a rim, turned to its place.
 struct BladePlace<'a> {
     places: &'a RimPlaces,
-    design: &'a Design,
+    design: &'a RimDesign,
     blade: &'a Blade,
     turn: f32,
     pitch: f32,
@@ -221,8 +221,8 @@ impl BladePlace<'_> {
     fn point(&self, station: usize, across: f32, inset: f32, back: f32) -> Vec3 {
         let (places, design, blade) = (self.places, self.design, self.blade);
         let radius = self.radius(station);
-        let share = (radius - places.hub_radius) / (places.opening_radius - places.hub_radius);
-        let held = share.clamp(0.0, 1.0);
+        let ratio = (radius - places.hub_radius) / (places.opening_radius - places.hub_radius);
+        let held = ratio.clamp(0.0, 1.0);
         let half_width = blade.half_width(held, design) * places.opening_radius;
         let half_width = half_width.min(self.pitch * radius / 2.0 * blade.pitch);
         let side = (half_width - inset.min(0.4 * half_width)) * across;
@@ -231,7 +231,7 @@ impl BladePlace<'_> {
         let along = (4.0 * held * (1.0 - held)).clamp(0.0, 1.0).sqrt();
         let crown =
             design.crown * (1.0 - across * across) - design.groove * along * (1.0 - (across.abs() * 1.3).min(1.0));
-        let height = places.face(share, design.curve) - back - blade.back + crown + design.slant * across;
+        let height = places.face(ratio, design.curve) - back - blade.back + crown + design.slant * across;
         Vec3::new(radius * angle.cos(), height, radius * angle.sin())
     }
 

@@ -111,8 +111,8 @@ fn add_blocks(mesh: &mut VehicleMesh, spec: &Wheel) {
 fn tread_half_width(spec: &Wheel) -> f32 {
     let wall = (spec.diameter - spec.rim_diameter) / 2.0;
     // Low walls go with wide, square treads.
-    let share = 0.86 - 0.6 * (wall - 0.08).max(0.0);
-    spec.width / 2.0 * share.clamp(0.72, 0.86)
+    let ratio = 0.86 - 0.6 * (wall - 0.08).max(0.0);
+    spec.width / 2.0 * ratio.clamp(0.72, 0.86)
 }
 
 /// Returns the profile from the tread's centre to a bead, as (along the axle, radius). The wall
@@ -134,8 +134,8 @@ fn profile(spec: &Wheel, is_outer: bool) -> Vec<Vec2> {
     }
     // The shoulder: a quarter of a squarish ellipse from the tread's edge down to the widest place.
     let widest = outer - wall * 0.52;
-    let shoulder = |share: f32| {
-        let t = share * TAU / 4.0;
+    let shoulder = |ratio: f32| {
+        let t = ratio * TAU / 4.0;
         let along = tread + (half_width - tread) * t.sin().powf(0.9);
         Vec2::new(along.min(half_width), widest + (crown(tread) - widest) * t.cos().max(0.0).powf(0.62))
     };
@@ -152,7 +152,7 @@ fn profile(spec: &Wheel, is_outer: bool) -> Vec<Vec2> {
     // A step where the shoulder ends and the wall begins. A band runs round there, and below it a
     // shallow one with the lettering.
     let out = |p: Vec2, by: f32| Vec2::new((p.x + by).min(half_width), p.y);
-    points.extend([0.59, 0.75].map(|share| out(shoulder(share), BAND_M)));
+    points.extend([0.59, 0.75].map(|ratio| out(shoulder(ratio), BAND_M)));
     points.extend([0.76, 0.88].map(shoulder));
     points.push(Vec2::new(half_width, widest));
     points.extend([0.22, 0.42].map(lower));
