@@ -1,7 +1,9 @@
 //! Holds which bodies a model had in which years. `data/bodies.tsv` is made from the sources,
 //! `data/bodies.cc-by-sa.tsv` from the share-alike one. `data/bodies-known.tsv` is written by hand
-//! and replaces both for the models that it lists.
+//! and replaces both for the models that it lists. `data/usual-bodies.tsv` corrects which of them a
+//! model usually has.
 
+use super::release::{FIRST_YEAR, Release, Span, spans};
 use super::styles::{are_alike, body_of_phrase};
 use super::{Catalog, Make, Model};
 use cyclorama_core::{BodyClass, Dimensions, Vehicle};
@@ -12,6 +14,7 @@ use std::sync::LazyLock;
 static KNOWN: &str = include_str!("../data/bodies-known.tsv");
 static FROM_SOURCES: &str = include_str!("../data/bodies.tsv");
 static SHARE_ALIKE: &str = include_str!("../data/bodies.cc-by-sa.tsv");
+static USUAL: &str = include_str!("../data/usual-bodies.tsv");
 
 /// One line of a table: a body of a model in some years.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +94,82 @@ pub(super) fn lines(make: &str, model: &str) -> &'static [BodyLine] {
     READ.0.get(&format!("{make}/{model}")).map_or(&[], Vec::as_slice)
 }
 
+/// The usual body of a model in some years, where the sources have another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct UsualBody {
+    body: BodyClass,
+    years: RangeInclusive<u16>,
+}
+
+/// Reads the corrections of usual bodies by `make/model` in slugs.
+fn usual_bodies(text: &str) -> Result<HashMap<String, Vec<UsualBody>>, BadLine> {
+    let mut read: HashMap<String, Vec<UsualBody>> = HashMap::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let bad = |problem| BadLine { line: line.to_owned(), problem };
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [model, body, first, last, _why] = cells[..] else { return Err(bad("has not five columns")) };
+        let body = body.parse().map_err(|_| bad("the second column is no body"))?;
+        let year = |cell: &str| cell.parse::<u16>().map_err(|_| bad("the third and fourth column are years"));
+        read.entry(model.to_owned()).or_default().push(UsualBody { body, years: year(first)?..=year(last)? });
+    }
+    Ok(read)
+}
+
+/// Corrects the usual bodies of a release, with the sizes that are listed for the right body.
+/// Returns the spans that the corrected models had before, by `make/model` in slugs: images and ids
+/// from before the correction are named by them.
+pub(super) fn correct_usual_bodies(release: &mut Release) -> HashMap<String, Vec<Span>> {
+    /// A test reads the table, so that it is never left empty by a mistake.
+    static READ: LazyLock<HashMap<String, Vec<UsualBody>>> = LazyLock::new(|| usual_bodies(USUAL).unwrap_or_default());
+    let mut before = HashMap::new();
+    let Release { makes, dimensions, .. } = release;
+    for make in makes {
+        for model in &mut make.models {
+            let name = format!("{}/{}", make.slug, model.slug);
+            let Some(corrections) = READ.get(&name) else { continue };
+            let listed = lines(&make.slug, &model.slug);
+            let years: Vec<(u8, u8, u32)> = (0..64)
+                .map(|offset| {
+                    let (body, place) = model.facts_of(offset);
+                    let year = FIRST_YEAR + u16::from(offset);
+                    let right = corrections.iter().find(|one| one.years.contains(&year)).map(|one| one.body);
+                    match (right, dimensions.get(place as usize)) {
+                        (Some(right), Some(sources)) if usize::from(body) != right as usize => {
+                            let sized = sized(listed, right, year, *sources);
+                            let known = dimensions.iter().position(|other| *other == sized);
+                            let place = known.unwrap_or_else(|| {
+                                dimensions.push(sized);
+                                dimensions.len() - 1
+                            });
+                            (offset, right as u8, place as u32)
+                        }
+                        _ => (offset, body, place),
+                    }
+                })
+                .collect();
+            before.insert(name, std::mem::replace(&mut model.spans, spans(years.into_iter())));
+        }
+    }
+    before
+}
+
+/// Returns the sizes of a body in a year: those of its line that is nearest in time, where it has
+/// them, else those of the sources.
+fn sized(listed: &[BodyLine], body: BodyClass, year: u16, sources: Dimensions) -> Dimensions {
+    let years_apart =
+        |line: &&BodyLine| line.years.start().saturating_sub(year) + year.saturating_sub(*line.years.end());
+    let nearest = listed.iter().filter(|line| line.body == body).min_by_key(years_apart);
+    let [length, width, height, wheelbase] = nearest.map_or([None; 4], |line| line.sizes_mm);
+    let width_mm = width.unwrap_or(sources.width_mm);
+    Dimensions {
+        length_mm: length.unwrap_or(sources.length_mm),
+        width_mm,
+        height_mm: height.unwrap_or(sources.height_mm),
+        wheelbase_mm: wheelbase.unwrap_or(sources.wheelbase_mm),
+        front_track_mm: sources.front_track_mm * width_mm / sources.width_mm.max(1),
+    }
+}
+
 /// Returns the body that a word stands for: `estate` and `wagon` are one. `None` for a word that
 /// names no body.
 pub fn body_of_word(word: &str) -> Option<BodyClass> {
@@ -99,6 +178,21 @@ pub fn body_of_word(word: &str) -> Option<BodyClass> {
 }
 
 impl Catalog {
+    /// Returns the usual body of a model in a year as the sources have it, where that is corrected;
+    /// `None` where it is not.
+    pub(super) fn corrected_body(&self, make: &Make, model: &Model, year: u16) -> Option<BodyClass> {
+        let before = self.spans_before(make, model)?;
+        let offset = year.checked_sub(FIRST_YEAR)?;
+        let after = before.partition_point(|span| u16::from(span.from) <= offset);
+        let span = before.get(after.saturating_sub(1))?;
+        BodyClass::ALL.get(usize::from(span.body)).copied().filter(|body| *body != model.body_in(year))
+    }
+
+    /// Returns the spans of a model as the sources have them, where its usual body is corrected.
+    pub(super) fn spans_before(&self, make: &Make, model: &Model) -> Option<&[Span]> {
+        self.spans_before.get(&format!("{}/{}", make.slug, model.slug)).map(Vec::as_slice)
+    }
+
     /// Returns every body that a model is offered with in a year, with the vehicle that is drawn
     /// for it; the usual body comes first. Empty for a year that the model does not have.
     pub fn bodies(&self, make: &Make, model: &Model, year: u16) -> Vec<Vehicle> {
@@ -199,6 +293,7 @@ pub(super) fn meant(asked: BodyClass, offered: &[Vehicle]) -> Option<&Vehicle> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::VehicleId;
 
     #[test]
     fn every_line_reads_and_names_a_model_of_the_release() {
@@ -224,6 +319,41 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_corrected_body_is_listed_and_the_sources_have_another() {
+        let catalog = Catalog::embedded().unwrap();
+        let known = BodyTable::of_text(KNOWN).unwrap();
+        let corrections = usual_bodies(USUAL).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!corrections.is_empty());
+        for (name, corrections) in corrections {
+            let (make, model) = name.split_once('/').unwrap_or_else(|| panic!("{name}"));
+            let (make, model) = catalog.row(make, model).unwrap_or_else(|| panic!("no row {name}"));
+            for UsualBody { body, years } in corrections {
+                assert!(known.0[&name].iter().any(|line| line.body == body), "{name}: {body} is not listed");
+                assert!(years.clone().any(|year| catalog.corrected_body(make, model, year).is_some()), "{name} {body}");
+                let usual = years.filter_map(|year| catalog.vehicle(make, model, year));
+                assert!(usual.fold(0, |count, vehicle| count + usize::from(vehicle.body == body)) > 0, "{name} {body}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_corrected_body_has_its_sizes_and_its_old_id_and_key_stay_apart() {
+        let catalog = Catalog::embedded().unwrap();
+        let (make, model) = catalog.row("renault", "megane").unwrap();
+        let usual = catalog.vehicle(make, model, 2010).unwrap();
+        assert_eq!((usual.body, usual.dimensions.height_mm), (BodyClass::Hatchback, 1471));
+        assert_eq!(catalog.bodies(make, model, 2010)[0], usual);
+        assert!(catalog.bodies(make, model, 2010).iter().all(|vehicle| vehicle.body != BodyClass::Suv));
+        // Images of the tall body may be stored under the key without a body.
+        assert_eq!(catalog.key_of(&usual).body, Some(BodyClass::Hatchback));
+        let (make, model, body) = catalog.of_id(VehicleId::of("renault", "megane", BodyClass::Suv)).unwrap();
+        assert_eq!((make.slug.as_str(), model.slug.as_str(), body), ("renault", "megane", BodyClass::Hatchback));
+        // A model whose old body is right in other years keeps the id for them.
+        let (_, _, body) = catalog.of_id(VehicleId::of("saab", "9-3", BodyClass::Fastback)).unwrap();
+        assert_eq!(body, BodyClass::Fastback);
     }
 
     #[test]

@@ -87,7 +87,9 @@ impl Catalog {
         let mut ids = Ids::new();
         for (make_position, make) in self.makes().iter().enumerate() {
             for (model_position, model) in make.models.iter().enumerate() {
-                let usual = model.spans.iter().filter_map(|span| BodyClass::ALL.get(usize::from(span.body)).copied());
+                let corrected = self.spans_before(make, model).unwrap_or_default();
+                let spans = model.spans.iter().chain(corrected);
+                let usual = spans.filter_map(|span| BodyClass::ALL.get(usize::from(span.body)).copied());
                 let listed = bodies::lines(&make.slug, &model.slug).iter().map(|line| line.body);
                 for body in usual.chain(listed) {
                     let place = IdPlace { make: make_position as u32, model: model_position as u32, body };

@@ -53,6 +53,9 @@ pub struct Catalog {
     sources: Vec<Source>,
     makes: Vec<Make>,
     dimensions: Vec<Dimensions>,
+    /// The spans of models whose usual body is corrected, as the sources have them, by `make/model`
+    /// in slugs.
+    spans_before: HashMap<String, Vec<release::Span>>,
     /// Positions in `makes` by key of name, slug and alias. Two makes may share a key
     /// (`IVECO-FORD`, `IVECO FORD`).
     makes_by_key: HashMap<String, Vec<u32>>,
@@ -106,7 +109,8 @@ impl Catalog {
         Release::decode(file, release, supplement).map(|release| Self::index(release, hex::encode(digest)))
     }
 
-    fn index(release: Release, digest: String) -> Self {
+    fn index(mut release: Release, digest: String) -> Self {
+        let spans_before = bodies::correct_usual_bodies(&mut release);
         let mut makes_by_key: HashMap<String, Vec<u32>> = HashMap::new();
         let mut models_by_key = Vec::with_capacity(release.makes.len());
         for (position, make) in release.makes.iter().enumerate() {
@@ -140,6 +144,7 @@ impl Catalog {
             sources,
             makes,
             dimensions,
+            spans_before,
             makes_by_key,
             models_by_key,
             counts: OnceLock::new(),

@@ -147,9 +147,11 @@ impl Catalog {
     }
 
     /// The key under which images of a vehicle are stored: that of the row that is drawn, with its
-    /// body where that is not the usual one.
+    /// body where that is not the usual one of the sources.
     pub fn key_of(&self, vehicle: &Vehicle) -> VehicleKey {
-        let usual = self.row(&vehicle.make, &vehicle.model).map(|(_, model)| model.body_in(vehicle.year));
+        let usual = self.row(&vehicle.make, &vehicle.model).map(|(make, model)| {
+            self.corrected_body(make, model, vehicle.year).unwrap_or_else(|| model.body_in(vehicle.year))
+        });
         VehicleKey {
             make: vehicle.make.clone(),
             model: vehicle.model.clone(),

@@ -61,7 +61,7 @@ enum Command {
     CheckVehicles(CheckArguments),
     /// Measures how different the models of one make and body class look. Needs no graphics device.
     CompareVehicles(CompareArguments),
-    /// Draws many vehicles, views or colours on one PNG, to judge by eye.
+    /// Draws many vehicles, views or colours on one PNG, to look at.
     ContactSheet(ContactSheetArguments),
     /// Draws the outlines of a vehicle over a picture of the real one, for people who draw sheets.
     /// Needs no graphics device.

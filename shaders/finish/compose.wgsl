@@ -52,8 +52,8 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 
     // Flakes lie nearly flat, so a metallic base is brighter where it faces the light and darker
     // where it turns away.
-    let share = max(pixel.paint, 1e-4);
-    let brightness = dot(pixel.diffuse, vec3f(0.2126, 0.7152, 0.0722)) / share;
+    let ratio = max(pixel.paint, 1e-4);
+    let brightness = dot(pixel.diffuse, vec3f(0.2126, 0.7152, 0.0722)) / ratio;
     let turned = clamp(brightness / FLAKE_PIVOT, 0.2, 1.7);
     let shaped = mix(1.0, turned, paint.flake * 0.9);
     let flakes = paint.flake_tint * (paint.flake * 0.8);

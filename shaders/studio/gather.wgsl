@@ -60,19 +60,19 @@ fn hit(texel: u32, first: u32, eye: vec3f, ray: vec3f) -> Hit {
     let q = cross(from_a, ab);
     let determinant = dot(ab, p);
     // For a triangle that is seen edge-on, corner a is as good as any other point.
-    let share = select(1.0 / determinant, 0.0, abs(determinant) < 1e-20);
+    let ratio = select(1.0 / determinant, 0.0, abs(determinant) < 1e-20);
     // The middle of a pixel may lie beside a triangle that its samples see, and the surface
     // continues there; but not without limit beside a sliver.
-    let of_b = clamp(dot(from_a, p) * share, -BEYOND, 1.0 + BEYOND);
-    let of_c = clamp(dot(ray, q) * share, -BEYOND, 1.0 + BEYOND);
+    let of_b = clamp(dot(from_a, p) * ratio, -BEYOND, 1.0 + BEYOND);
+    let of_c = clamp(dot(ray, q) * ratio, -BEYOND, 1.0 + BEYOND);
     let of_a = 1.0 - of_b - of_c;
     var out: Hit;
     out.position = (frame.studio_from_vehicle * vec4f(a * of_a + b * of_b + c * of_c, 1.0)).xyz;
     let normal = vertices[ia].normal * of_a + vertices[ib].normal * of_b + vertices[ic].normal * of_c;
     out.normal = (frame.studio_from_vehicle * vec4f(normal, 0.0)).xyz;
     out.diffuse = lit[ia].diffuse * of_a + lit[ib].diffuse * of_b + lit[ic].diffuse * of_c;
-    out.shares = (unpack4x8unorm(lit[ia].shares) * of_a + unpack4x8unorm(lit[ib].shares) * of_b
-        + unpack4x8unorm(lit[ic].shares) * of_c).xyz;
+    out.ratios = (unpack4x8unorm(lit[ia].ratios) * of_a + unpack4x8unorm(lit[ib].ratios) * of_b
+        + unpack4x8unorm(lit[ic].ratios) * of_c).xyz;
     out.material = extractBits(texel, TRIANGLE_BITS, MATERIAL_BITS) - 1u;
     return out;
 }
@@ -127,13 +127,13 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
         }
         if FIRST { looks[SAMPLES * index + k] = look(sample); }
     }
-    let share = 1.0 / f32(shaded);
+    let ratio = 1.0 / f32(shaded);
     if FIRST {
-        shape.normal *= share;
-        shape.depth *= share;
-        shape.height *= share;
-        shape.openness *= share;
-        shape.albedo *= share;
+        shape.normal *= ratio;
+        shape.depth *= ratio;
+        shape.height *= ratio;
+        shape.openness *= ratio;
+        shape.albedo *= ratio;
         if ONCE_FOR_ALL {
             for (var k = 1u; k < SAMPLES; k++) { looks[SAMPLES * index + k] = looks[SAMPLES * index]; }
             shape.groups = shape.groups * SAMPLES | ONCE;

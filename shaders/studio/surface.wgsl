@@ -45,7 +45,7 @@ struct Hit {
     diffuse: vec3f,
     // Ambient openness; openness of the mirror direction; ratio of its light that the floor has
     // there. Each 0 to 1.
-    shares: vec3f,
+    ratios: vec3f,
     material: u32,
 }
 
@@ -139,11 +139,11 @@ fn stripes(r: vec3f) -> f32 {
 fn solid_surface(hit: Hit) -> Sample {
     var out: Sample;
     var n = normalize(hit.normal);
-    out.openness = hit.shares.x;
+    out.openness = hit.ratios.x;
     out.material = hit.material;
     if hit.material == INSIDE {
         // The inside is never glossy.
-        out.rest = vec4f(vec3f(INSIDE_ALBEDO) * (0.3 + hit.shares.x), 1.0);
+        out.rest = vec4f(vec3f(INSIDE_ALBEDO) * (0.3 + hit.ratios.x), 1.0);
         out.normal = select(n, -n, dot(n, hit.position - frame.eye) > 0.0);
         return out;
     }
@@ -155,7 +155,7 @@ fn solid_surface(hit: Hit) -> Sample {
     let r = reflect(from_eye, n);
     let o = optics[hit.material];
     out.normal = n;
-    let light = mirrored(hit.position, r, o.roughness, hit.shares.y, hit.shares.z);
+    let light = mirrored(hit.position, r, o.roughness, hit.ratios.y, hit.ratios.z);
     let grazed = grazing(cosine);
     let f = select(mix(o.f0, 1.0, grazed), pane_reflectance(cosine) * unflagged(r.z), o.group == PANES);
     if o.group == PAINT {
@@ -177,11 +177,11 @@ fn solid_surface(hit: Hit) -> Sample {
 // Replaces a sample's light by `light`, on the zebra stripes, if `frame.zebra` is set. There is no
 // condition on the uniform (see `LIGHT_COUNT`).
 fn striped(sample: Sample, light: f32) -> Sample {
-    let share = f32(frame.zebra);
+    let ratio = f32(frame.zebra);
     var out = sample;
-    out.rest = mix(sample.rest, vec4f(vec3f(light), 1.0), share);
-    out.diffuse = sample.diffuse * (1.0 - share);
-    out.gloss = sample.gloss * (1.0 - share);
+    out.rest = mix(sample.rest, vec4f(vec3f(light), 1.0), ratio);
+    out.diffuse = sample.diffuse * (1.0 - ratio);
+    out.gloss = sample.gloss * (1.0 - ratio);
     return out;
 }
 
@@ -199,7 +199,7 @@ fn through(hit: Hit, behind: Sample) -> Sample {
     let is_pane = o.group == PANES;
     var back = behind;
     if is_pane { back = seen_through_pane(behind, hit.material == TINTED); }
-    let light = mirrored(hit.position, r, o.roughness, hit.shares.y, hit.shares.z);
+    let light = mirrored(hit.position, r, o.roughness, hit.ratios.y, hit.ratios.z);
     var mirrored_light = light * f;
     if is_pane { mirrored_light += side_card(hit.position, n.z); }
     let lit = min(o.albedo * hit.diffuse + mirrored_light, vec3f(SAMPLE_MAX));

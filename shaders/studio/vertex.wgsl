@@ -14,5 +14,5 @@ struct VertexLight {
     diffuse: vec3f,
     // Four unorm8: ambient openness, openness of the mirror direction, ratio of its light that the
     // floor in that direction has, unused.
-    shares: u32,
+    ratios: u32,
 }

@@ -55,7 +55,9 @@ const GOLF = "make=volkswagen&model=golf&year=2018";
 const CHOSEN = ["color=1f4e8c&finish=matt", "w=800&h=400&format=avif&fit=contain&trim=true&padding=5&background=e6ebf0"];
 const WRONG = ["color=blurple", "color=red&finish=matt", "w=800&fit=cover", "padding=5", "background=blurple"];
 const [chosen, refused] = [CHOSEN, WRONG].map((queries) => queries.map((query) => `/playground?${GOLF}&${query}`));
-const OPEN = ["/", "/playground", "/playground?make=volkswagen&model=gol&year=2018", "/pricing", "/docs", "/docs/quick-start", "/docs/errors", "/status", "/sign-in", "/sign-up", "/forgot-password", "/device", "/nothing-here"];
+const OPEN = ["/", "/playground", "/playground?make=volkswagen&model=gol&year=2018", "/playground/list", "/pricing", "/docs", "/docs/quick-start", "/docs/errors", "/status", "/sign-in", "/sign-up", "/forgot-password", "/device", "/nothing-here"];
+// Found, the nearest one, with a VIN, with a VIN that has a wrong character, and not in the catalog.
+const LIST = ["VW Golf 2018", "BMW 3er Touring 2015", "1HGCM82633A004352", "1HGCM82633A004353", "Tardis 1963"].join("\n");
 const SIGNED_IN = ["/dashboard", "/dashboard/keys", "/dashboard/deliveries", "/dashboard/urls", "/dashboard/billing", "/dashboard/password"];
 
 async function look(page, path, name, troubles) {
@@ -78,6 +80,12 @@ for (const { name, ...options } of LOOKS) {
     const complaints = [];
     const file = (path) => `${name}${path.replace(/\W+/g, "-").replace(/-$/, "") || "-home"}`;
     for (const path of [...OPEN, ...chosen, ...refused]) complaints.push(...(await look(page, path, file(path), troubles)));
+    await page.goto(`${service.address}/playground/list`);
+    await page.fill("#list", LIST);
+    await page.click("text=Find vehicles");
+    await page.waitForSelector(".rows");
+    await picture(page, `${name}-list-found`);
+    complaints.push(...(await complaintsAbout(page)).map((complaint) => `list of vehicles: ${complaint}`));
     await page.goto(`${service.address}/sign-in`);
     await page.fill("#email", EMAIL);
     await page.fill("#password", PASSWORD);

@@ -70,11 +70,18 @@ impl Catalog {
         }
     }
 
-    /// Returns the row and the body that an id of this release stands for.
+    /// Returns the row and the body that an id of this release stands for. An id of a usual body
+    /// that was corrected in all years stands for the right one.
     pub fn of_id(&self, id: VehicleId) -> Option<(&Make, &Model, BodyClass)> {
         let place = self.id_index().get(&id)?;
         let make = &self.makes()[place.make as usize];
-        Some((make, &make.models[place.model as usize], place.body))
+        let model = &make.models[place.model as usize];
+        let corrected = |year: &u16| self.corrected_body(make, model, *year) == Some(place.body);
+        let body = match model.years().iter().filter(corrected).last() {
+            Some(year) if self.years_of_body(make, model, place.body).is_empty() => model.body_in(year),
+            _ => place.body,
+        };
+        Some((make, model, body))
     }
 
     fn find_id(&self, id: VehicleId, year: AskedYear, body: Option<BodyClass>) -> Result<Found, NotFound> {
@@ -88,12 +95,13 @@ impl Catalog {
             );
             return Err(NotFound { missing: Missing::BodyOfId, detail, suggestions: Vec::new(), bodies: Vec::new() });
         }
-        let body = body_of_id;
-        let years = self.years_of_body(make, model, body);
         let year = match year {
             AskedYear::Year(year) => year,
-            AskedYear::Latest => years.last().copied().unwrap_or_default(),
+            AskedYear::Latest => self.years_of_body(make, model, body_of_id).last().copied().unwrap_or_default(),
         };
+        let is_corrected = self.corrected_body(make, model, year) == Some(body_of_id);
+        let is_offered = self.bodies(make, model, year).iter().any(|vehicle| vehicle.body == body_of_id);
+        let body = if is_corrected && !is_offered { model.body_in(year) } else { body_of_id };
         let found = self.found(make, model, year, NameMatch::Exact);
         let found = found.ok_or_else(|| self.not_in_year(make, model, &model.slug, year))?;
         self.with_chosen_body(make, model, found, Some(body))

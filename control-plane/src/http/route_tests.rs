@@ -38,6 +38,8 @@ const PUBLIC: &[(&str, &str, Access)] = &[
     ("GET", "/", Anyone),
     ("GET", "/pricing", Anyone),
     ("GET", "/playground", Anyone),
+    ("GET", "/playground/list", Anyone),
+    ("POST", "/playground/list", Form),
     ("GET", "/status", Anyone),
     ("GET", "/docs", Anyone),
     ("GET", "/docs/quick-start", Anyone),

@@ -40,6 +40,13 @@ pub fn public(app: App) -> Router {
     let routes = Routes::with(USUAL)
         .route("/", get(web::home::get))
         .route("/playground", get(web::playground::get))
+        .route(
+            "/playground/list",
+            limited(
+                get(web::playground_list::get).post(web::playground_list::post),
+                web::playground_list::BODY_BYTES_MAX,
+            ),
+        )
         .route("/pricing", get(web::pricing::get))
         .route("/status", get(web::status::get))
         .route("/docs", get(web::docs::get).layer(Extension(web::docs::Made::default())))

@@ -139,8 +139,8 @@ pub fn check_vehicles(config: &LocalConfig, arguments: &CheckArguments) -> anyho
     for (rule, vehicles) in &counts {
         output::note(format_args!("{rule}: {}", output::count(*vehicles, "vehicle")));
     }
-    let verdict = if counts.is_empty() { "nothing found" } else { "problems were found" };
-    output::note(format_args!("{}: {verdict}", output::count(count, "vehicle")));
+    let report = if counts.is_empty() { "nothing found" } else { "problems were found" };
+    output::note(format_args!("{}: {report}", output::count(count, "vehicle")));
     Ok(if counts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

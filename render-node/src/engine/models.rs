@@ -1,6 +1,6 @@
 //! The loaded models of this process. Several renderers may share them. A device runs one model at
 //! a time: a renderer that holds the lock keeps the others waiting, while these build geometry,
-//! draw, paint and judge.
+//! draw, paint and check.
 
 use crate::config::LocalConfig;
 use crate::diffusion::model_file::LOCK_FILE;

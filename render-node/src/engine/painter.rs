@@ -3,7 +3,7 @@
 
 use crate::engine::stages::Stages;
 use crate::finish::{self, Lacquers};
-use crate::gate::{self, Verdict};
+use crate::gate::{self, GateReport};
 use cyclorama_core::Paint;
 use cyclorama_core::encoding::Pixmap;
 use cyclorama_core::wire::{DeviceReceipt, QualityReceipt, Receipt, Stage};
@@ -34,7 +34,7 @@ pub struct PaintedImages {
     pub receipt: Receipt,
 }
 
-/// Composes and judges an image in each of the paints. `stages` are those of the job so far.
+/// Composes and checks an image in each of the paints. `stages` are those of the job so far.
 /// Returns an error if the layers cannot be read, an image cannot be composed, or one does not pass
 /// the gate.
 pub fn paint(layers: &StoredLayers, paints: Vec<Paint>, mut stages: Stages) -> Result<PaintedImages, PaintError> {
@@ -46,19 +46,19 @@ pub fn paint(layers: &StoredLayers, paints: Vec<Paint>, mut stages: Stages) -> R
         .map(|paint| Ok((paint, finish::compose_on_cpu(&lacquers, paint)?)))
         .collect::<Result<Vec<_>, finish::ComposeError>>()?;
     stages.end(Stage::Compose);
-    let mut verdict = Verdict::default();
+    let mut report = GateReport::default();
     for (paint, picture) in &pictures {
-        verdict.add_picture(*paint, gate::judge_picture(&lacquers, *paint, picture));
+        report.add_picture(*paint, gate::check_picture(&lacquers, *paint, picture));
     }
     stages.end(Stage::Gate);
-    if !verdict.passes() {
-        return Err(PaintError::Quality(verdict.findings.join("; ")));
+    if !report.passes() {
+        return Err(PaintError::Quality(report.findings.join("; ")));
     }
     let receipt = Receipt {
         layers_sha256: Some(layers.sha256.clone()),
         // Paint jobs use no other device, whatever device the node joined with.
         device: Some(DeviceReceipt { name: "cpu".to_owned(), backend: "cpu".to_owned() }),
-        quality: Some(QualityReceipt { figures: verdict.figures.into(), refused: None }),
+        quality: Some(QualityReceipt { figures: report.figures.into(), refused: None }),
         timings_ms: stages.timings,
         ..Receipt::default()
     };

@@ -4,7 +4,7 @@ use crate::diffusion::DiffusionError;
 use crate::engine::order::{RenderRequest, Watch, WatchedRequest};
 use crate::engine::render_error::RenderError;
 use crate::engine::stages::Stages;
-use crate::gate::{self, Verdict};
+use crate::gate::{self, GateReport};
 use crate::studio::{Exposure, Layers, Studio, StudioError};
 use cyclorama_core::wire::Stage;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub struct RenderInProgress<'a> {
     pub batch: usize,
     pub shot: Option<StudioState>,
     pub lit: Option<Result<(), RenderError>>,
-    pub verdict: Verdict,
+    pub report: GateReport,
     /// Findings of the gate, one entry for each refused attempt.
     pub refused: Vec<Value>,
 }
@@ -77,7 +77,7 @@ impl<'a> RenderInProgress<'a> {
             batch: 0,
             shot: None,
             lit: None,
-            verdict: Verdict::default(),
+            report: GateReport::default(),
             refused: Vec::new(),
         }
     }
@@ -94,16 +94,16 @@ impl<'a> RenderInProgress<'a> {
     }
 
     /// Runs the gate on the model's light.
-    pub fn judge_light(&mut self) -> Result<(), RenderError> {
+    pub fn check_light(&mut self) -> Result<(), RenderError> {
         self.waited();
         match self.lit.take() {
             Some(Err(error @ RenderError::Diffusion(DiffusionError::NotFinite { .. }))) => {
-                self.verdict.findings.push(error.to_string());
+                self.report.findings.push(error.to_string());
             }
             Some(Err(error)) => return Err(error),
             Some(Ok(())) | None => {
                 if let Some(StudioState { developed: Some(RenderLayers { layers, reference }), .. }) = &self.shot {
-                    self.verdict = reference.judge(layers);
+                    self.report = reference.check(layers);
                 }
             }
         }

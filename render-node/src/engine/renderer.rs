@@ -13,7 +13,7 @@ use crate::engine::render_error::RenderError;
 use crate::engine::render_in_progress::{RenderInProgress, RenderLayers, StudioState};
 use crate::engine::start_error::StartError;
 use crate::finish::{self, Compositor, Lacquers};
-use crate::gate::{self, Verdict};
+use crate::gate::{self, GateReport};
 use crate::gpu::{Gpu, Meter};
 use crate::studio::{ShootSettings, Studio};
 use crate::vehicle::Library;
@@ -160,8 +160,8 @@ impl Renderer {
             if light == Light::Diffusion {
                 self.light(model, &mut renders, attempt);
                 renders.retain_mut(|in_progress| {
-                    let judged = in_progress.judge_light();
-                    goes_on(in_progress, judged.map(|()| None))
+                    let checked = in_progress.check_light();
+                    goes_on(in_progress, checked.map(|()| None))
                 });
             }
             renders.retain_mut(|in_progress| {
@@ -183,7 +183,7 @@ impl Renderer {
         in_progress.go_on(Stage::Gbuffer, 0.1)?;
         let exposure = self.studio.expose(mesh, in_progress.order.view, ShootSettings::default())?;
         in_progress.stages.end(Stage::Gbuffer);
-        in_progress.verdict = Verdict::default();
+        in_progress.report = GateReport::default();
         let shot = in_progress.shot.insert(StudioState { exposure, developed: None });
         if !later {
             shot.develop(&self.studio, &mut in_progress.stages)?;
@@ -254,23 +254,23 @@ impl Renderer {
         let order = in_progress.order;
         let mut pictures = Vec::new();
         in_progress.waited();
-        if in_progress.verdict.passes() {
+        if in_progress.report.passes() {
             finish::round_as_stored(&mut layers);
             in_progress.go_on(Stage::Compose, 0.8)?;
             let lacquers = Lacquers::over(&layers);
             pictures = self.compositor.compose(&lacquers, &order.colours)?;
             in_progress.stages.end(Stage::Compose);
             for (paint, picture) in order.colours.iter().zip(&pictures) {
-                in_progress.verdict.add_picture(*paint, gate::judge_picture(&lacquers, *paint, picture));
+                in_progress.report.add_picture(*paint, gate::check_picture(&lacquers, *paint, picture));
             }
             in_progress.stages.end(Stage::Gate);
         }
-        if in_progress.verdict.passes() {
+        if in_progress.report.passes() {
             let pictures = order.colours.iter().copied().zip(pictures).collect();
             let receipt = self.receipt(model, in_progress, &exposure.gbuffer_digest, light);
             return Ok(Some(Render { layers, pictures, receipt }));
         }
-        let findings = in_progress.verdict.findings.join("; ");
+        let findings = in_progress.report.findings.join("; ");
         let attempt = in_progress.refused.len();
         tracing::warn!(vehicle = order.vehicle.key(), view = %order.view, attempt, findings, "the quality gate refused a render");
         if light == Light::BaseShading {
@@ -278,7 +278,7 @@ impl Renderer {
         }
         in_progress
             .refused
-            .push(json!({"findings": in_progress.verdict.findings, "figures": in_progress.verdict.figures}));
+            .push(json!({"findings": in_progress.report.findings, "figures": in_progress.report.figures}));
         Ok(None)
     }
 
@@ -306,7 +306,7 @@ impl Renderer {
             device: Some(DeviceReceipt { name: self.gpu.name.clone(), backend: self.gpu.backend.clone() }),
             light: Some(light),
             quality: Some(QualityReceipt {
-                figures: in_progress.verdict.figures.clone().into(),
+                figures: in_progress.report.figures.clone().into(),
                 refused: Some(in_progress.refused.clone()),
             }),
             timings_ms: in_progress.stages.timings.clone(),

@@ -1,4 +1,4 @@
-//! The light of a grey paint, by which layers are judged.
+//! The light of a grey paint, by which layers are checked.
 
 use crate::studio::Layers;
 
@@ -8,5 +8,5 @@ pub fn grey_light(layers: &Layers, i: usize) -> f32 {
     (0..3).map(|c| layers.diffuse[i][c] * GREY + layers.gloss[i][c] + layers.rest[i][c]).sum::<f32>() / 3.0
 }
 
-/// Albedo of the grey paint with which light is judged.
+/// Albedo of the grey paint with which light is checked.
 pub const GREY: f32 = 0.5;

@@ -3,7 +3,7 @@
 //! shading.
 
 use super::grey_light::grey_light;
-use super::{Bound, Verdict, outline};
+use super::{Bound, GateReport, outline};
 use crate::studio::Layers;
 use crate::studio::conditioning::{Channel, Conditioning};
 use crate::studio::layers::mean_of_blocks;
@@ -43,7 +43,7 @@ const MOTTLING_WINDOW_PX: usize = 31;
 const EDGE_STEP_MIN: f32 = 0.5;
 
 /// Geometry and base shading of an image, at the size of the conditioning, against which a model's
-/// layers are judged. It must be taken before a model changes the layers.
+/// layers are checked. It must be taken before a model changes the layers.
 pub struct LightReference {
     side: usize,
     picture: Vec<f32>,
@@ -68,28 +68,28 @@ impl LightReference {
     }
 
     /// Judges `lit`, the layers that the model made of the base layers.
-    pub fn judge(&self, lit: &Layers) -> Verdict {
-        let mut verdict = Verdict::default();
+    pub fn check(&self, lit: &Layers) -> GateReport {
+        let mut report = GateReport::default();
         let strange = strange_values(lit);
-        verdict.hold("strange_values", strange as f32, Bound::AtMost(0.0));
+        report.hold("strange_values", strange as f32, Bound::AtMost(0.0));
         if strange > 0 {
-            return verdict;
+            return report;
         }
         let picture = grey_picture(lit, self.side);
         if self.flat.iter().filter(|flat| **flat).count() >= FLAT_PX_MIN {
             let uneven = |picture: &[f32]| unevenness(picture, &self.flat, self.side);
             let more = uneven(&picture).powi(2) - uneven(&self.picture).powi(2);
-            verdict.hold("mottling", 255.0 * more.max(0.0).sqrt(), Bound::AtMost(MOTTLING_MAX));
+            report.hold("mottling", 255.0 * more.max(0.0).sqrt(), Bound::AtMost(MOTTLING_MAX));
         }
         let contrast = |picture: &[f32]| -> f32 {
             let steps = self.edges.iter().map(|(a, b)| (picture[*a] - picture[*b]).abs());
             steps.sum::<f32>() / self.edges.len().max(1) as f32
         };
         let ratio = contrast(&picture) / contrast(&self.picture).max(CONTRAST_FLOOR);
-        verdict.hold("sharpness", ratio, Bound::AtLeast(SHARPNESS_MIN));
+        report.hold("sharpness", ratio, Bound::AtLeast(SHARPNESS_MIN));
         let more = outline::ratio_standing_out(lit) - self.outline;
-        verdict.hold("outline", more, Bound::AtMost(OUTLINE_MAX));
-        verdict
+        report.hold("outline", more, Bound::AtMost(OUTLINE_MAX));
+        report
     }
 }
 

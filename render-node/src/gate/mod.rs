@@ -11,7 +11,7 @@ mod outline;
 mod picture;
 
 pub use light::LightReference;
-pub use picture::judge_picture;
+pub use picture::check_picture;
 
 use cyclorama_core::Paint;
 use serde_json::{Map, Value};
@@ -25,19 +25,19 @@ enum Bound {
 
 /// Measured values by name, and one line for each that is out of its bounds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Verdict {
+pub struct GateReport {
     pub figures: Map<String, Value>,
     pub findings: Vec<String>,
 }
 
-impl Verdict {
+impl GateReport {
     /// Returns true if every value is within its bounds.
     pub fn passes(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// Adds the verdict on one of the images, with its paint as prefix.
-    pub fn add_picture(&mut self, paint: Paint, found: Verdict) {
+    /// Adds the report on one of the images, with its paint as prefix.
+    pub fn add_picture(&mut self, paint: Paint, found: GateReport) {
         self.figures.insert(paint.to_string(), found.figures.into());
         self.findings.extend(found.findings.into_iter().map(|finding| format!("{paint}: {finding}")));
     }

@@ -32,10 +32,10 @@ fn stands_out(layers: &Layers, i: usize) -> Option<bool> {
 
 /// Returns the ratio of the outline whose light stands out, 0 to 1.
 pub(super) fn ratio_standing_out(layers: &Layers) -> f32 {
-    let (out, judged) = (0..layers.coverage.len())
+    let (out, checked) = (0..layers.coverage.len())
         .into_par_iter()
         .filter_map(|i| stands_out(layers, i))
         .map(|stands_out| (usize::from(stands_out), 1))
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    out as f32 / judged.max(1) as f32
+    out as f32 / checked.max(1) as f32
 }

@@ -2,7 +2,7 @@
 //! and colour.
 
 use super::outline::OUTLINE;
-use super::{Bound, Verdict};
+use super::{Bound, GateReport};
 use crate::finish::Lacquers;
 use crate::finish::compose::{alpha_of, composed_at, swatch_in_light};
 use crate::finish::paint::{PaintOptics, luminance, paint, swatch};
@@ -49,38 +49,38 @@ const FORM_MIN: f32 = 8.0;
 const LIT_PX_JUDGED: usize = 2000;
 
 /// Judges an image, as large as its layers, against them and the requested paint.
-pub fn judge_picture(lacquers: &Lacquers<'_>, wanted: impl Into<Paint>, picture: &Pixmap) -> Verdict {
+pub fn check_picture(lacquers: &Lacquers<'_>, wanted: impl Into<Paint>, picture: &Pixmap) -> GateReport {
     let wanted = wanted.into();
-    let mut verdict = Verdict::default();
+    let mut report = GateReport::default();
     let side = lacquers.layers().side_px as usize;
     let rgba = picture.rgba().as_chunks::<4>().0;
     if rgba.len() != side * side {
-        verdict.findings.push(format!("the picture has {} pixels in place of {}", rgba.len(), side * side));
-        return verdict;
+        report.findings.push(format!("the picture has {} pixels in place of {}", rgba.len(), side * side));
+        return report;
     }
     let layers = lacquers.of(wanted);
     let paint = paint(wanted);
     let known = |i: usize| alpha_of(layers.coverage[i], layers.shadow[i] * paint.shadow);
     let alpha_error = rgba.par_iter().enumerate().map(|(i, pixel)| (f32::from(pixel[3]) / 255.0 - known(i)).abs());
-    verdict.hold("alpha_error", alpha_error.reduce(|| 0.0, not_a_number_is_most), Bound::AtMost(ALPHA_ERROR_MAX));
-    verdict.hold("silhouette", silhouette(layers, rgba), Bound::AtLeast(SILHOUETTE_MIN));
+    report.hold("alpha_error", alpha_error.reduce(|| 0.0, not_a_number_is_most), Bound::AtMost(ALPHA_ERROR_MAX));
+    report.hold("silhouette", silhouette(layers, rgba), Bound::AtLeast(SILHOUETTE_MIN));
 
     let covered: Vec<f32> =
         (0..rgba.len()).into_par_iter().filter(|i| layers.coverage[*i] > 0.99).map(|i| mean_level(&rgba[i])).collect();
-    verdict.hold("covered", covered.len() as f32 / rgba.len() as f32, Bound::AtLeast(COVERED_MIN));
-    verdict.hold("contrast", spread(&covered), Bound::AtLeast(CONTRAST_MIN));
+    report.hold("covered", covered.len() as f32 / rgba.len() as f32, Bound::AtLeast(COVERED_MIN));
+    report.hold("contrast", spread(&covered), Bound::AtLeast(CONTRAST_MIN));
     let painted: Vec<usize> = (0..rgba.len()).into_par_iter().filter(|i| layers.paint[*i] > 0.99).collect();
     if painted.len() >= LIT_PX_MIN {
         let clipped = painted.par_iter().filter(|i| rgba[**i][..3].iter().all(|level| *level >= 254)).count();
-        verdict.hold("clipped", clipped as f32 / painted.len() as f32, Bound::AtMost(CLIPPED_MAX));
+        report.hold("clipped", clipped as f32 / painted.len() as f32, Bound::AtMost(CLIPPED_MAX));
         let levels: Vec<f32> = painted.par_iter().map(|i| mean_level(&rgba[*i])).collect();
-        verdict.hold("form", spread(&levels), Bound::AtLeast(FORM_MIN));
+        report.hold("form", spread(&levels), Bound::AtLeast(FORM_MIN));
     }
-    verdict.hold("rim", strange_outline(layers, &paint, rgba), Bound::AtMost(RIM_MAX));
+    report.hold("rim", strange_outline(layers, &paint, rgba), Bound::AtMost(RIM_MAX));
     if let Some(difference) = paint_difference(layers, &swatch(wanted), rgba) {
-        verdict.hold("paint_difference", difference, Bound::AtMost(PAINT_DIFFERENCE_MAX));
+        report.hold("paint_difference", difference, Bound::AtMost(PAINT_DIFFERENCE_MAX));
     }
-    verdict
+    report
 }
 
 fn not_a_number_is_most(a: f32, b: f32) -> f32 {
@@ -114,7 +114,7 @@ fn spread(values: &[f32]) -> f32 {
 /// Returns the ratio of the pixels along the outline whose colour differs from what their light and
 /// the paint make.
 fn strange_outline(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> f32 {
-    let (strange, judged) = (0..rgba.len())
+    let (strange, checked) = (0..rgba.len())
         .into_par_iter()
         .filter(|i| OUTLINE.contains(&layers.coverage[*i]))
         .map(|i| {
@@ -122,7 +122,7 @@ fn strange_outline(layers: &Layers, paint: &PaintOptics, rgba: &[[u8; 4]]) -> f3
             (usize::from(rgba[i][..3].iter().zip(&composed_at(layers, i, paint)[..3]).any(is_off)), 1)
         })
         .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    strange as f32 / judged.max(1) as f32
+    strange as f32 / checked.max(1) as f32
 }
 
 /// Returns the median CIEDE2000 (Sharma et al. 2005) between lit paint and its hex in white light

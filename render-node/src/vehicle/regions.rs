@@ -132,14 +132,14 @@ pub struct Recess<'a> {
 pub struct Divider<'a> {
     pub skin: Skin<SurfacePoint>,
     pub parts: Vec<Part>,
-    /// The pieces of every edge, if they are to be judged. Pieces that a later part
+    /// The pieces of every edge, if they are to be checked. Pieces that a later part
     /// covers are among them.
     pub strays: Option<Vec<EdgeStray>>,
     /// Parts that stand on the skin by rule, of both sides.
     pub small_parts: VehicleMesh,
     /// The part of all shut lines, which run into each other.
     groove: Option<PartId>,
-    /// The exact curve of the current region, while edges are judged.
+    /// The exact curve of the current region, while edges are checked.
     exact: Option<Scalar<'a>>,
     pub field: &'a BodyField,
     pub sheet: &'a Sheet,

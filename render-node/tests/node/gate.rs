@@ -15,7 +15,7 @@ use cyclorama_node::engine::Engine;
 use cyclorama_node::engine::order::RenderRequest;
 use cyclorama_node::engine::renderer::Renderer;
 use cyclorama_node::finish::{Lacquers, compose_on_cpu, round_as_stored};
-use cyclorama_node::gate::{LightReference, Verdict, judge_picture};
+use cyclorama_node::gate::{GateReport, LightReference, check_picture};
 use cyclorama_node::gpu::{AdapterChoice, Gpu};
 use cyclorama_node::studio::{Layers, Studio, StudioOutput};
 use cyclorama_node::vehicle::{Library, build, typical::typical};
@@ -37,12 +37,12 @@ fn an_outline_that_catches_light_is_no_fault() {
     let mut shot = Studio::new(&gpu).unwrap().shoot(&mesh, View::Side).unwrap();
     round_as_stored(&mut shot.layers);
     for colour in Colour::ALL {
-        let verdict = judge_picture(
+        let report = check_picture(
             &Lacquers::over(&shot.layers),
             *colour,
             &compose_on_cpu(&Lacquers::over(&shot.layers), *colour).unwrap(),
         );
-        assert!(verdict.passes(), "{colour}: {verdict:?}");
+        assert!(report.passes(), "{colour}: {report:?}");
     }
 }
 
@@ -63,8 +63,8 @@ fn f_150() -> Vehicle {
     }
 }
 
-fn named(verdict: &Verdict) -> Vec<String> {
-    verdict.findings.iter().map(|finding| finding.split(" is ").next().unwrap().to_owned()).collect()
+fn named(report: &GateReport) -> Vec<String> {
+    report.findings.iter().map(|finding| finding.split(" is ").next().unwrap().to_owned()).collect()
 }
 
 /// Returns numbers from -1 to 1 without a pattern.
@@ -155,7 +155,7 @@ fn light_that_a_model_spoils_is_named() {
     for (fault, spoil, expected) in faults {
         let mut layers = shot.layers.clone();
         spoil(&mut layers);
-        assert_eq!(named(&reference.judge(&layers)), expected, "{fault}");
+        assert_eq!(named(&reference.check(&layers)), expected, "{fault}");
     }
 }
 
@@ -195,7 +195,7 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
         let mut picture = compose_on_cpu(&Lacquers::over(&layers), Colour::Red).unwrap();
         let spoilt: Vec<u8> = picture.pixels().enumerate().flat_map(|(i, pixel)| spoil(&layers, i, pixel)).collect();
         picture = Pixmap::from_rgba(picture.width(), picture.height(), spoilt).unwrap();
-        let found = named(&judge_picture(&Lacquers::over(&layers), Colour::Red, &picture));
+        let found = named(&check_picture(&Lacquers::over(&layers), Colour::Red, &picture));
         let missing: Vec<_> = expected.iter().filter(|name| !found.contains(&(**name).to_owned())).collect();
         assert!(
             missing.is_empty() && found.is_empty() == expected.is_empty(),
@@ -203,15 +203,15 @@ fn a_picture_that_is_not_its_layers_or_its_paint_is_named() {
         );
     }
     for colour in Colour::ALL {
-        let verdict = judge_picture(
+        let report = check_picture(
             &Lacquers::over(&layers),
             *colour,
             &compose_on_cpu(&Lacquers::over(&layers), *colour).unwrap(),
         );
-        assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{colour}: {verdict:?}");
+        assert!(report.passes() && report.figures.contains_key("paint_difference"), "{colour}: {report:?}");
     }
     let small = Pixmap::from_rgba(1, 1, vec![0; 4]).unwrap();
-    assert!(judge_picture(&Lacquers::over(&layers), Colour::Red, &small).findings[0].contains("1 pixels"));
+    assert!(check_picture(&Lacquers::over(&layers), Colour::Red, &small).findings[0].contains("1 pixels"));
 }
 
 /// In every finish, with the ground shadow and without, a correctly composed image passes, and no
@@ -233,22 +233,22 @@ fn any_paint_passes_as_itself_alone() {
             let [shown, hidden] = ["", "-no-shadow"].map(|shadow| paint(&format!("{hex}-{finish}{shadow}")));
             let pictures = [shown, hidden].map(|paint| compose_on_cpu(&Lacquers::over(&layers), paint).unwrap());
             for (paint, picture) in [shown, hidden].into_iter().zip(&pictures) {
-                let verdict = judge_picture(&Lacquers::over(&layers), paint, picture);
-                assert!(verdict.passes() && verdict.figures.contains_key("paint_difference"), "{paint}: {verdict:?}");
+                let report = check_picture(&Lacquers::over(&layers), paint, picture);
+                assert!(report.passes() && report.figures.contains_key("paint_difference"), "{paint}: {report:?}");
             }
             assert!(
-                named(&judge_picture(&Lacquers::over(&layers), shown, &pictures[1]))
+                named(&check_picture(&Lacquers::over(&layers), shown, &pictures[1]))
                     .contains(&"alpha_error".to_owned()),
                 "{shown}"
             );
             assert!(
-                named(&judge_picture(&Lacquers::over(&layers), hidden, &pictures[0]))
+                named(&check_picture(&Lacquers::over(&layers), hidden, &pictures[0]))
                     .contains(&"alpha_error".to_owned()),
                 "{hidden}"
             );
             let in_other = compose_on_cpu(&Lacquers::over(&layers), paint(&format!("{other}-{finish}"))).unwrap();
-            let verdict = judge_picture(&Lacquers::over(&layers), shown, &in_other);
-            assert!(named(&verdict).contains(&"paint_difference".to_owned()), "{shown} in {other}: {verdict:?}");
+            let report = check_picture(&Lacquers::over(&layers), shown, &in_other);
+            assert!(named(&report).contains(&"paint_difference".to_owned()), "{shown} in {other}: {report:?}");
         }
     }
 }
@@ -295,7 +295,7 @@ fn what_the_gate_refuses_is_tried_again_and_then_made_in_the_base_shading() {
         assert!(refused.iter().all(|one| one["findings"].to_string().contains("silhouette")), "{receipt}");
         // Every image that is returned passes, whether the model or the base shading lit it.
         for (colour, picture) in &render.pictures {
-            assert!(judge_picture(&Lacquers::over(&render.layers), *colour, picture).passes(), "{model:?}");
+            assert!(check_picture(&Lacquers::over(&render.layers), *colour, picture).passes(), "{model:?}");
         }
     }
 }

@@ -1,18 +1,12 @@
 //! `cyclorama batch`: saves the images of a list to a folder, each paid for once, whatever happens
 //! in between.
 
+use crate::answering_proxy::{Proxy, ProxyAnswer};
 use crate::terminal::Terminal;
-use axum::Router;
-use axum::extract::Request;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::IntoResponse;
 use cyclorama_core::wire::FailureKind;
 use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases, times};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const COLORS: [&str; 6] = ["white", "black", "red", "green", "blue", "gold"];
@@ -30,73 +24,16 @@ fn paid(service: &Service, account_id: &str) -> Vec<i64> {
     lines.map(|line| line["credits"].as_i64().unwrap()).filter(|credits| *credits != 0).collect()
 }
 
-/// An answer that a proxy gives by itself to one request.
-#[derive(Clone, Copy)]
-struct ProxyAnswer {
-    /// The beginning of the path of the requests that it answers.
-    path: &'static str,
-    /// True if the service gets the request first, and its answer is discarded.
-    passes_on: bool,
-    status: u16,
-    media_type: &'static str,
-    body: &'static str,
-}
-
 const PAGE: ProxyAnswer = ProxyAnswer {
     path: "/api/v1/",
     passes_on: false,
     status: 200,
     media_type: "text/html; charset=utf-8",
+    retry_after: None,
     body: "<html><head><title>nginx</title></head><body>nginx</body></html>",
 };
 const LOADS: &str = "/api/v1/delivery/";
 const ASKS: &str = "/api/v1/image-urls";
-
-/// A proxy in front of the service that gives each of its own answers once, in their order, and
-/// then passes everything on.
-struct Proxy {
-    address: String,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-impl Proxy {
-    async fn start(service: &Service, answers: &[ProxyAnswer]) -> Proxy {
-        let (upstream, http) = (service.base_url.clone(), service.http.clone());
-        let waiting = Arc::new(Mutex::new(VecDeque::from(answers.to_vec())));
-        let answer = move |request: Request| {
-            let (upstream, http, waiting) = (upstream.clone(), http.clone(), waiting.clone());
-            async move {
-                let (parts, body) = request.into_parts();
-                let own = waiting.lock().unwrap().pop_front_if(|own| parts.uri.path().starts_with(own.path));
-                let pass_on = async {
-                    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
-                    let address = format!("{upstream}{}", parts.uri);
-                    let sent = http.request(parts.method, address).headers(parts.headers).body(body).send();
-                    let answer = sent.await.unwrap();
-                    let (status, headers) = (answer.status(), answer.headers().clone());
-                    (status, headers, answer.bytes().await.unwrap()).into_response()
-                };
-                let Some(own) = own else { return pass_on.await };
-                if own.passes_on {
-                    pass_on.await;
-                }
-                let status = StatusCode::from_u16(own.status).unwrap();
-                (status, [(CONTENT_TYPE, own.media_type)], own.body).into_response()
-            }
-        };
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
-        let routes = Router::new().fallback(answer);
-        let task = tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
-        Proxy { address, task }
-    }
-}
 
 on_both_databases! {
     async fn a_batch_killed_at_any_moment_pays_for_each_row_once(db: DatabaseChoice) {

@@ -1,8 +1,9 @@
 //! `cyclorama check`: compares a list of vehicles with the catalog, and its answer can be used by
 //! `cyclorama prewarm`.
 
+use crate::answering_proxy::{Proxy, ProxyAnswer};
 use crate::terminal::Terminal;
-use cyclorama_tests::{Behaviour, DatabaseChoice, FakeNode, Service, on_both_databases};
+use cyclorama_tests::{Behaviour, Browser, DatabaseChoice, FakeNode, Options, Service, on_both_databases};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
@@ -129,6 +130,67 @@ on_both_databases! {
         assert!(refused.stderr.contains("stopped after 3000 rows; run the same command again to continue"), "{}", refused.stderr);
         service.launch().await.unwrap();
         assert_eq!(terminal.run(&arguments).await.json()["asked"], 1);
+    }
+
+    async fn a_check_over_the_rate_limit_waits_and_goes_on(db: DatabaseChoice) {
+        const ROWS: usize = 450;
+        let service = Service::start(db).await.unwrap();
+        let customer = service.customer(0).unwrap();
+        let answer = ProxyAnswer {
+            path: "/api/v1/vehicles/check",
+            passes_on: false,
+            status: 429,
+            media_type: "application/problem+json",
+            retry_after: Some(1),
+            body: r#"{"type":"about:blank","title":"Too Many Requests","status":429,"code":"rate_limited","detail":"Over the limit."}"#,
+        };
+        let proxy = Proxy::start(&service, &[answer, answer, answer]).await;
+        let mut terminal = Terminal::new(&service);
+        terminal.set("CYCLORAMA_KEY", &customer.key);
+        terminal.set("CYCLORAMA_URL", &proxy.address);
+        let rows_of = |rows: usize| (0..rows).map(|row| format!("honda,civic,{}\n", 1995 + row % 30)).collect::<String>();
+        std::fs::write(terminal.path("cars.csv"), format!("make,model,year\n{}", rows_of(ROWS))).unwrap();
+        let done = terminal.run(&["check", "cars.csv", "-o", "answer.csv", "--json"]).await.json();
+        assert_eq!((&done["rows"], &done["matches"], &done["asked"]), (&json!(ROWS), &json!(ROWS), &json!(ROWS)));
+        assert_eq!(rows(&terminal.path("answer.csv")).len(), ROWS);
+    }
+
+    async fn the_page_finds_a_list_of_words_and_vins_without_an_account(db: DatabaseChoice) {
+        let options = Options::default().set("CYCLORAMA_PUBLIC_READS_PER_MINUTE", 300);
+        let service = Service::start_with(db, options).await.unwrap();
+        let _node = FakeNode::join(&service, Behaviour::Deliver).await.unwrap();
+        let customer = service.customer(3).unwrap();
+        service.get(&customer, CAR).send().await.unwrap();
+        service.early_in_a_minute().await;
+        let mut browser = Browser::new(&service);
+        let list = format!("VW Golf hatchback 2015\n\n{VIN}\n1HGCM82633A004353 2003\nflurble 9000\n<b>golf</b>");
+        let page = browser.submit("/playground/list", "/playground/list", &[("list", &list)]).await.unwrap();
+        assert_eq!(page.status, 200, "{}", page.text());
+        let text = page.text();
+        for expected in ["Volkswagen Golf 2015, Hatchback", "Honda Accord 2003", "1HGCM82633A004352", "not found", "nearest"] {
+            assert!(text.contains(expected), "{expected}: {text}");
+        }
+        assert!(page.html.contains("&lt;b&gt;golf&lt;") && !page.html.contains("<b>golf"), "{}", page.html);
+        // A result leads to the playground, and shows an image that is stored.
+        let link = page.html.split("href=\"/playground?vehicle=").nth(1).unwrap().split('"').next().unwrap();
+        let playground = browser.get(&format!("/playground?vehicle={}", link.replace("&amp;", "&"))).await.unwrap();
+        assert_eq!(playground.status, 200, "{}", playground.text());
+        let picture = page.html.split("src=\"/images/car.png?").nth(1).unwrap().split('"').next().unwrap();
+        let picture = browser.get(&format!("/images/car.png?{}", picture.replace("&amp;", "&"))).await.unwrap();
+        assert_eq!((picture.status.as_u16(), &picture.headers["content-type"]), (200, &"image/webp".parse().unwrap()));
+        assert_eq!(service.balance(&customer).await.unwrap(), 2, "nothing was charged");
+        assert!(!service.log().contains("1HGCM") && !service.log().contains("flurble"), "{}", service.log());
+
+        // Without its token, too long, or empty, a list is refused; so is one list too many.
+        assert_eq!(browser.post("/playground/list", &[("list", &list)]).await.unwrap().status, 403);
+        let long = "golf 2015\n".repeat(101);
+        for (list, told) in [("  \n", "at least one vehicle"), (long.as_str(), "at most 100 lines")] {
+            let refused = browser.submit("/playground/list", "/playground/list", &[("list", list)]).await.unwrap();
+            assert_eq!(refused.status, 400);
+            assert!(refused.text().contains(told), "{}", refused.text());
+        }
+        let last = browser.submit("/playground/list", "/playground/list", &[("list", "golf 2015")]).await.unwrap();
+        assert_eq!(last.status, 429, "three lists of a hundred lines are the reads of a minute: {}", last.text());
     }
 
     async fn what_cannot_be_checked_is_refused_by_name(db: DatabaseChoice) {

@@ -9,6 +9,7 @@
 
 mod abandoned;
 mod account;
+mod answering_proxy;
 mod auto_reload;
 mod backup;
 mod batches;

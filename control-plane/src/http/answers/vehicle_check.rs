@@ -55,6 +55,35 @@ pub struct CheckRow {
     query: Option<String>,
 }
 
+/// Characters of a VIN as people copy it, which may be one too few or too many.
+const VIN_LENGTHS: std::ops::RangeInclusive<usize> = 16..=18;
+
+impl CheckRow {
+    /// Reads a line as a person types it: a VIN, with the model year behind it where it is known,
+    /// or the vehicle in any words.
+    pub fn of_line(line: &str) -> Self {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_year = |word: &str| word.len() == 4 && word.bytes().all(|digit| digit.is_ascii_digit());
+        match words[..] {
+            [vin] if is_like_vin(vin) => CheckRow { vin: Some(vin.to_owned()), ..CheckRow::default() },
+            [vin, year] if is_like_vin(vin) && is_year(year) => {
+                CheckRow { vin: Some(vin.to_owned()), year: Some(year.into()), ..CheckRow::default() }
+            }
+            _ => CheckRow { query: Some(line.to_owned()), ..CheckRow::default() },
+        }
+    }
+}
+
+/// Returns true for a word that is built like a VIN: letters and digits, a number at its end, and
+/// digits before it, which words that were typed without a space do not have.
+fn is_like_vin(word: &str) -> bool {
+    let digits = |part: &[u8]| part.iter().filter(|byte| byte.is_ascii_digit()).count();
+    VIN_LENGTHS.contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && digits(&word.as_bytes()[..11]) >= 2
+        && digits(&word.as_bytes()[word.len() - 4..]) == 4
+}
+
 named_enum! {
     /// The result of checking a row against the catalog.
     pub enum CheckStatus {
@@ -76,35 +105,35 @@ pub struct CheckedVehicle {
     /// The row's place in the request, from 0.
     index: usize,
     #[schema(pattern = "^(match|suggestion|miss|invalid)$")]
-    status: &'static str,
+    pub status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = requests::vehicle_id)]
-    vehicle_id: Option<String>,
+    pub vehicle_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    make: Option<String>,
+    pub make: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
+    pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    year: Option<u16>,
+    pub year: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = requests::body)]
-    body: Option<&'static str>,
+    pub body: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = requests::likeness)]
     likeness: Option<&'static str>,
     /// The reason why the row is not a match.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// Views and preset paints whose images are stored and are delivered at once.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stored: Option<Vec<StoredView>>,
+    pub stored: Option<Vec<StoredView>>,
     /// For a row with `vin`: the decoded VIN, with the confidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     decoded: Option<DecodedVin>,
     /// For a row whose `vin` has a wrong character: the VIN that was probably meant.
     #[serde(skip_serializing_if = "Option::is_none")]
-    vin_suggestion: Option<String>,
+    pub vin_suggestion: Option<String>,
 }
 
 /// The results for the rows, in their order.
@@ -121,7 +150,12 @@ pub struct CheckResponse {
 
 /// Checks the rows in the members of a body.
 pub async fn answer(app: &App, members: Map<String, Value>, request_id: String) -> Result<CheckResponse, Problem> {
-    let rows = read_rows(members)?;
+    let vehicles = check(app, &read_rows(members)?).await?;
+    Ok(CheckResponse { data: CheckedVehicles { vehicles }, request_id })
+}
+
+/// Checks at most [`ROWS_MAX`] rows.
+pub async fn check(app: &App, rows: &[CheckRow]) -> Result<Vec<CheckedVehicle>, Problem> {
     let verdicts: Vec<RowResult> = {
         let catalog = app.catalog.now();
         let checker = Checker { catalog: &catalog, decoders: &app.vins, latest: latest_year(app) };
@@ -131,7 +165,7 @@ pub async fn answer(app: &App, members: Map<String, Value>, request_id: String) 
     for (index, verdict) in verdicts.into_iter().enumerate() {
         vehicles.push(shown(app, index, verdict).await?);
     }
-    Ok(CheckResponse { data: CheckedVehicles { vehicles }, request_id })
+    Ok(vehicles)
 }
 
 fn read_rows(members: Map<String, Value>) -> Result<Vec<CheckRow>, Problem> {
@@ -324,4 +358,27 @@ async fn shown(app: &App, index: usize, verdict: RowResult) -> Result<CheckedVeh
         model: Some(found.model),
         ..row
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_vins_or_words() {
+        let read = |line| {
+            let CheckRow { vin, year, query, .. } = CheckRow::of_line(line);
+            (vin, year, query)
+        };
+        let text = |text: &str| Some(text.to_owned());
+        for vin in ["WVWZZZ1KZAW123456", "wvwzzz1kzaw123456", "1HGCM82633A00435", "1HGCM82633A0043522"] {
+            assert_eq!(read(vin), (text(vin), None, None), "{vin}");
+        }
+        let with_year = read("WVWZZZ1KZAW123456 2010");
+        assert_eq!(with_year, (text("WVWZZZ1KZAW123456"), Some("2010".into()), None));
+        for words in ["VW Golf 2018", "volkswagengolf2018", "mercedesbenzc2200", "2018", "", "WVWZZZ1KZAW123456 estate"]
+        {
+            assert_eq!(read(words), (None, None, text(words)), "{words}");
+        }
+    }
 }

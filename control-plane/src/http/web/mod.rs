@@ -23,6 +23,7 @@ pub mod openid;
 pub mod pages;
 pub mod pay;
 pub mod playground;
+pub mod playground_list;
 pub mod pricing;
 pub mod quick_start;
 pub mod reset_password;

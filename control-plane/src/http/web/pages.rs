@@ -36,7 +36,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = Laz
     });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     templates!(environment:
-        "agents.md" "base.html" "billing.html" "check_mail.html" "confirm.html" "console.html" "console_live.html" "console_sign_in.html" "dashboard_parts.html" "deliveries.html" "device.html" "docs.html" "errors.html" "fields.html" "forgot_password.html" "home.html" "key.html" "keys.html" "leaving.html" "overview.html" "password.html" "pay.html" "playground.html" "pricing.html" "problem.html" "quick_start.html" "reference.html" "reset_password.html" "shown_once.html" "sign_in.html" "sign_up.html" "stage.html" "status.html" "urls.html"
+        "agents.md" "base.html" "billing.html" "check_mail.html" "confirm.html" "console.html" "console_live.html" "console_sign_in.html" "dashboard_parts.html" "deliveries.html" "device.html" "docs.html" "errors.html" "fields.html" "forgot_password.html" "home.html" "key.html" "keys.html" "leaving.html" "overview.html" "password.html" "pay.html" "playground.html" "playground_list.html" "pricing.html" "problem.html" "quick_start.html" "reference.html" "reset_password.html" "shown_once.html" "sign_in.html" "sign_up.html" "stage.html" "status.html" "urls.html"
     );
     Ok(environment)
 });

@@ -418,7 +418,7 @@ impl ShownPicture {
 }
 
 /// Turns an error's detail from the API into a sentence for people.
-fn plain(detail: &str) -> String {
+pub(super) fn plain(detail: &str) -> String {
     format!("{}.", capital(&detail.replace('`', "\"")).trim_end_matches('.'))
 }
 
@@ -436,7 +436,7 @@ fn body_choice(body: Option<BodyClass>, is_chosen: bool) -> FormChoice {
     FormChoice { value, label, is_chosen }
 }
 
-fn body_label(body: BodyClass) -> String {
+pub(super) fn body_label(body: BodyClass) -> String {
     match body {
         BodyClass::Suv => "SUV".to_owned(),
         body => capital(body.as_str()),

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Panels smaller than this in the sight are trim.
 const LEAST_PANEL_M2: f32 = 0.02;
-/// Steeper surfaces (cosine to the eye) are judged from another side.
+/// Steeper surfaces (cosine to the eye) are checked from another side.
 const FACING_LEAST: f32 = 0.2;
 /// A panel ends at an edge: where its surface turns by more than this from one pixel to the next,
 /// and more tightly than at this radius.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Maximum number of vehicles on a sheet. More cannot be judged on one page, and a long list given
+/// Maximum number of vehicles on a sheet. More cannot be checked on one page, and a long list given
 /// by mistake would take hours.
 const VEHICLES_ON_A_SHEET_MAX: usize = 400;
 

@@ -165,7 +165,7 @@ mod tests {
         let first = first.expect("a row");
         assert_eq!(first.given, ["0", "honda", "civic", "2018"]);
         let expected = serde_json::json!({ "make": "honda", "model": "civic", "year": 2018 });
-        assert_eq!(serde_json::json!(first.request.expect("is request for")), expected);
+        assert_eq!(serde_json::json!(first.request.expect("is asked for")), expected);
     }
 
     #[test]

@@ -167,7 +167,7 @@ fn tell(sums: &StatusCounts, known: u64, path: &Path, as_json: bool) -> anyhow::
     if as_json {
         let answer = json!({
             "rows": sums.rows(), "matches": matches, "suggestions": suggestions, "misses": misses, "invalid": invalid,
-            "request": sums.rows() - known, "output": path.to_string_lossy(),
+            "asked": sums.rows() - known, "output": path.to_string_lossy(),
         });
         if is_taken {
             print::note(answer);
