@@ -293,7 +293,7 @@ pub(super) fn meant(asked: BodyClass, offered: &[Vehicle]) -> Option<&Vehicle> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::VehicleId;
+    use crate::{AskedName, AskedVehicle, AskedYear, VehicleId};
 
     #[test]
     fn every_line_reads_and_names_a_model_of_the_release() {
@@ -349,11 +349,14 @@ mod tests {
         assert!(catalog.bodies(make, model, 2010).iter().all(|vehicle| vehicle.body != BodyClass::Suv));
         // Images of the tall body may be stored under the key without a body.
         assert_eq!(catalog.key_of(&usual).body, Some(BodyClass::Hatchback));
-        let (make, model, body) = catalog.of_id(VehicleId::of("renault", "megane", BodyClass::Suv)).unwrap();
-        assert_eq!((make.slug.as_str(), model.slug.as_str(), body), ("renault", "megane", BodyClass::Hatchback));
-        // A model whose old body is right in other years keeps the id for them.
-        let (_, _, body) = catalog.of_id(VehicleId::of("saab", "9-3", BodyClass::Fastback)).unwrap();
-        assert_eq!(body, BodyClass::Fastback);
+        // An old id stands for the right body in the years that are corrected, and for itself in others.
+        let (_, _, body) = catalog.of_id(VehicleId::of("seat", "exeo", BodyClass::Hatchback)).unwrap();
+        assert_eq!(body, BodyClass::Sedan);
+        let name = AskedName::Id(VehicleId::of("renault", "megane", BodyClass::Suv));
+        for (year, body) in [(2010, BodyClass::Hatchback), (2024, BodyClass::Suv)] {
+            let asked = AskedVehicle { name: name.clone(), year: AskedYear::Year(year), body: None };
+            assert_eq!(catalog.find_asked(&asked).unwrap().vehicle.body, body, "{year}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::route_rules::{
     Routes, SIGNED_PICTURE, TOOLS, USUAL, ruled,
 };
 use super::v1::{account, billing, delivery, events, feedback, image_urls, images, vehicles};
-use super::web::{self, dashboard};
+use super::web::{self, dashboard, playground_list as list};
 use super::webhooks;
 use crate::app::App;
 use axum::http::header::{CONTENT_TYPE, STRICT_TRANSPORT_SECURITY};
@@ -40,13 +40,7 @@ pub fn public(app: App) -> Router {
     let routes = Routes::with(USUAL)
         .route("/", get(web::home::get))
         .route("/playground", get(web::playground::get))
-        .route(
-            "/playground/list",
-            limited(
-                get(web::playground_list::get).post(web::playground_list::post),
-                web::playground_list::BODY_BYTES_MAX,
-            ),
-        )
+        .route("/playground/list", limited(get(list::get).post(list::post), list::BODY_BYTES_MAX))
         .route("/pricing", get(web::pricing::get))
         .route("/status", get(web::status::get))
         .route("/docs", get(web::docs::get).layer(Extension(web::docs::Made::default())))

@@ -74,13 +74,13 @@ impl CheckRow {
     }
 }
 
-/// Returns true for a word that is built like a VIN: letters and digits, a number at its end, and
-/// digits before it, which words that were typed without a space do not have.
+/// Returns true for a word that is built like a VIN: letters and digits, a number at its end, and a
+/// digit long before it, which words that were typed without a space do not have.
 fn is_like_vin(word: &str) -> bool {
     let digits = |part: &[u8]| part.iter().filter(|byte| byte.is_ascii_digit()).count();
     VIN_LENGTHS.contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && digits(&word.as_bytes()[..11]) >= 2
+        && digits(&word.as_bytes()[..11]) >= 1
         && digits(&word.as_bytes()[word.len() - 4..]) == 4
 }
 

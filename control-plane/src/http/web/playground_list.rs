@@ -121,15 +121,13 @@ impl LineResult {
             Some(format!("{} {} {}{body}", make.name, model.name, year?))
         });
         let query = vehicle_id.zip(year).map(|(id, year)| {
-            let mut query = Serializer::new(String::new());
-            query.append_pair("vehicle", &id).append_pair("year", &year.to_string());
-            query
+            let pairs = [("vehicle", id), ("year", year.to_string())];
+            Serializer::new(String::new()).extend_pairs(pairs).finish()
         });
         let picture = query.as_ref().zip(stored).and_then(|(query, stored)| {
             let StoredView { view, colors } = stored.into_iter().next()?;
             let color = colors.into_iter().next()?;
-            let query = query.clone().append_pair("view", &view).append_pair("color", &color).finish();
-            Some(format!("/images/car.png?{query}&size=small&format=webp"))
+            Some(format!("/images/car.png?{query}&view={view}&color={color}&size=small&format=webp"))
         });
         let vin = vin_suggestion.map(|vin| format!("The number that was probably meant is {vin}."));
         LineResult {
@@ -137,7 +135,7 @@ impl LineResult {
             status,
             label: label(status),
             name: named,
-            link: query.map(|mut query| format!("/playground?{}", query.finish())),
+            link: query.map(|query| format!("/playground?{query}")),
             picture,
             note: vin.or_else(|| reason.map(|reason| plain(&capital(&reason)))),
         }
