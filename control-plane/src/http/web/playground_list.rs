@@ -7,6 +7,8 @@ use super::playground::{body_label, plain};
 use super::visit::PageSession;
 use crate::app::App;
 use crate::catalog::Catalog;
+use crate::delivery::tracking::without_tags;
+use crate::delivery::{Endpoint, ImageRequest, Order};
 use crate::http::answers::vehicle::StoredView;
 use crate::http::answers::vehicle_check::{CheckRow, CheckStatus, CheckedVehicle, ROWS_MAX, check};
 use crate::http::client_ip::ClientIp;
@@ -87,7 +89,7 @@ async fn find(app: &App, visit: &PageSession, list: &str) -> Result<Response, Pr
     let catalog = app.catalog.now();
     let mut pictures = 0;
     for (line, vehicle) in lines.into_iter().zip(checked) {
-        let mut result = LineResult::of(&catalog, line, vehicle);
+        let mut result = LineResult::of(app, &catalog, line, vehicle);
         pictures += usize::from(result.picture.is_some());
         result.picture = result.picture.filter(|_| pictures <= PICTURES_MAX);
         page.results.push(result);
@@ -111,7 +113,7 @@ fn label(status: &str) -> &'static str {
 }
 
 impl LineResult {
-    fn of(catalog: &Catalog, line: &str, checked: CheckedVehicle) -> Self {
+    fn of(app: &App, catalog: &Catalog, line: &str, checked: CheckedVehicle) -> Self {
         let CheckedVehicle { status, vehicle_id, make, model, year, body, reason, stored, vin_suggestion, .. } =
             checked;
         let named = make.zip(model).and_then(|(make, model)| {
@@ -127,7 +129,10 @@ impl LineResult {
         let picture = query.as_ref().zip(stored).and_then(|(query, stored)| {
             let StoredView { view, colors } = stored.into_iter().next()?;
             let color = colors.into_iter().next()?;
-            Some(format!("/images/car.png?{query}&view={view}&color={color}&size=small&format=webp"))
+            let (pairs, _) = without_tags(&format!("{query}&view={view}&color={color}&size=small&format=webp"));
+            let request = ImageRequest::parse(&pairs, Endpoint::Page).ok()?;
+            let order = Order::find(catalog, &app.missing_vehicles, &request).ok()?;
+            Some(format!("/images/car.png?{}", request.canonical_query(&order.variant)))
         });
         let vin = vin_suggestion.map(|vin| format!("The number that was probably meant is {vin}."));
         LineResult {
@@ -137,7 +142,7 @@ impl LineResult {
             name: named,
             link: query.map(|query| format!("/playground?{query}")),
             picture,
-            note: vin.or_else(|| reason.map(|reason| plain(&capital(&reason)))),
+            note: vin.or_else(|| reason.map(|reason| plain(&capital(&reason.replace("`query`", "the line"))))),
         }
     }
 }
