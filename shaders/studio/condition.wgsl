@@ -29,7 +29,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     if any(first >= frame.covered_high) { return; }
     let plane = side * side;
     let at = to.y * side + to.x;
-    let share = 1.0 / f32(m * m);
+    let ratio = 1.0 / f32(m * m);
 
     var diffuse = vec3f(0.0);
     var gloss = vec3f(0.0);
@@ -60,24 +60,24 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
             groups[g] += f32(extractBits(shape.groups, GROUP_BITS * g, GROUP_BITS)) / f32(SAMPLES);
         }
     }
-    planes[at] = normal.x * share;
-    planes[plane + at] = normal.y * share;
-    planes[2u * plane + at] = normal.z * share;
-    planes[3u * plane + at] = depth * share * 0.4;
-    planes[4u * plane + at] = height * share * 0.5;
-    planes[5u * plane + at] = coverage * share;
+    planes[at] = normal.x * ratio;
+    planes[plane + at] = normal.y * ratio;
+    planes[2u * plane + at] = normal.z * ratio;
+    planes[3u * plane + at] = depth * ratio * 0.4;
+    planes[4u * plane + at] = height * ratio * 0.5;
+    planes[5u * plane + at] = coverage * ratio;
     for (var g = 0u; g < GROUPS; g++) {
-        planes[(GROUP_FIRST + g) * plane + at] = groups[g] * share;
+        planes[(GROUP_FIRST + g) * plane + at] = groups[g] * ratio;
     }
     let next = GROUP_FIRST + GROUPS;
-    planes[next * plane + at] = albedo.x * share;
-    planes[(next + 1u) * plane + at] = albedo.y * share;
-    planes[(next + 2u) * plane + at] = albedo.z * share;
+    planes[next * plane + at] = albedo.x * ratio;
+    planes[(next + 1u) * plane + at] = albedo.y * ratio;
+    planes[(next + 2u) * plane + at] = albedo.z * ratio;
 
     for (var c = 0u; c < 3u; c++) {
-        planes[(next + 3u + c) * plane + at] = encoded(diffuse[c] * share);
-        planes[(next + 6u + c) * plane + at] = encoded(gloss[c] * share);
-        planes[(next + 9u + c) * plane + at] = encoded(rest[c] * share);
+        planes[(next + 3u + c) * plane + at] = encoded(diffuse[c] * ratio);
+        planes[(next + 6u + c) * plane + at] = encoded(gloss[c] * ratio);
+        planes[(next + 9u + c) * plane + at] = encoded(rest[c] * ratio);
     }
-    planes[(next + 12u) * plane + at] = openness * share;
+    planes[(next + 12u) * plane + at] = openness * ratio;
 }

@@ -98,7 +98,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     // on its openness.
     if dot(n, from_eye) > AWAY {
         lit[index].diffuse = vec3f(0.0);
-        lit[index].shares = pack4x8unorm(vec4f(cone_visibility(p, n, 1.0, 0.55, 0.05, 1.2, 8u), 0.0, 1.0, 0.0));
+        lit[index].ratios = pack4x8unorm(vec4f(cone_visibility(p, n, 1.0, 0.55, 0.05, 1.2, 8u), 0.0, 1.0, 0.0));
         return;
     }
 
@@ -107,12 +107,12 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         let light = rig.lights[i];
         let to = light.centre - p;
         if dot(to, light.normal) >= 0.0 { continue; }
-        var share = 0.0;
+        var ratio = 0.0;
         for (var strip = 0u; strip < STRIPS; strip++) {
             let bright = mix(1.0, light.falloff, (f32(strip) + 0.5) / f32(STRIPS));
-            share += form_factor(light, strip, p, n) * bright;
+            ratio += form_factor(light, strip, p, n) * bright;
         }
-        if share < 0.002 { continue; }
+        if ratio < 0.002 { continue; }
         let distance = length(to);
         // If a light straddles the horizon, only the part above it can be seen: search there for
         // blockers.
@@ -121,7 +121,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
         if below > 0.0 { toward = normalize(toward + n * below); }
         let spread = clamp(sqrt(light.half_u * light.half_v) / distance, 0.15, 0.7);
         let visible = cone_visibility(p, toward, dot(toward, n), spread, 0.07, 2.4, 12u);
-        sum += light.radiance * (share * visible);
+        sum += light.radiance * (ratio * visible);
     }
 
     // Ambient light: one cone along the normal, five around it.
@@ -157,5 +157,5 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     if (material >= FIRST_LAMP && material <= LAST_LAMP) || material >= LATER_LAMPS { mirror = max(mirror, LAMP_OPEN); }
 
     lit[index].diffuse = sum + ambient;
-    lit[index].shares = pack4x8unorm(vec4f(openness, mirror, floor_light(position, r), 0.0));
+    lit[index].ratios = pack4x8unorm(vec4f(openness, mirror, floor_light(position, r), 0.0));
 }

@@ -93,10 +93,10 @@ fn mirrored_lights(p: vec3f, r: vec3f, roughness: f32) -> vec3f {
         let u = abs(dot(at, light.axis_u));
         let v = dot(at, light.axis_v);
         // A lobe wider than the light sees only a part of it.
-        let share = min(1.0, 2.0 * light.half_u * sharpness) * min(1.0, 2.0 * light.half_v * sharpness);
+        let ratio = min(1.0, 2.0 * light.half_u * sharpness) * min(1.0, 2.0 * light.half_v * sharpness);
         let inside = smoothstep(-0.5, 0.5, (light.half_u - u) * sharpness) * smoothstep(-0.5, 0.5, (light.half_v - abs(v)) * sharpness);
         let along = mix(1.0, light.falloff, saturate(v / light.half_v * 0.5 + 0.5));
-        sum += light.radiance * (inside * share * along);
+        sum += light.radiance * (inside * ratio * along);
     }
     return sum;
 }
