@@ -4,7 +4,7 @@ output "load_balancer_name" {
 }
 
 output "bucket" {
-  description = "Where pictures are kept."
+  description = "Where images are stored."
   value       = aws_s3_bucket.objects.id
 }
 
