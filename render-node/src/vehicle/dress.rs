@@ -158,14 +158,19 @@ fn add_beside(mesh: &mut VehicleMesh, fittings: &Fittings, field: &BodyField, re
     let place = |x: f32, y: f32, z: f32| field.morph.to_real(Vec3::new(x, y, z));
     if let Some(fitting) = &fittings.mirror {
         let mut at = place(fitting.at[0], 0.0, fitting.at[1]);
-        // A foot on the door stands on the door's shoulder, below the belt,
-        // where the body is widest.
+        let mut look = fitting.look;
+        // An open car has no window corner that could carry a mirror: it stands on the door.
+        if field.skin_y(at.x, at.z).is_none() {
+            look.mount = MirrorMount::Door;
+        }
+        // A foot on the door stands on the door's shoulder, below the belt, where the body is
+        // widest.
         let belt = field.morph.to_real(Vec3::Z * field.surface_point(at).belt).z;
-        if fitting.look.mount == MirrorMount::Door {
+        if look.mount == MirrorMount::Door {
             at.z = at.z.min(belt - UNDER_BELT_M);
         }
         if let Some(y) = field.skin_y(at.x, at.z) {
-            add_all(mesh, &both_sides(&moved_to(&mirror(&fitting.look), Vec3::new(at.x, y, at.z))));
+            add_all(mesh, &both_sides(&moved_to(&mirror(&look), Vec3::new(at.x, y, at.z))));
         }
     }
     if let Some(fitting) = &fittings.handle {
