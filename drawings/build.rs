@@ -42,6 +42,12 @@ fn two_wheeler_makes(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
 }
 
 /// Returns the header of every file in a folder, by the file's name without `.toml`.
+/// Returns true for a sheet whose facts were taken from pictures of the vehicle.
+fn is_measured(sheet: &toml::Table) -> bool {
+    let is_estimated = |facts: &toml::Value| facts.get("estimated").and_then(toml::Value::as_bool).unwrap_or(false);
+    sheet.get("facts").is_some_and(|facts| !is_estimated(facts))
+}
+
 fn headers(folder: &Path) -> Result<BTreeMap<String, Value>, Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut headers = BTreeMap::new();
@@ -56,7 +62,7 @@ fn headers(folder: &Path) -> Result<BTreeMap<String, Value>, Box<dyn Error>> {
             "base": said("base"),
             "face": said("face"),
             "applies_to": said("applies_to").unwrap_or_else(|| toml::Value::Array(Vec::new())),
-            "is_measured": sheet.contains_key("facts"),
+            "is_measured": is_measured(&sheet),
             "generation": said("generation"),
         });
         headers.insert(name.to_owned(), header);

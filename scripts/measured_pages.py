@@ -45,7 +45,7 @@ def generations(lines):
         by_make[line[0]].append(line)
     for path in sorted((SHEETS / "models").glob("*.toml")):
         sheet = tomllib.loads(path.read_text())
-        if "facts" not in sheet:
+        if sheet.get("facts", {"estimated": True}).get("estimated"):
             continue
         for entry in sheet.get("applies_to", []):
             fitting = [line for make in entry.get("makes", []) for line in by_make[make] if applies(entry, line)]

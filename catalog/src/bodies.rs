@@ -115,51 +115,62 @@ fn usual_bodies(text: &str) -> Result<HashMap<String, Vec<UsualBody>>, BadLine> 
     Ok(read)
 }
 
-/// Corrects the usual bodies of a release, with the sizes that are listed for the right body.
-/// Returns the spans that the corrected models had before, by `make/model` in slugs: images and ids
+/// The hand-written tables. Tests read them, so that they are never left empty by a mistake.
+static KNOWN_BODIES: LazyLock<BodyTable> = LazyLock::new(|| BodyTable::of_text(KNOWN).unwrap_or_default());
+static USUAL_BODIES: LazyLock<HashMap<String, Vec<UsualBody>>> =
+    LazyLock::new(|| usual_bodies(USUAL).unwrap_or_default());
+
+/// Corrects the usual bodies of a release and their sizes by the hand-written tables. Returns the
+/// spans that models with a corrected body had before, by `make/model` in slugs: images and ids
 /// from before the correction are named by them.
 pub(super) fn correct_usual_bodies(release: &mut Release) -> HashMap<String, Vec<Span>> {
-    /// A test reads the table, so that it is never left empty by a mistake.
-    static READ: LazyLock<HashMap<String, Vec<UsualBody>>> = LazyLock::new(|| usual_bodies(USUAL).unwrap_or_default());
     let mut before = HashMap::new();
     let Release { makes, dimensions, .. } = release;
+    let mut places: HashMap<Dimensions, u32> = HashMap::new();
     for make in makes {
         for model in &mut make.models {
             let name = format!("{}/{}", make.slug, model.slug);
-            let Some(corrections) = READ.get(&name) else { continue };
-            let listed = lines(&make.slug, &model.slug);
+            let Some(listed) = KNOWN_BODIES.0.get(&name) else { continue };
+            let corrections = USUAL_BODIES.get(&name).map_or(&[][..], Vec::as_slice);
             let years: Vec<(u8, u8, u32)> = (0..64)
                 .map(|offset| {
                     let (body, place) = model.facts_of(offset);
                     let year = FIRST_YEAR + u16::from(offset);
                     let right = corrections.iter().find(|one| one.years.contains(&year)).map(|one| one.body);
-                    match (right, dimensions.get(place as usize)) {
-                        (Some(right), Some(sources)) if usize::from(body) != right as usize => {
-                            let sized = sized(listed, right, year, *sources);
-                            let known = dimensions.iter().position(|other| *other == sized);
-                            let place = known.unwrap_or_else(|| {
-                                dimensions.push(sized);
-                                dimensions.len() - 1
-                            });
-                            (offset, right as u8, place as u32)
-                        }
-                        _ => (offset, body, place),
+                    let right = right.or(BodyClass::ALL.get(usize::from(body)).copied());
+                    let Some((right, sources)) = right.zip(dimensions.get(place as usize).copied()) else {
+                        return (offset, body, place);
+                    };
+                    let sized = sized(listed, right, year, usize::from(body) != right as usize, sources);
+                    if sized == sources {
+                        return (offset, right as u8, place);
                     }
+                    let place = *places.entry(sized).or_insert_with(|| {
+                        dimensions.push(sized);
+                        dimensions.len() as u32 - 1
+                    });
+                    (offset, right as u8, place)
                 })
                 .collect();
-            before.insert(name, std::mem::replace(&mut model.spans, spans(years.into_iter())));
+            let has_another_body = years.iter().any(|(offset, body, _)| *body != model.facts_of(*offset).0);
+            let spans_before = std::mem::replace(&mut model.spans, spans(years.into_iter()));
+            if has_another_body {
+                before.insert(name, spans_before);
+            }
         }
     }
     before
 }
 
-/// Returns the sizes of a body in a year: those of its line that is nearest in time, where it has
-/// them, else those of the sources.
-fn sized(listed: &[BodyLine], body: BodyClass, year: u16, sources: Dimensions) -> Dimensions {
+/// Returns the published sizes of a body in a year where its line has them, else those of the
+/// sources. A corrected body takes the sizes of its line that is nearest in time, because those of
+/// the sources belong to another body.
+fn sized(listed: &[BodyLine], body: BodyClass, year: u16, is_corrected: bool, sources: Dimensions) -> Dimensions {
     let years_apart =
         |line: &&BodyLine| line.years.start().saturating_sub(year) + year.saturating_sub(*line.years.end());
-    let nearest = listed.iter().filter(|line| line.body == body).min_by_key(years_apart);
-    let [length, width, height, wheelbase] = nearest.map_or([None; 4], |line| line.sizes_mm);
+    let of_body = listed.iter().filter(|line| line.body == body);
+    let line = of_body.min_by_key(years_apart).filter(|line| is_corrected || line.years.contains(&year));
+    let [length, width, height, wheelbase] = line.map_or([None; 4], |line| line.sizes_mm);
     let width_mm = width.unwrap_or(sources.width_mm);
     Dimensions {
         length_mm: length.unwrap_or(sources.length_mm),
@@ -346,6 +357,11 @@ mod tests {
         let usual = catalog.vehicle(make, model, 2010).unwrap();
         assert_eq!((usual.body, usual.dimensions.height_mm), (BodyClass::Hatchback, 1471));
         assert_eq!(catalog.bodies(make, model, 2010)[0], usual);
+        let (make, model) = catalog.row("dacia", "logan").unwrap();
+        let logan = catalog.vehicle(make, model, 2009).unwrap();
+        assert_eq!((logan.body, logan.dimensions.length_mm), (BodyClass::Sedan, 4247), "the sources have 4.83 m");
+        assert_eq!(catalog.key_of(&logan).body, None);
+        let (make, model) = catalog.row("renault", "megane").unwrap();
         assert!(catalog.bodies(make, model, 2010).iter().all(|vehicle| vehicle.body != BodyClass::Suv));
         // Images of the tall body may be stored under the key without a body.
         assert_eq!(catalog.key_of(&usual).body, Some(BodyClass::Hatchback));

@@ -13,6 +13,10 @@ use serde::Deserialize;
 pub struct Facts {
     /// Source of the measurement: kind of image, width of the vehicle in it in pixels, model year.
     pub from: String,
+    /// True if no number was taken from a picture: the drawing is bent to the numbers, but the
+    /// vehicle does not count as measured.
+    #[serde(default)]
+    pub estimated: bool,
     /// Largest error of a number, as a ratio of the wheelbase.
     #[serde(default = "sure")]
     pub within: f32,
