@@ -365,7 +365,8 @@ mod tests {
         assert!(catalog.bodies(make, model, 2010).iter().all(|vehicle| vehicle.body != BodyClass::Suv));
         // Images of the tall body may be stored under the key without a body.
         assert_eq!(catalog.key_of(&usual).body, Some(BodyClass::Hatchback));
-        // An old id stands for the right body in the years that are corrected, and for itself in others.
+        // An old id stands for the right body in the years that are corrected, and for itself in
+        // others.
         let (_, _, body) = catalog.of_id(VehicleId::of("seat", "exeo", BodyClass::Hatchback)).unwrap();
         assert_eq!(body, BodyClass::Sedan);
         let name = AskedName::Id(VehicleId::of("renault", "megane", BodyClass::Suv));

@@ -56,7 +56,7 @@ const CHOSEN = ["color=1f4e8c&finish=matt", "w=800&h=400&format=avif&fit=contain
 const WRONG = ["color=blurple", "color=red&finish=matt", "w=800&fit=cover", "padding=5", "background=blurple"];
 const [chosen, refused] = [CHOSEN, WRONG].map((queries) => queries.map((query) => `/playground?${GOLF}&${query}`));
 const OPEN = ["/", "/playground", "/playground?make=volkswagen&model=gol&year=2018", "/playground/list", "/pricing", "/docs", "/docs/quick-start", "/docs/errors", "/status", "/sign-in", "/sign-up", "/forgot-password", "/device", "/nothing-here"];
-// Found, the nearest one, with a VIN, with a VIN that has a wrong character, and not in the catalog.
+// Two that are found, a VIN, a VIN that has a wrong character, and one that the catalog lacks.
 const LIST = ["VW Golf 2018", "BMW 3er Touring 2015", "1HGCM82633A004352", "1HGCM82633A004353", "Tardis 1963"].join("\n");
 const SIGNED_IN = ["/dashboard", "/dashboard/keys", "/dashboard/deliveries", "/dashboard/urls", "/dashboard/billing", "/dashboard/password"];
 

@@ -33,10 +33,10 @@ use tower_http::cors::{Any, CorsLayer};
 
 /// Builds the router for clients and render nodes. Routes with a body limit of
 /// their own are wrapped: `limited(post(handler), 4 * KIB)`. All other properties
-/// of a route are in its `route_rules`.
+/// of a route are in its `route_rules`. Routes before the session layers know the signed-in user or
+/// the visitor.
 pub fn public(app: App) -> Router {
     let tools = Extension(mcp::McpEndpoint::new(&app));
-    // Routes before the session layers know the signed-in user or the visitor.
     let routes = Routes::with(USUAL)
         .route("/", get(web::home::get))
         .route("/playground", get(web::playground::get))
