@@ -3,7 +3,7 @@
 //! and replaces both for the models that it lists. `data/usual-bodies.tsv` corrects which of them a
 //! model usually has.
 
-use super::release::{FIRST_YEAR, Release, Span, spans};
+use super::release::{FIRST_YEAR, Release, Span, facts_in, spans};
 use super::styles::{are_alike, body_of_phrase};
 use super::{Catalog, Make, Model};
 use cyclorama_core::{BodyClass, Dimensions, Vehicle};
@@ -40,30 +40,38 @@ struct BadLine {
 }
 
 impl BodyTable {
-    /// Joins the tables. A model that `known` lists has those lines and no others. Any other model
-    /// has the lines of all sources together.
-    fn read(known: &str, sources: &[&str]) -> Result<Self, BadLine> {
-        let mut table = Self::of_text(known)?;
-        let mut of_sources = BodyTable::default();
-        for text in sources {
-            for (model, lines) in Self::of_text(text)?.0 {
-                of_sources.0.entry(model).or_default().extend(lines);
-            }
-        }
-        for (model, lines) in of_sources.0 {
-            table.0.entry(model).or_insert(lines);
-        }
-        Ok(table)
+    fn of_text(text: &str) -> Result<Self, BadLine> {
+        by_model(text, BodyLine::read).map(BodyTable)
     }
 
-    fn of_text(text: &str) -> Result<Self, BadLine> {
-        let mut table = BodyTable::default();
-        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let (model, read) = BodyLine::read(line).map_err(|problem| BadLine { line: line.to_owned(), problem })?;
-            table.0.entry(model.to_owned()).or_default().push(read);
+    /// Joins the tables that are made from the sources. A model has the lines of all of them.
+    fn of_sources() -> Result<Self, BadLine> {
+        let mut table = Self::of_text(FROM_SOURCES)?;
+        for (model, lines) in Self::of_text(SHARE_ALIKE)?.0 {
+            table.0.entry(model).or_default().extend(lines);
         }
         Ok(table)
     }
+}
+
+/// Reads the lines of a table by `make/model` in slugs. `read` returns a line's model and the rest
+/// of it, or what is wrong with it.
+fn by_model<'t, T>(
+    text: &'t str,
+    read: impl Fn(&'t str) -> Result<(&'t str, T), &'static str>,
+) -> Result<HashMap<String, Vec<T>>, BadLine> {
+    let mut table: HashMap<String, Vec<T>> = HashMap::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (model, one) = read(line).map_err(|problem| BadLine { line: line.to_owned(), problem })?;
+        table.entry(model.to_owned()).or_default().push(one);
+    }
+    Ok(table)
+}
+
+/// Reads the cells of a first and a last year.
+fn years(first: &str, last: &str) -> Result<RangeInclusive<u16>, &'static str> {
+    let year = |cell: &str| cell.parse::<u16>().map_err(|_| "the third and fourth column are years");
+    Ok(year(first)?..=year(last)?)
 }
 
 impl BodyLine {
@@ -73,8 +81,7 @@ impl BodyLine {
             return Err("has not ten columns");
         };
         let body = body.parse().map_err(|_| "the second column is no body")?;
-        let year = |cell: &str| cell.parse::<u16>().map_err(|_| "the third and fourth column are years");
-        let years = year(first)?..=year(last)?;
+        let years = years(first, last)?;
         let mut sizes_mm = [None; 4];
         for (size, cell) in sizes_mm.iter_mut().zip([length, width, height, wheelbase]) {
             if cell != "-" {
@@ -84,14 +91,31 @@ impl BodyLine {
         let rows = rows.split(',').filter(|row| *row != "-").map(str::to_owned).collect();
         Ok((model, BodyLine { body, years, sizes_mm, rows }))
     }
+
+    /// Returns dimensions with the sizes that are known of this body in place of their own.
+    fn sizes_over(&self, other: Dimensions) -> Dimensions {
+        let [length, width, height, wheelbase] = self.sizes_mm;
+        Dimensions {
+            length_mm: length.unwrap_or(other.length_mm),
+            width_mm: width.unwrap_or(other.width_mm),
+            height_mm: height.unwrap_or(other.height_mm),
+            wheelbase_mm: wheelbase.unwrap_or(other.wheelbase_mm),
+            ..other
+        }
+    }
 }
 
-/// Returns the listed bodies of a model in all years.
+/// The embedded tables. Tests read them, so that they are never left empty by a mistake.
+static KNOWN_BODIES: LazyLock<BodyTable> = LazyLock::new(|| BodyTable::of_text(KNOWN).unwrap_or_default());
+static SOURCE_BODIES: LazyLock<BodyTable> = LazyLock::new(|| BodyTable::of_sources().unwrap_or_default());
+static USUAL_BODIES: LazyLock<HashMap<String, Vec<UsualBody>>> =
+    LazyLock::new(|| by_model(USUAL, UsualBody::read).unwrap_or_default());
+
+/// Returns the listed bodies of a model in all years. A model that the hand-written table lists has
+/// those lines and no others.
 pub(super) fn lines(make: &str, model: &str) -> &'static [BodyLine] {
-    /// The embedded tables. A test reads them, so that they are never left empty by a mistake.
-    static READ: LazyLock<BodyTable> =
-        LazyLock::new(|| BodyTable::read(KNOWN, &[FROM_SOURCES, SHARE_ALIKE]).unwrap_or_default());
-    READ.0.get(&format!("{make}/{model}")).map_or(&[], Vec::as_slice)
+    let name = format!("{make}/{model}");
+    KNOWN_BODIES.0.get(&name).or_else(|| SOURCE_BODIES.0.get(&name)).map_or(&[], Vec::as_slice)
 }
 
 /// The usual body of a model in some years, where the sources have another one.
@@ -101,24 +125,14 @@ struct UsualBody {
     years: RangeInclusive<u16>,
 }
 
-/// Reads the corrections of usual bodies by `make/model` in slugs.
-fn usual_bodies(text: &str) -> Result<HashMap<String, Vec<UsualBody>>, BadLine> {
-    let mut read: HashMap<String, Vec<UsualBody>> = HashMap::new();
-    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let bad = |problem| BadLine { line: line.to_owned(), problem };
-        let cells: Vec<&str> = line.split('\t').collect();
-        let [model, body, first, last, _why] = cells[..] else { return Err(bad("has not five columns")) };
-        let body = body.parse().map_err(|_| bad("the second column is no body"))?;
-        let year = |cell: &str| cell.parse::<u16>().map_err(|_| bad("the third and fourth column are years"));
-        read.entry(model.to_owned()).or_default().push(UsualBody { body, years: year(first)?..=year(last)? });
+impl UsualBody {
+    fn read(text: &str) -> Result<(&str, Self), &'static str> {
+        let cells: Vec<&str> = text.split('\t').collect();
+        let [model, body, first, last, _why] = cells[..] else { return Err("has not five columns") };
+        let body = body.parse().map_err(|_| "the second column is no body")?;
+        Ok((model, UsualBody { body, years: years(first, last)? }))
     }
-    Ok(read)
 }
-
-/// The hand-written tables. Tests read them, so that they are never left empty by a mistake.
-static KNOWN_BODIES: LazyLock<BodyTable> = LazyLock::new(|| BodyTable::of_text(KNOWN).unwrap_or_default());
-static USUAL_BODIES: LazyLock<HashMap<String, Vec<UsualBody>>> =
-    LazyLock::new(|| usual_bodies(USUAL).unwrap_or_default());
 
 /// Corrects the usual bodies of a release and their sizes by the hand-written tables. Returns the
 /// spans that models with a corrected body had before, by `make/model` in slugs: images and ids
@@ -170,15 +184,8 @@ fn sized(listed: &[BodyLine], body: BodyClass, year: u16, is_corrected: bool, so
         |line: &&BodyLine| line.years.start().saturating_sub(year) + year.saturating_sub(*line.years.end());
     let of_body = listed.iter().filter(|line| line.body == body);
     let line = of_body.min_by_key(years_apart).filter(|line| is_corrected || line.years.contains(&year));
-    let [length, width, height, wheelbase] = line.map_or([None; 4], |line| line.sizes_mm);
-    let width_mm = width.unwrap_or(sources.width_mm);
-    Dimensions {
-        length_mm: length.unwrap_or(sources.length_mm),
-        width_mm,
-        height_mm: height.unwrap_or(sources.height_mm),
-        wheelbase_mm: wheelbase.unwrap_or(sources.wheelbase_mm),
-        front_track_mm: sources.front_track_mm * width_mm / sources.width_mm.max(1),
-    }
+    let sized = line.map_or(sources, |line| line.sizes_over(sources));
+    Dimensions { front_track_mm: sources.front_track_mm * sized.width_mm / sources.width_mm.max(1), ..sized }
 }
 
 /// Returns the body that a word stands for: `estate` and `wagon` are one. `None` for a word that
@@ -193,10 +200,9 @@ impl Catalog {
     /// `None` where it is not.
     pub(super) fn corrected_body(&self, make: &Make, model: &Model, year: u16) -> Option<BodyClass> {
         let before = self.spans_before(make, model)?;
-        let offset = year.checked_sub(FIRST_YEAR)?;
-        let after = before.partition_point(|span| u16::from(span.from) <= offset);
-        let span = before.get(after.saturating_sub(1))?;
-        BodyClass::ALL.get(usize::from(span.body)).copied().filter(|body| *body != model.body_in(year))
+        let offset = u8::try_from(year.checked_sub(FIRST_YEAR)?).ok()?;
+        let (body, _) = facts_in(before, offset);
+        BodyClass::ALL.get(usize::from(body)).copied().filter(|body| *body != model.body_in(year))
     }
 
     /// Returns the spans of a model as the sources have them, where its usual body is corrected.
@@ -227,15 +233,7 @@ impl Catalog {
         if let Some(own) = own.into_iter().find(|vehicle| vehicle.body == line.body) {
             return own;
         }
-        let typical = typical(usual, line.body);
-        let [length, width, height, wheelbase] = line.sizes_mm;
-        let dimensions = Dimensions {
-            length_mm: length.unwrap_or(typical.length_mm),
-            width_mm: width.unwrap_or(typical.width_mm),
-            height_mm: height.unwrap_or(typical.height_mm),
-            wheelbase_mm: wheelbase.unwrap_or(typical.wheelbase_mm),
-            front_track_mm: typical.front_track_mm,
-        };
+        let dimensions = line.sizes_over(typical(usual, line.body));
         Vehicle { body: line.body, dimensions, ..usual.clone() }
     }
 }
@@ -336,7 +334,7 @@ mod tests {
     fn every_corrected_body_is_listed_and_the_sources_have_another() {
         let catalog = Catalog::embedded().unwrap();
         let known = BodyTable::of_text(KNOWN).unwrap();
-        let corrections = usual_bodies(USUAL).unwrap_or_else(|error| panic!("{error}"));
+        let corrections = by_model(USUAL, UsualBody::read).unwrap_or_else(|error| panic!("{error}"));
         assert!(!corrections.is_empty());
         for (name, corrections) in corrections {
             let (make, model) = name.split_once('/').unwrap_or_else(|| panic!("{name}"));

@@ -260,9 +260,14 @@ impl Model {
     /// Body and position of the dimensions in a year (since [`FIRST_YEAR`]). Before the first span
     /// begins, those of the first span.
     pub(super) fn facts_of(&self, year: u8) -> (u8, u32) {
-        let after = self.spans.partition_point(|span| span.from <= year);
-        self.spans.get(after.saturating_sub(1)).map_or((0, 0), |span| (span.body, span.dimensions))
+        facts_in(&self.spans, year)
     }
+}
+
+/// Does the same as [`Model::facts_of`] for spans that no model holds.
+pub(super) fn facts_in(spans: &[Span], year: u8) -> (u8, u32) {
+    let after = spans.partition_point(|span| span.from <= year);
+    spans.get(after.saturating_sub(1)).map_or((0, 0), |span| (span.body, span.dimensions))
 }
 
 /// Joins consecutive years (since [`FIRST_YEAR`]) with the same body and dimensions into spans.
