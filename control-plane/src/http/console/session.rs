@@ -108,8 +108,8 @@ fn show(status: StatusCode, wrong: Option<&'static str>) -> Response {
     pages::render("console_sign_in.html", status, &shared, &Page { wrong })
 }
 
-/// Signs an operator in. No form token protects this form: whoever could forge it would have to
-/// know the operator token, and would gain nothing but a session with that token.
+/// Signs an operator in. This form needs no form token: another site can only forge it with the
+/// operator token, and a session gives no right that the operator token lacks.
 pub async fn sign_in(State(app): State<App>, ip: ClientIp, request: Request) -> Response {
     let limit = app.config.limits.sign_in_per_minute;
     counted_by_address(&app, ip, "console", limit, async {

@@ -113,20 +113,20 @@ impl Worker<'_> {
 
     /// Returns the next step for a row, from its state in the journal.
     fn next(&self, row: &BatchRow, spend_again: bool) -> Next {
-        let anew = |attempt| Next::Ask { attempt, is_noted: false };
+        let ask = |attempt| Next::Ask { attempt, is_noted: false };
         match self.journal.state(row.number) {
-            None => anew(1),
-            Some(RowState::GivenBack { attempt } | RowState::Refused { attempt, .. }) => anew(attempt + 1),
+            None => ask(1),
+            Some(RowState::GivenBack { attempt } | RowState::Refused { attempt, .. }) => ask(attempt + 1),
             Some(RowState::Minted { attempt, url, request_id }) => Next::Load { attempt, url, request_id },
             Some(RowState::Asked { attempt, at }) if (self.now)() - at < NAME_KEPT_SECONDS => {
                 Next::Ask { attempt, is_noted: true }
             }
-            Some(RowState::Asked { attempt, .. }) if spend_again => anew(attempt + 1),
+            Some(RowState::Asked { attempt, .. }) if spend_again => ask(attempt + 1),
             Some(RowState::Asked { .. }) => Next::Nothing(lost("unknown", UNKNOWN)),
             Some(RowState::Done { request_id, .. }) if self.folder.join(&row.file).exists() => {
                 Next::Nothing(BatchRowOutcome::Done { request_id })
             }
-            Some(RowState::Done { attempt, .. }) if spend_again => anew(attempt + 1),
+            Some(RowState::Done { attempt, .. }) if spend_again => ask(attempt + 1),
             Some(RowState::Done { .. }) => Next::Nothing(lost("file_gone", FILE_GONE)),
         }
     }
